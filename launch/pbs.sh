@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Template for PBS: copy it, set the resources and the command, submit it from the checkout.
+#   qsub launch/pbs.sh
+#   qsub -v MPINET_ARGS="broadcast torus:64x64x64" -l select=4:ncpus=64:mpiprocs=64 launch/pbs.sh
+#PBS -N mpinet
+#PBS -l select=2:ncpus=32:mpiprocs=32
+#PBS -l walltime=00:30:00
+#PBS -j oe
+
+# The job's exit status is the first failing command's, not the last command's.
+set -euo pipefail
+cd "$PBS_O_WORKDIR"
+
+arguments=${MPINET_ARGS:-route hypercube:20 --pairs permutation}
+out="mpinet-${PBS_JOBID%%.*}.json"
+
+# The node file has a line for each rank and suits Open MPI and MPICH. In a PBS job launch/run
+# says nothing about sharing cores: they are the job's own.
+ranks=$(wc -l <"$PBS_NODEFILE")
+launch/run -n "$((ranks))" --hostfile "$PBS_NODEFILE" mpinet $arguments --out "$out"
+
+# The file appears last of all: it is the proof that the run came to its end.
+[ -s "$out" ] || { echo "the run did not complete: no $out" >&2; exit 1; }
+echo "result in $out"

@@ -1,0 +1,24 @@
+"""The command line: ``mpinet COMMAND ..``, a file per command.
+
+A command's module is imported when the command is typed, so that ``--help`` answers at once; wrong
+usage is found before any MPI work starts, and rank 0 alone prints.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from mpinet.cli.session import Session, leave
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and end the process with its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: what was typed.
+    """
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    leave(Session(typed).run())

@@ -1,0 +1,71 @@
+"""``mpinet broadcast``: broadcast from one processor."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
+from mpinet.networks.topology import Topology
+from mpinet.report.tables import fields, table
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The network, the root, the algorithm."""
+    add_topology(parser)
+    parser.add_argument("--root", metavar="U", default="0", help="where it starts (default 0)")
+    parser.add_argument(
+        "--algorithm", metavar="NAME", help="a schedule of the network, or 'tree' (any network)"
+    )
+    parser.add_argument("--schedule", action="store_true", help="give the schedule's sha256, too")
+    add_machine(parser, ports="one")
+    add_common(parser)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find root and algorithm."""
+    from mpinet.programs.broadcast import require_algorithm
+
+    topology = topology_of(options)
+    root = topology.find(options.root)
+    require_algorithm(topology, root, options.algorithm)
+    return Broadcast(options, topology, root)
+
+
+class Broadcast(Job):
+    """A one-port broadcast."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
+        super().__init__()
+        self.topology = topology.name
+        self._options = options
+        self._network = topology
+        self._root = root
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Broadcast."""
+        from mpinet.machine.trace import Trace
+        from mpinet.programs.broadcast import broadcast
+        from mpinet.report.hashes import schedule_hash
+
+        trace = Trace() if self._options.schedule else None
+        machine = make_machine(self._options, self._network, transport, trace=trace)
+        self.model = machine.model.as_json()
+        found = broadcast(machine, self._root, self._options.algorithm, watch)
+        result = {
+            "algorithm": found.algorithm,
+            "steps": found.steps,
+            "messages": found.messages,
+            "informed": found.informed,
+            "phases": [{"name": name, "steps": steps} for name, steps in found.phases],
+            "lower_bound": found.lower_bound,
+        }
+        if trace is not None:
+            result["schedule_sha256"] = schedule_hash(transport, trace, found.steps)
+        return result
+
+    def show(self, result: Any) -> str:
+        """The counts, and the phases."""
+        phases = table([phase.values() for phase in result.pop("phases")], ("phase", "steps"))
+        return f"broadcast on {self.topology} from {self._root}\n{fields(result)}\n\n{phases}"

@@ -1,0 +1,57 @@
+"""The commands, and the parser that knows them all by name but loads only the one that is typed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+
+import mpinet
+
+COMMANDS = {
+    "topologies": "list the networks that can be named",
+    "show": "what a network is: size, degrees, links; with --distances its diameter",
+    "neighbors": "the ports of one node",
+    "path": "the way of one message",
+    "route": "route messages over the machine",
+    "flood": "flood the machine from one node",
+    "broadcast": "broadcast one-port from one processor",
+    "ascend": "run an ASCEND program",
+    "descend": "run a DESCEND program",
+}
+"""Every command with a sentence; each has a module of its name in this folder."""
+
+MODULES = {"descend": "ascend"}
+"""Commands that share a module."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose options must be spelled out."""
+
+    def __init__(self, **settings: object):
+        settings.setdefault("allow_abbrev", False)
+        super().__init__(**settings)  # type: ignore[arg-type]
+
+
+def parse(typed: Sequence[str]) -> argparse.Namespace:
+    """Read what was typed; `SystemExit` with status 2 if it is wrong, 0 after help."""
+    parser = Parser(
+        prog="mpinet",
+        description="Emulate message-passing machines: route, broadcast, ASCEND, and count steps.",
+        epilog="mpirun -n R mpinet COMMAND .. spreads the machine over R ranks, with the same "
+        "result. mpinet COMMAND --help tells a command's options.",
+    )
+    parser.add_argument("--version", action="version", version=f"mpinet {mpinet.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((word for word in typed if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        if name == wanted:
+            module_of(name).add_options(command)
+    return parser.parse_args(typed)
+
+
+def module_of(command: str) -> ModuleType:
+    """The module that does a command."""
+    return import_module(f"mpinet.cli.{MODULES.get(command, command)}")

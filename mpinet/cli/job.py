@@ -1,0 +1,53 @@
+"""What a command prepares: a job that a session runs on all ranks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mpinet.machine.transport import Local
+
+
+class Job:
+    """A command's work; commands override `run` and, for people, `show`.
+
+    Attributes
+    ----------
+    topology : str or None
+        Canonical string of the network.
+    model : dict
+        The machine's port model, for the result document; empty without a machine.
+    unit : str
+        What its progress counts.
+    """
+
+    topology: str | None = None
+    unit = "steps"
+
+    def __init__(self) -> None:
+        self.model: dict[str, Any] = {}
+
+    def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
+        """Do it (collective).
+
+        Parameters
+        ----------
+        transport : Local
+            The ranks.
+        watch : callable
+            Called with how far the work is.
+
+        Returns
+        -------
+        object
+            The result; on rank 0 it has to be whole.
+        """
+        raise NotImplementedError
+
+    def show(self, result: Any) -> str:
+        """The result, as JSON knows it, for a person."""
+        return fields(result)

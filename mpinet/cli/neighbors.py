@@ -1,0 +1,56 @@
+"""``mpinet neighbors``: the ports of one node."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common, add_topology, topology_of
+from mpinet.networks.topology import Topology
+from mpinet.report.tables import table
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The network and the node."""
+    add_topology(parser)
+    parser.add_argument("node", metavar="NODE", help="number or address of a node")
+    add_common(parser)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the node."""
+    topology = topology_of(options)
+    return Neighbors(topology, topology.find(options.node))
+
+
+class Neighbors(Job):
+    """All ports of a node, in port order."""
+
+    def __init__(self, topology: Topology, node: int):
+        super().__init__()
+        self.topology = topology.name
+        self._network = topology
+        self._node = node
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Ask the rules."""
+        return [self._port(port) for port in range(self._network.ports)]
+
+    def _port(self, port: int) -> dict[str, Any]:
+        network, node = self._network, self._node
+        other = network.neighbor(node, port)
+        wired = other >= 0
+        return {
+            "port": port,
+            "neighbor": other if wired else None,
+            "reverse_port": network.reverse_port(node, port) if wired else None,
+            "channel": network.channel(node, port) if wired else None,
+            "address": network.address(other) if wired else None,
+        }
+
+    def show(self, result: Any) -> str:
+        """A line a port."""
+        heading = f"{self.topology}: node {self._node}, address {self._network.address(self._node)}"
+        columns = ("port", "neighbor", "reverse_port", "channel", "address")
+        return f"{heading}\n{table([[row[name] for name in columns] for row in result], columns)}"

@@ -1,0 +1,104 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.errors import UsageError
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine.placement import Mapping
+    from mpinet.machine.transport import Local
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Options of every command."""
+    group = parser.add_argument_group("common options")
+    group.add_argument("--json", action="store_true", help="print one JSON document")
+    group.add_argument("--out", type=Path, metavar="FILE", help="also write FILE (.json or .csv)")
+    group.add_argument("--seed", type=seed, default=0, help="for everything random (default 0)")
+    group.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="show progress on standard error",
+    )
+
+
+def add_topology(parser: argparse.ArgumentParser) -> None:
+    """The network's string."""
+    parser.add_argument(
+        "topology", metavar="TOPO", help="a network, such as torus:8x8x8 (see: mpinet topologies)"
+    )
+
+
+def add_machine(parser: argparse.ArgumentParser, ports: str) -> None:
+    """Options of commands that run a machine.
+
+    Parameters
+    ----------
+    ports : str
+        The port model that the command has by default.
+    """
+    group = parser.add_argument_group("machine")
+    group.add_argument(
+        "--ports",
+        choices=("one", "all"),
+        default=ports,
+        help=f"ports that a processor uses in a step (default {ports})",
+    )
+    group.add_argument(
+        "--duplex",
+        choices=("full", "half"),
+        default="full",
+        help="messages that a link carries in a step: one each way, or one (default full)",
+    )
+    add_mapping(group)
+
+
+def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    """The option that says which rank hosts which processors."""
+    group.add_argument(
+        "--mapping",
+        choices=("blocks", "random"),
+        default="blocks",
+        help="how ranks host processors; never changes a result (default blocks)",
+    )
+
+
+def seed(text: str) -> int:
+    """Read a seed: 0 .. 2^63 - 1."""
+    if not text.isdigit() or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"a seed is a whole number 0..2^63-1, not {text!r}")
+    return int(text)
+
+
+def topology_of(options: argparse.Namespace) -> Topology:
+    """The network that was named."""
+    return open_topology(options.topology)
+
+
+def mapping_of(options: argparse.Namespace, topology: Topology) -> Mapping:
+    """The mapping that was asked for."""
+    from mpinet.machine.placement import blocks, scattered
+
+    return blocks(topology) if options.mapping == "blocks" else scattered(topology, options.seed)
+
+
+def make_machine(options: argparse.Namespace, topology: Topology, transport: Local, **settings):  # type: ignore[no-untyped-def]
+    """The machine that was asked for; `settings` as in `Machine`."""
+    from mpinet.machine import Machine, PortModel
+
+    limit = 1 if options.ports == "one" else None
+    model = PortModel(limit, limit, options.duplex == "half")
+    return Machine(topology, model, transport, mapping_of(options, topology), **settings)
+
+
+def require_all_port(options: argparse.Namespace, what: str) -> None:
+    """Raise `UsageError` where --ports one would have no effect."""
+    if options.ports == "one":
+        raise UsageError(f"{what} uses all ports: --ports one does not apply.")

@@ -1,0 +1,151 @@
+"""``mpinet route``: route a traffic pattern."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
+from mpinet.errors import UsageError
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.report.envelope import plain
+from mpinet.report.tables import fields
+
+MAX_METERED = 2**28
+"""Most ports of a machine whose channel loads are metered unless that is asked for."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The network, the traffic, and how it is routed."""
+    from mpinet.programs.traffic import PATTERNS
+
+    add_topology(parser)
+    parser.add_argument(
+        "--pairs", metavar="PAIRS", default="permutation", help=f"{PATTERNS} (default permutation)"
+    )
+    parser.add_argument("--routing", metavar="NAME", help="a routing of the network")
+    parser.add_argument(
+        "--mode",
+        choices=("ideal", "queued"),
+        default="queued",
+        help="queued: the port model holds; ideal: every message hops in every step",
+    )
+    parser.add_argument(
+        "--policy",
+        choices=("oldest", "fifo"),
+        default="oldest",
+        help="which waiting message a channel takes (default oldest)",
+    )
+    parser.add_argument(
+        "--faults", metavar="FAULTS", help="a file, or node:U,link:U-V,..: what is dead"
+    )
+    parser.add_argument("--paths", action="store_true", help="give the sha256 of all paths, too")
+    parser.add_argument(
+        "--loads",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help=f"meter channel loads (default: up to {MAX_METERED} ports)",
+    )
+    add_machine(parser, ports="all")
+    add_common(parser)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Make the traffic and the faults; refuse options that would have no effect."""
+    from mpinet.programs.traffic import traffic
+
+    topology = topology_of(options)
+    if options.mode == "ideal":
+        _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
+        _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
+        _refuse(options.policy == "fifo", "--policy fifo", "in ideal mode no message waits")
+    _refuse(
+        options.paths and options.faults is not None,
+        "--paths",
+        "with --faults messages may end on their way",
+    )
+    pattern = traffic(topology, options.pairs, options.seed)
+    faults = parse_faults(topology, options.faults)
+    return Route(options, topology, topology.routing(options.routing), pattern, faults)
+
+
+def _refuse(wrong: bool, option: str, reason: str) -> None:
+    if wrong:
+        raise UsageError(f"{option} does not apply: {reason}.")
+
+
+def parse_faults(topology: Topology, text: str | None) -> Any:
+    """Read ``node:U,link:U-V,..``, or a file with such words on its lines.
+
+    Raises
+    ------
+    UsageError
+        Something else stands there.
+    """
+    from mpinet.machine.faults import Faults
+
+    if text is None:
+        return Faults(topology)
+    if not text.startswith(("node:", "link:")):
+        try:
+            text = ",".join(Path(text).read_text().split())
+        except (OSError, UnicodeDecodeError):
+            raise UsageError(f"--faults {text}: give node:U, link:U-V, .. or a file.") from None
+    nodes, links = [], []
+    for word in filter(None, text.split(",")):
+        kind, _, where = word.partition(":")
+        if kind == "node" and where:
+            nodes.append(topology.find(where))
+        elif kind == "link" and where.count("-") == 1:
+            u, v = where.split("-")
+            links.append((topology.find(u), topology.find(v)))
+        else:
+            raise UsageError(f"--faults: {word!r} is neither node:U nor link:U-V.")
+    return Faults(topology, nodes, links)
+
+
+class Route(Job):
+    """Messages routed over a machine."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        routing: Routing,
+        traffic: Any,
+        faults: Any,
+    ):
+        super().__init__()
+        self.topology = topology.name
+        self._options = options
+        self._network = topology
+        self._routing = routing
+        self._traffic = traffic
+        self._faults = faults
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Route, and hash the paths if that is wanted."""
+        from mpinet.programs.route import route
+        from mpinet.report.hashes import dealt_lines, hashed, path_lines
+
+        options = self._options
+        loads = options.loads
+        if loads is None:
+            loads = self._network.size * self._network.ports <= MAX_METERED
+        machine = make_machine(options, self._network, transport, loads=loads)
+        self.model = machine.model.as_json() | {"mode": options.mode, "policy": options.policy}
+        found = route(
+            machine, self._traffic, self._routing, options.mode, options.policy, self._faults, watch
+        )
+        result = plain(found) | {"routing": self._routing.name}
+        if options.paths:
+            lines = path_lines(self._network, self._routing, self._traffic.ends)
+            result["paths_sha256"] = hashed(dealt_lines(transport, self._traffic.total, lines))
+        return result
+
+    def show(self, result: Any) -> str:
+        """The counts."""
+        return f"{self._options.pairs} traffic on {self.topology}\n{fields(result)}"

@@ -1,0 +1,135 @@
+"""One run of a command: from what was typed to what is printed, and how it ends.
+
+Every command's module has ``add_options(parser)`` and ``prepare(options)``, which checks all that
+can be checked without MPI and gives a `Job`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import sys
+import time
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from mpinet.cli.commands import module_of, parse
+from mpinet.cli.job import Job
+from mpinet.errors import MpinetError, UsageError
+from mpinet.launched import launched_rank, launched_ranks
+from mpinet.report.files import as_json, require_result_file, write_result
+from mpinet.report.progress import Progress
+
+INTERRUPTED = 130
+
+PATIENCE = 2.0
+"""Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
+
+
+class Session:
+    """One run of a command.
+
+    Parameters
+    ----------
+    typed : list of str
+        The words after ``mpinet``.
+    """
+
+    def __init__(self, typed: list[str]):
+        self._typed = typed
+        self._json = "--json" in typed
+        self._began = time.perf_counter()
+
+    def run(self) -> int:
+        """Do it all; the exit status."""
+        try:
+            options = self._parse()
+            job = module_of(options.command).prepare(options)
+        except SystemExit as ended:
+            return int(ended.code or 0)
+        except MpinetError as error:
+            if launched_rank() == 0:
+                self._say_error(str(error), error.status)
+            return error.status
+        return self._run(options, job)
+
+    def _parse(self) -> argparse.Namespace:
+        """Read what was typed, and check that results can be written."""
+        said, heard = io.StringIO(), sys.stdout if launched_rank() == 0 else io.StringIO()
+        try:
+            with redirect_stderr(said), redirect_stdout(heard):
+                options = parse(self._typed)
+        except SystemExit as ended:
+            if ended.code:
+                raise UsageError(_sentence(said.getvalue())) from None
+            raise
+        if options.out is not None:
+            require_result_file(options.out)
+        return options
+
+    def _run(self, options: argparse.Namespace, job: Job) -> int:
+        """Run the job on all ranks and come to the end together."""
+        from mpinet.machine.transport import Local, world
+
+        transport, result, status, text = Local(), None, 0, ""
+        try:
+            transport = world()
+            with Progress(job.unit, options.progress, None, launched_ranks() > 1) as progress:
+                result = job.run(transport, progress.update)
+        except MpinetError as error:
+            status, text = error.status, str(error)
+        except KeyboardInterrupt:
+            status, text = INTERRUPTED, "interrupted"
+        except Exception:
+            status, text = 1, traceback.format_exc()
+        ends = transport.conclude(status, text, PATIENCE if status else None)
+        if not ends:
+            self._say_error(f"rank {transport.rank}: {text}", status)
+            transport.abort(status)
+        failed = [end for end in ends if end[0]]
+        if failed:
+            if launched_rank() == 0:
+                self._say_error(failed[0][1], failed[0][0])
+            return failed[0][0]
+        if transport.rank == 0:
+            self._show(options, job, result, transport.size)
+        return 0
+
+    def _show(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> None:
+        """Print the result and write it where it is wanted."""
+        from mpinet.report.envelope import envelope
+
+        seconds = {"total": round(time.perf_counter() - self._began, 6)}
+        document = envelope(
+            ["mpinet", *self._typed], job.topology, job.model, options.seed, ranks, result, seconds
+        )
+        text = as_json(document) if options.json else job.show(document["result"]) + "\n"
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        if options.out is not None:
+            write_result(options.out, document)
+
+    def _say_error(self, sentence: str, status: int) -> None:
+        """Print an error where the user looks for it."""
+        if self._json:
+            print(json.dumps({"error": sentence, "status": status}))
+        print(f"mpinet: {sentence}", file=sys.stderr, flush=True)
+
+
+def leave(status: int) -> None:
+    """End the process; rank 0 says last of all that the command has come to its end."""
+    sys.stdout.flush()
+    proof = os.environ.get("MPINET_PROOF")
+    if proof and launched_rank() == 0:
+        Path(proof).write_text(f"{status}\n")
+    sys.exit(status)
+
+
+def _sentence(said: str) -> str:
+    """What argparse said, without usage and program name."""
+    last = said.strip().splitlines()[-1]
+    return last.split("error: ", 1)[-1]

@@ -1,0 +1,103 @@
+"""``mpinet show``: what a network is."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common, add_mapping, add_topology, mapping_of, topology_of
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.files import require_writable, whole_file
+from mpinet.report.tables import fields
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The network, and what to measure."""
+    add_topology(parser)
+    parser.add_argument(
+        "--distances", action="store_true", help="measure distances by flooding from all nodes"
+    )
+    parser.add_argument("--edges", type=Path, metavar="FILE", help="write the links to FILE")
+    add_mapping(parser)
+    add_common(parser)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Check that the links can be written, and that options have an effect."""
+    topology = topology_of(options)
+    if options.edges is not None:
+        require_writable(options.edges)
+    if options.mapping != "blocks" and not options.distances:
+        raise UsageError(f"--mapping {options.mapping} does not apply without --distances.")
+    return Show(options, topology)
+
+
+class Show(Job):
+    """Measures of a network, from its rules and by flooding."""
+
+    unit = "sources"
+
+    def __init__(self, options: argparse.Namespace, topology: Topology):
+        super().__init__()
+        self.topology = topology.name
+        self._options = options
+        self._network = topology
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Look at every node's ports, and flood if that is wanted."""
+        from mpinet.report.hashes import dealt_lines, edge_lines, hashed
+        from mpinet.report.wiring import bus_measures, degree_histogram
+
+        network = self._network
+        degrees = degree_histogram(network, transport)
+        result: dict[str, Any] = {
+            "size": network.size,
+            "ports": network.ports,
+            "links": sum(degree * count for degree, count in degrees.items()) // 2,
+            "degree_histogram": degrees,
+        }
+        if network.hosts != network.size:
+            result["hosts"] = network.hosts
+        with self._edges_file(transport.rank) as file:
+            lines = dealt_lines(transport, network.size, edge_lines(network))
+            result["edges_sha256"] = hashed(lines, file)
+        if not network.links:
+            result |= bus_measures(network, transport)
+        if self._options.distances:
+            result |= self._distances(transport, watch)
+        result["stated"] = network.stated
+        return result
+
+    def _edges_file(self, rank: int) -> Any:
+        wanted = self._options.edges is not None and rank == 0
+        return whole_file(self._options.edges) if wanted else nullcontext()
+
+    def _distances(self, transport: Any, watch: Any) -> dict[str, Any]:
+        from mpinet.machine import Machine
+        from mpinet.programs.flood import distances
+
+        mapping = mapping_of(self._options, self._network)
+        machine = Machine(self._network, "all", transport, mapping)
+        self.model = machine.model.as_json()
+        found = distances(machine, watch)
+        return {
+            "diameter": found.diameter,
+            "distance_sum": found.distance_sum,
+            "average_distance": found.average_distance,
+        }
+
+    def show(self, result: Any) -> str:
+        """The measures, with what the paper states beside them."""
+        stated = result.pop("stated")
+        measured = {
+            name: f"{value}   (stated: {stated[name]})" if name in stated else value
+            for name, value in result.items()
+        }
+        degrees = result["degree_histogram"]
+        measured["degree_histogram"] = "  ".join(f"{d}: {n}" for d, n in degrees.items())
+        others = {f"stated {name}": stated[name] for name in stated if name not in result}
+        return f"{self.topology}\n{fields(measured | others)}"

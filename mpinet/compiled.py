@@ -1,0 +1,303 @@
+"""Rules and kernels: plain functions that Numba compiles once, for all parameter values.
+
+This is the only module that imports Numba, and it does so where a compiled function is first
+called. Three kinds of function exist:
+
+``@rule``
+    a small function of one processor with one of the fixed signatures of `SIGNATURES`. Kernels
+    get rules as first-class functions, so a kernel is compiled once for all rules.
+``@inlined``
+    arithmetic that rules and kernels call; it is compiled into its callers.
+``@kernel("signature")``
+    a loop over many processors or messages. Its signature may name the rule kinds.
+
+Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
+of functions from other files: an edit can never bring back an old result. With
+``NUMBA_DISABLE_JIT=1`` the same functions run as plain Python and are the reference.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache, cached_property
+from hashlib import sha256
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from mpinet.errors import NodeError
+
+SIGNATURES = {
+    "port_rule": "int64(int64, int64, int64[::1])",
+    "start_rule": "void(int64, int64, int64[::1], int64[::1])",
+    "decide_rule": "int64(int64, int64[::1], int64[::1])",
+    "schedule_rule": "int64(int64, int64, int64, int64, int64[::1])",
+}
+"""The rules' signatures, each by the name that a kernel's signature uses for it:
+
+* ``port_rule(node, port, params)``: neighbor, reverse_port, channel, place;
+* ``start_rule(source, target, header, params)``: writes the message's header;
+* ``decide_rule(node, header, params)``: the port to leave by, -1 = arrived;
+* ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1.
+"""
+
+
+@cache
+def numba() -> ModuleType:
+    """Numba, imported at the first compiled call."""
+    import numba as module
+
+    return module
+
+
+class Compiled:
+    """A plain function that Numba can compile, with the other such functions that it calls.
+
+    Parameters
+    ----------
+    function : callable
+        The plain function. Globals that are `Compiled` objects are compiled with it.
+    name : str, optional
+        Name of a bound variant (see `bind`).
+    parts : dict, optional
+        Functions that stand in for globals of `function`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str | None = None,
+        parts: dict[str, Compiled] | None = None,
+    ):
+        self.parts = dict(parts or {})
+        self.name = name or function.__qualname__
+        self.function = function if parts is None else self._clone(function, self.parts)
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+
+    def __call__(self, *args: Any) -> Any:
+        """Run as plain Python."""
+        return self.function(*args)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.name}>"
+
+    def bind(self, name: str, **parts: Compiled) -> Any:
+        """The same function with the globals named in `parts` replaced: a rule made of rules."""
+        return type(self)(self.function, name=name, parts={**self.parts, **parts})
+
+    @cached_property
+    def callees(self) -> dict[str, Compiled]:
+        """The compiled functions that this one calls, by the global's name."""
+        scope = self.function.__globals__
+        named = {name: scope.get(name) for name in self.function.__code__.co_names}
+        return {name: part for name, part in named.items() if isinstance(part, Compiled)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of everything that is compiled into this function."""
+        text = sha256(_code_text(self.function.__code__).encode())
+        scope = self.function.__globals__
+        for name in sorted(set(self.function.__code__.co_names)):
+            value = scope.get(name)
+            if isinstance(value, Compiled):
+                text.update(f"{name}={value.fingerprint};".encode())
+            elif isinstance(value, int | float):
+                text.update(f"{name}={value!r};".encode())
+        return text.hexdigest()[:16]
+
+    @cached_property
+    def callee(self) -> Any:
+        """What callers compile in: a Numba function without a signature of its own."""
+        return numba().njit(self._with_native_callees())
+
+    def _with_native_callees(self) -> FunctionType:
+        clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
+        clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
+        return clone
+
+    def _jit(self, signature: Any) -> Any:
+        """Compile for one signature, from the disk's cache where it has a place for this file."""
+        clone = self._with_native_callees()
+        try:
+            return numba().njit(signature, cache=True)(clone)
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            return numba().njit(signature)(clone)
+
+    @staticmethod
+    def _clone(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
+        clone = FunctionType(
+            function.__code__,
+            {**function.__globals__, **scope},
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        clone.__doc__, clone.__module__ = function.__doc__, function.__module__
+        return clone
+
+
+class Inlined(Compiled):
+    """Arithmetic that rules and kernels share; compiled into its callers."""
+
+
+class Rule(Compiled):
+    """A function of one processor with one of the fixed signatures of `SIGNATURES`.
+
+    In a class body (of a `Topology`) a rule is also a method: called on the instance it is mapped
+    over arrays of processors.
+    """
+
+    @cached_property
+    def kind(self) -> str:
+        """Which signature the rule has, told by its arguments."""
+        names = list(inspect.signature(self.function).parameters)
+        if len(names) == 5:
+            return "schedule_rule"
+        if len(names) == 4 and names[2] == "header":
+            return "start_rule"
+        if len(names) == 3:
+            return "decide_rule" if names[1] == "header" else "port_rule"
+        raise TypeError(
+            f"rule {self.name}({', '.join(names)}) has none of the signatures "
+            "(node, port, params), (source, target, header, params), (node, header, params) and "
+            "(node, root, since, step, params)."
+        )
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """On a topology: the rule with the topology's parameters, mapped over arrays."""
+        return self if instance is None else Mapped(self, instance.params)
+
+    @cached_property
+    def native(self) -> Any:
+        """The rule as a kernel takes it: an object whose `call` is the compiled function."""
+        if numba().config.DISABLE_JIT:
+            return SimpleNamespace(call=self.function)
+        return _box_maker(self.kind)(self._jit(_native().RULES[self.kind]))
+
+
+class Kernel(Compiled):
+    """A compiled loop; called with arrays, rules in their `native` form."""
+
+    def __init__(self, function: Callable[..., Any], signature: str):
+        super().__init__(function)
+        self.signature = signature
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the compiled loop."""
+        return self.native(*args)
+
+    @cached_property
+    def native(self) -> Any:
+        """The compiled loop itself."""
+        if numba().config.DISABLE_JIT:
+            return self.function
+        return self._jit(eval(self.signature, {}, _native().TYPES))
+
+
+def rule(function: Callable[..., Any]) -> Rule:
+    """Make a local rule of a plain function; its arguments tell which of `SIGNATURES` it has."""
+    return Rule(function)
+
+
+def inlined(function: Callable[..., Any]) -> Inlined:
+    """Make arithmetic that rules and kernels may call."""
+    return Inlined(function)
+
+
+def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a compiled loop with the signature given in Numba's notation (and rule kinds)."""
+    return lambda function: Kernel(function, signature)
+
+
+def _code_text(code: CodeType) -> str:
+    """A text that changes whenever the code does, the same in every process."""
+    constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
+
+
+@cache
+def _native() -> Any:
+    """Types and records of rules as Numba knows them."""
+    from mpinet import rulebox
+
+    return rulebox
+
+
+@cache
+def _box_maker(kind: str) -> Callable[[Any], Any]:
+    return _native().box_maker(kind)
+
+
+SMALL = 64
+"""Up to this many elements a rule is mapped as plain Python, without loading Numba."""
+
+
+class Mapped:
+    """A rule with its parameters: callable with numbers or arrays of processors and ports.
+
+    Parameters
+    ----------
+    rule : Rule
+        A rule of kind ``port_rule``.
+    params : ndarray of int64
+        Its parameters; ``params[0]`` processors, ``params[1]`` ports.
+    """
+
+    def __init__(self, rule: Rule, params: Any):
+        self.rule = rule
+        self.params = params
+
+    @property
+    def native(self) -> Any:
+        """The rule as kernels take it."""
+        return self.rule.native
+
+    def __call__(self, nodes: Any, ports: Any) -> Any:
+        """Map the rule.
+
+        Parameters
+        ----------
+        nodes, ports : int or ndarray of int64, shapes that broadcast
+            Processor and port numbers.
+
+        Returns
+        -------
+        int or ndarray of int64
+            The rule's values, in the broadcast shape.
+
+        Raises
+        ------
+        NodeError
+            A number that the topology does not have.
+        """
+        nodes, ports = np.broadcast_arrays(np.asarray(nodes, np.int64), np.asarray(ports, np.int64))
+        self._require(nodes, self.params[0], "node")
+        self._require(ports, self.params[1], "port")
+        if nodes.ndim == 0:
+            return int(self.rule(int(nodes), int(ports), self.params))
+        if nodes.size <= SMALL:
+            pairs = zip(nodes.flat, ports.flat, strict=True)
+            values = [self.rule(int(u), int(p), self.params) for u, p in pairs]
+            return np.array(values, np.int64).reshape(nodes.shape)
+        mapped = np.empty(nodes.size, np.int64)
+        map_rule(self.native, nodes.ravel(), ports.ravel(), self.params, mapped)
+        return mapped.reshape(nodes.shape)
+
+    @staticmethod
+    def _require(numbers: Any, count: int, what: str) -> None:
+        if numbers.size and (numbers.min() < 0 or numbers.max() >= count):
+            wrong = numbers[(numbers < 0) | (numbers >= count)].flat[0]
+            raise NodeError(f"There is no {what} {wrong}: {what}s are 0..{count - 1}.")
+
+
+@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1])")
+def map_rule(rule, nodes, ports, params, values):
+    """Write the rule's value for every (node, port)."""
+    value = rule.call
+    for i in range(nodes.size):
+        values[i] = value(nodes[i], ports[i], params)

@@ -1,0 +1,86 @@
+"""Random draws that depend on what they are drawn for, never on who draws them.
+
+Every draw is a function of (seed, counters): the same for any number of ranks and any mapping.
+The arithmetic stays within 32-bit words, so that compiled and plain Python agree.
+"""
+
+from mpinet.compiled import inlined, rule
+
+MASK32 = 0xFFFFFFFF
+ROUNDS = 6
+
+
+@inlined
+def mix32(word: int) -> int:
+    """Scramble a 32-bit word (Wellons' lowbias32): a bijection."""
+    word ^= word >> 16
+    word = (word * 0x7FEB352D) & MASK32
+    word ^= word >> 15
+    word = (word * 0x846CA68B) & MASK32
+    return word ^ (word >> 16)
+
+
+@inlined
+def draw32(seed: int, first: int, second: int, stream: int) -> int:
+    """32 random bits for the counters (first, second) of a stream."""
+    word = mix32((seed & MASK32) ^ (stream * 0x1E35A7BD + 0x2545F491) & MASK32)
+    word = mix32(word ^ ((seed >> 32) & MASK32))
+    word = mix32((word + first) & MASK32)
+    word = mix32(word ^ ((first >> 32) & MASK32))
+    word = mix32((word + second) & MASK32)
+    return mix32(word ^ ((second >> 32) & MASK32))
+
+
+@inlined
+def draw(seed: int, first: int, second: int) -> int:
+    """62 random bits for the counters (first, second)."""
+    high = draw32(seed, first, second, 1)
+    return ((high & 0x3FFFFFFF) << 32) | draw32(seed, first, second, 2)
+
+
+@inlined
+def half_width(size: int) -> int:
+    """Bits in each half of a Feistel network whose domain holds 0..size-1."""
+    width = 1
+    while (1 << (2 * width)) < size:
+        width += 1
+    return width
+
+
+@inlined
+def shuffled(index: int, size: int, seed: int) -> int:
+    """Where a seeded random permutation of 0..size-1 takes `index` (see `unshuffled`).
+
+    A Feistel network on the least even number of bits, walked until it is back in range.
+    """
+    width = half_width(size)
+    mask = (1 << width) - 1
+    while True:
+        left, right = index >> width, index & mask
+        for turn in range(ROUNDS):
+            left, right = right, left ^ (draw32(seed, right, turn, 3) & mask)
+        index = (left << width) | right
+        if index < size:
+            return index
+
+
+@inlined
+def unshuffled(index: int, size: int, seed: int) -> int:
+    """The inverse of `shuffled`."""
+    width = half_width(size)
+    mask = (1 << width) - 1
+    while True:
+        left, right = index >> width, index & mask
+        for turn in range(ROUNDS - 1, -1, -1):
+            left, right = right ^ (draw32(seed, left, turn, 3) & mask), left
+        index = (left << width) | right
+        if index < size:
+            return index
+
+
+@rule
+def permuted(node, inverse, params):
+    """`shuffled` (port 0) or `unshuffled` (port 1) with params = (size, 2, seed)."""
+    if inverse:
+        return unshuffled(node, int(params[0]), int(params[2]))
+    return shuffled(node, int(params[0]), int(params[2]))

@@ -1,0 +1,48 @@
+"""Every error that mpinet raises on purpose: one tree, and the exit status that each stands for.
+
+An error's text is a sentence for the person who reads it: what was given, what is allowed.
+"""
+
+
+class MpinetError(Exception):
+    """Base of all errors of mpinet; the command line ends with `status`."""
+
+    status = 1
+
+
+class UsageError(MpinetError, ValueError):
+    """What a person asked for cannot be: a wrong option, file or combination (exit status 2)."""
+
+    status = 2
+
+
+class TopologyError(UsageError):
+    """A topology string or a family's parameter that is not allowed."""
+
+
+class NodeError(UsageError):
+    """A processor number, port or address that the topology does not have."""
+
+
+class WiringError(MpinetError):
+    """A topology that breaks its contract: names the processor and the port."""
+
+    status = 2
+
+
+class RoutingError(MpinetError):
+    """A routing rule that chose an unwired port or does not come to an end."""
+
+
+class ModelViolation(MpinetError):
+    """A program that breaks the machine's port model: names step, processor, port and rule."""
+
+
+class ConservationError(MpinetError):
+    """Messages that are neither delivered, undeliverable nor in flight."""
+
+
+class TransportError(MpinetError):
+    """No MPI library where one is needed, or a launcher that does not belong to it."""
+
+    status = 2

@@ -1,0 +1,23 @@
+"""What the launcher says of this process, known before MPI is."""
+
+import os
+
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
+RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+
+
+def launched_ranks() -> int:
+    """How many ranks the launcher says it has started (1 without a launcher)."""
+    return _first_number(SIZE_VARIABLES, 1)
+
+
+def launched_rank() -> int:
+    """This process's rank by the launcher's word (0 without a launcher)."""
+    return _first_number(RANK_VARIABLES, 0)
+
+
+def _first_number(variables: tuple[str, ...], default: int) -> int:
+    for name in variables:
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return default

@@ -1,0 +1,111 @@
+"""Arbitration where processors of several ranks contend: one-port, half duplex, busses.
+
+All-port machines of full-duplex links need none of it: there a channel has one sender. Here
+processors nominate messages, shared channels take the best nomination, and receivers accept the
+best of what is sent to them; each of the two rounds costs one more exchange between ranks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine.machine import Machine
+from mpinet.machine.step import by_owner, heard_claims
+
+Numbers = NDArray[np.int64]
+
+
+class Arbiter:
+    """Decides which waiting messages hop in a step.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine whose port model has to be kept.
+
+    Raises
+    ------
+    UsageError
+        A port model with limits other than one and all.
+    """
+
+    def __init__(self, machine: Machine):
+        model = machine.model
+        if not {model.send, model.receive} <= {1, None}:
+            raise UsageError(
+                f"The router keeps port models in which a processor uses one port or all, not "
+                f"{model.name}."
+            )
+        self._machine = machine
+        self._one_send = model.send == 1
+        self._one_receive = model.receive == 1
+        self._shared = model.half_duplex or not machine.topology.links
+
+    @classmethod
+    def where_needed(cls, machine: Machine) -> Arbiter | None:
+        """An arbiter, or None where every channel has one sender and no limit holds."""
+        arbiter = cls(machine)
+        needed = arbiter._one_send or arbiter._one_receive or arbiter._shared
+        return arbiter if needed else None
+
+    def grant(self, nodes: Numbers, ports: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+        """Choose the messages that hop (collective).
+
+        Parameters
+        ----------
+        nodes, ports : ndarray of int64, shape (k,)
+            Where this rank's messages wait, and for which port; the first are served first.
+        priorities : ndarray of int64, shape (k,)
+            Their priorities, ascending, all different on all ranks: the lowest is the best.
+
+        Returns
+        -------
+        ndarray of bool, shape (k,)
+            Whether the message hops.
+        """
+        topology = self._machine.topology
+        channels = topology.channel(nodes, ports) if self._shared else ports
+        chosen = _first_of_each(nodes, nodes if self._one_send else channels)
+        if self._shared:
+            nominated = np.stack([nodes, channels, priorities], axis=1)[chosen]
+            chosen = chosen[self._best_on_channel(nominated)]
+        if self._one_receive:
+            targets = topology.neighbor(nodes[chosen], ports[chosen])
+            chosen = chosen[self._accepted(targets, priorities[chosen])]
+        granted = np.zeros(len(nodes), bool)
+        granted[chosen] = True
+        return granted
+
+    def _best_on_channel(self, nominated: Numbers) -> NDArray[np.bool_]:
+        """Which nominations, rows (node, channel, priority), are the best on their channel."""
+        heard = heard_claims(self._machine, nominated)
+        heard = heard[np.argsort(heard[:, 2])]
+        channels, first = np.unique(heard[:, 1], return_index=True)
+        best = heard[first, 2][np.searchsorted(channels, nominated[:, 1])]
+        return nominated[:, 2] == best
+
+    def _accepted(self, targets: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+        """Which messages their receivers accept: of all sent to a receiver the best one."""
+        machine = self._machine
+        leaving, counts = by_owner(machine, targets)
+        staying = np.delete(np.arange(len(targets)), leaving)
+        offers = np.stack([targets, priorities], axis=1)
+        received = machine.transport.exchange(offers[leaving], counts)
+        every = np.concatenate([offers[staying], received.records])
+        order = np.argsort(every[:, 1])
+        accepted = np.zeros(len(every), bool)
+        accepted[order[_first_of_each(every[order, 0], every[order, 0])]] = True
+        answers = machine.transport.exchange(accepted[len(staying) :], received.counts).records
+        result = np.empty(len(targets), bool)
+        result[staying], result[leaving] = accepted[: len(staying)], answers
+        return result
+
+
+def _first_of_each(first: Numbers, second: Numbers) -> Numbers:
+    """Places where a pair of numbers stands for the first time, ascending."""
+    order = np.lexsort((second, first))
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
+    return np.sort(order[new])

@@ -1,0 +1,303 @@
+"""The router's loops over messages: one pass moves, one settles arrivals, one merges them in.
+
+A rank's messages are a struct of arrays, first in the array = first to be served. A message has a
+``node`` where it is, a ``port`` that it waits for, a ``number``, its ``hops`` so far, and
+``words``: the routing's header, then the payload. Between ranks it is a row [node, number, hops, words..].
+"""
+
+import numpy as np
+
+from mpinet.compiled import inlined, kernel
+from mpinet.machine.faults import is_cut, is_dead
+from mpinet.machine.placement import TO_POSITION, owner_of
+from mpinet.machine.step import PORTS_PER_WORD
+from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
+
+NODE, NUMBER, HOPS, WORDS = 0, 1, 2, 3
+"""Columns of a message's row between ranks."""
+
+END_NUMBER, END_NODE, END_HOPS, END_STATUS, END_STEP, END_PAYLOAD = range(6)
+"""Columns of the row that a message leaves where it ends, delivered or stuck."""
+
+(
+    LIVE,
+    STEP,
+    MOVED,
+    ENDED,
+    DELIVERED,
+    LOST,
+    HOPS_TOTAL,
+    HOPS_MAX,
+    QUEUE_MAX,
+    LEAVING,
+    WRONG,
+    WRONG_PLACE,
+    FIELDS,
+) = range(13)
+"""The fields of a router's ledger: messages here, steps made; moves and ends in the last pass;
+messages delivered and lost here; hops of all moves, most hops of a delivered message, most messages
+that waited at a processor in a step; rows in `leaving`; a routing error, and who made it."""
+
+IDEAL, QUEUED, CHOSEN = range(3)
+"""How channels are granted: all at once, first come first served, or as `granted` says."""
+
+UNWIRED_PORT, ENDLESS, WRONG_END = 1, 2, 3
+"""Routing errors."""
+
+
+@inlined
+def next_port(decide, node, header, params, dead, cut, neighbor, wiring):
+    """The port that a message leaves by, or `ARRIVED` or `STUCK`."""
+    if dead.size > 0 and is_dead(node, dead):
+        return STUCK
+    port = decide(node, header, params)
+    if port >= 0 and dead.size + cut.size > 0:
+        other = neighbor(node, port, wiring)
+        if is_cut(node, other, dead, cut):
+            return STUCK
+    return port
+
+
+@kernel(
+    "void(port_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], "
+    "int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], "
+    "int64, int64, int64, int64, int64, int64[::1], int64, boolean[::1], "
+    "uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1], "
+    "int64, int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+)
+def advance(
+    neighbor_rule,
+    decide_rule,
+    place_rule,
+    wiring,
+    wayfinding,
+    mapping,
+    node,
+    port,
+    number,
+    hops,
+    words,
+    header_words,
+    contiguous,
+    first,
+    count,
+    rank,
+    split,
+    grants,
+    granted,
+    used,
+    waiting,
+    loads,
+    dead,
+    cut,
+    requeue,
+    ends,
+    leaving,
+    owners,
+    moves,
+    ledger,
+):
+    """Make one step of the messages of this rank: every granted message hops.
+
+    A message that stays on this rank is settled at once and keeps its place in the order; one that
+    leaves it (with `requeue`: every one that moves) becomes a row of `leaving`, its new rank in
+    `owners`; one that ends becomes a row of `ends`. `moves` gets a record of every hop where it has
+    room for them. `used` (a bit a port) and `waiting` (a count a processor) are all zero before and
+    after.
+    """
+    neighbor, decide, place = neighbor_rule.call, decide_rule.call, place_rule.call
+    ports = wiring[1]
+    words_per_node = (ports + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    limit = hop_limit(wiring[0])
+    faulty = dead.size + cut.size > 0
+    header = np.empty(header_words, np.int64)
+    width = words.shape[1]
+    live, kept, left, moved, ended = ledger[LIVE], 0, 0, 0, 0
+    sparse = live < count // 8
+    touched = np.empty(live if sparse else 0, np.int64)
+    ledger[STEP] += 1
+    for m in range(live):
+        u, p = node[m], np.int64(port[m])
+        slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
+        go = True
+        if grants == QUEUED:
+            word = slot * words_per_node + (p >> 5)
+            bit = np.uint32(1 << (p & 31))
+            go = used[word] & bit == 0
+            used[word] |= bit
+            if sparse:
+                touched[m] = word
+        elif grants == CHOSEN:
+            go = granted[m]
+            if sparse:
+                touched[m] = slot * words_per_node
+        if not go:
+            waiting[slot] += np.uint32(1)
+            ledger[QUEUE_MAX] = max(ledger[QUEUE_MAX], np.int64(waiting[slot]))
+            if kept != m:
+                node[kept], port[kept], number[kept], hops[kept] = u, p, number[m], hops[m]
+                for j in range(width):
+                    words[kept, j] = words[m, j]
+            kept += 1
+            continue
+        v = neighbor(u, p, wiring)
+        if v < 0 or hops[m] >= limit:
+            ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
+            ledger[WRONG_PLACE] = m
+            return
+        if loads.size > 0:
+            loads[slot * ports + p] += np.uint32(1)
+        if moves.shape[0] > 0:
+            moves[moved, 0], moves[moved, 1] = u, p
+            moves[moved, 2], moves[moved, 3] = v, number[m]
+        moved += 1
+        position = v if contiguous != 0 else place(v, TO_POSITION, mapping)
+        if position < first or position >= first + count or requeue != 0:
+            leaving[left, NODE], leaving[left, NUMBER] = v, number[m]
+            leaving[left, HOPS] = hops[m] + 1
+            for j in range(width):
+                leaving[left, WORDS + j] = words[m, j]
+            owners[left] = owner_of(position, split)
+            left += 1
+            continue
+        for j in range(header_words):
+            header[j] = words[m, j]
+        if faulty:
+            q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
+        else:
+            q = decide(v, header, wayfinding)
+        if q < 0:
+            ends[ended, END_NUMBER], ends[ended, END_NODE] = number[m], v
+            ends[ended, END_HOPS], ends[ended, END_STATUS] = hops[m] + 1, q
+            for j in range(END_PAYLOAD, ends.shape[1]):
+                ends[ended, j] = words[m, header_words + j - END_PAYLOAD]
+            ended += 1
+            continue
+        node[kept], port[kept] = v, q
+        if kept != m:
+            number[kept] = number[m]
+            for j in range(header_words, width):
+                words[kept, j] = words[m, j]
+        hops[kept] = hops[m] + 1
+        for j in range(header_words):
+            words[kept, j] = header[j]
+        kept += 1
+    ledger[LIVE], ledger[MOVED], ledger[LEAVING], ledger[ENDED] = kept, moved, left, ended
+    ledger[HOPS_TOTAL] += moved
+    if grants != IDEAL:
+        wipe(used, waiting, touched, sparse, words_per_node)
+
+
+@inlined
+def wipe(used, waiting, touched, sparse, words_per_node):
+    """Set a step's marks back to zero: one by one where there are few."""
+    if not sparse:
+        used[:] = 0
+        waiting[:] = 0
+        return
+    for i in range(touched.size):
+        used[touched[i]] = 0
+        waiting[touched[i] // words_per_node] = 0
+
+
+@kernel(
+    "void(port_rule, decide_rule, int64[::1], int64[::1], int64, int64[:, ::1], int64[::1], "
+    "int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], int64, "
+    "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1])"
+)
+def settle(
+    neighbor_rule,
+    decide_rule,
+    wiring,
+    wayfinding,
+    header_words,
+    rows,
+    order,
+    node,
+    port,
+    number,
+    hops,
+    words,
+    begin,
+    dead,
+    cut,
+    ends,
+    ledger,
+):
+    """Let the arrivals decide on their next port, in `order`; those that go on fill the arrays.
+
+    They are written from place `begin` on; ledger[LIVE] is set to where they end. Those that end
+    become rows of `ends`.
+    """
+    neighbor, decide = neighbor_rule.call, decide_rule.call
+    header = np.empty(header_words, np.int64)
+    kept, ended = begin, 0
+    for i in range(order.size):
+        row = rows[order[i]]
+        v = row[NODE]
+        for j in range(header_words):
+            header[j] = row[WORDS + j]
+        q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
+        if q < 0:
+            ends[ended, END_NUMBER], ends[ended, END_NODE] = row[NUMBER], v
+            ends[ended, END_HOPS], ends[ended, END_STATUS] = row[HOPS], q
+            for j in range(END_PAYLOAD, ends.shape[1]):
+                ends[ended, j] = row[WORDS + header_words + j - END_PAYLOAD]
+            ended += 1
+            continue
+        node[kept], port[kept] = v, q
+        number[kept], hops[kept] = row[NUMBER], row[HOPS]
+        for j in range(header_words):
+            words[kept, j] = header[j]
+        for j in range(header_words, words.shape[1]):
+            words[kept, j] = row[WORDS + j]
+        kept += 1
+    ledger[LIVE], ledger[ENDED] = kept, ended
+
+
+@kernel("void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])")
+def book_ends(ends, births, latency, ledger):
+    """Book the messages that have ended in this step; `births` has rows (first number, step)."""
+    for i in range(ledger[ENDED]):
+        ends[i, END_STEP] = ledger[STEP]
+        if ends[i, END_STATUS] != ARRIVED:
+            ledger[LOST] += 1
+            continue
+        batch = np.searchsorted(births[:, 0], ends[i, END_NUMBER], side="right") - 1
+        latency[ledger[STEP] - births[batch, 1]] += 1
+        ledger[DELIVERED] += 1
+        ledger[HOPS_MAX] = max(ledger[HOPS_MAX], ends[i, END_HOPS])
+
+
+@kernel("void(start_rule, int64[::1], int64[::1], int64[::1], int64, int64[:, ::1])")
+def write_headers(start_rule, params, sources, targets, header_words, rows):
+    """Let every source write its message's header into the message's row."""
+    start = start_rule.call
+    header = np.empty(header_words, np.int64)
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, params)
+        for j in range(header_words):
+            rows[i, WORDS + j] = header[j]
+
+
+@kernel("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], int64, int64, int64)")
+def merge(node, port, number, hops, words, first, second, end):
+    """Merge the messages first..second-1 and second..end-1, each in ascending number, in place."""
+    late = end - second
+    late_node, late_port = node[second:end].copy(), port[second:end].copy()
+    late_number, late_hops = number[second:end].copy(), hops[second:end].copy()
+    late_words = words[second:end].copy()
+    i, j = second - 1, late - 1
+    for k in range(end - 1, first - 1, -1):
+        if j < 0:
+            return
+        if i >= first and number[i] > late_number[j]:
+            node[k], port[k], number[k], hops[k] = node[i], port[i], number[i], hops[i]
+            words[k] = words[i]
+            i -= 1
+        else:
+            node[k], port[k] = late_node[j], late_port[j]
+            number[k], hops[k] = late_number[j], late_hops[j]
+            words[k] = late_words[j]
+            j -= 1

@@ -1,0 +1,282 @@
+"""The machine: processors hosted by ranks, and the step, the only thing that moves messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import ModelViolation, UsageError
+from mpinet.machine import step
+from mpinet.machine.meters import ChannelLoad, Meters
+from mpinet.machine.model import PortModel
+from mpinet.machine.placement import Mapping, Placement, blocks
+from mpinet.machine.plan import Plan
+from mpinet.machine.step import Sends
+from mpinet.machine.trace import Trace
+from mpinet.machine.transport import Local
+from mpinet.networks.topology import Topology
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Inbox:
+    """What the processors of this rank received in a step, by processor, then port.
+
+    Attributes
+    ----------
+    nodes, ports : ndarray of int64, shape (k,)
+        The receiving processors, and the ports that the messages came in by.
+    payload : ndarray, shape (k, ..)
+        The messages.
+    total : int
+        Sum over all ranks of the word that each gave to `Machine.step`.
+    """
+
+    nodes: NDArray[np.int64]
+    ports: NDArray[np.int64]
+    payload: NDArray[Any]
+    total: int = 0
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+class Machine:
+    """N virtual processors, wired by a topology, under a port model, hosted by ranks.
+
+    All ranks make the same machine and call its methods together (SPMD).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network, or its topology string.
+    ports : str or PortModel
+        ``"all"``, ``"one"`` or a port model.
+    transport : Local, optional
+        How ranks talk (default: this process alone).
+    mapping : Mapping, optional
+        Which rank hosts which processors (default: contiguous blocks).
+    loads : bool
+        Whether the load of every channel is metered (4 bytes a port and processor).
+    trace : Trace, optional
+        Collects every movement of a message.
+
+    Examples
+    --------
+    >>> machine = Machine("ring:4")
+    >>> inbox = machine.step([0], [0], np.array([7.5]))
+    >>> inbox.nodes, inbox.payload, machine.meters.steps
+    (array([1]), array([7.5]), 1)
+    """
+
+    def __init__(
+        self,
+        topology: Topology | str,
+        ports: str | PortModel = "all",
+        transport: Local | None = None,
+        mapping: Mapping | None = None,
+        loads: bool = False,
+        trace: Trace | None = None,
+    ):
+        if isinstance(topology, str):
+            from mpinet.networks import open
+
+            topology = open(topology)
+        self.topology = topology
+        self.model = PortModel.named(ports)
+        if self.model.half_duplex and not topology.links:
+            raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")
+        self.transport = transport or Local()
+        self.mapping = mapping or blocks(topology)
+        self.placement = Placement(self.mapping, self.transport.rank, self.transport.size)
+        self.meters = Meters()
+        self.metered = loads
+        if loads:
+            self.meters.loads = np.zeros(self.placement.count * topology.ports, np.uint32)
+        self.trace = trace
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """This rank's processors in slot order, shape (hosted,)."""
+        return self.placement.nodes
+
+    @property
+    def steps(self) -> int:
+        """Steps that the machine has made."""
+        return self.meters.steps
+
+    def slots(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where this rank's processors stand among `nodes`, shape of the argument."""
+        return self.placement.slots(nodes)
+
+    def step(
+        self,
+        nodes: Any,
+        ports: Any,
+        payload: Any = None,
+        listen: tuple[Any, Any] | None = None,
+        word: int = 0,
+    ) -> Inbox:
+        """Let processors send; give what this rank's processors receive.
+
+        Parameters
+        ----------
+        nodes, ports : array-like of int, shape (k,)
+            The sends of this rank's processors: sender and port.
+        payload : ndarray, shape (k, ..), optional
+            A message each, of any fixed-size dtype.
+        listen : (nodes, ports), optional
+            The ports from which this rank's processors accept in this step. Default: from all.
+        word : int
+            A number that rides along; `Inbox.total` is its sum over all ranks.
+
+        Returns
+        -------
+        Inbox
+            By receiving processor, then port: the same for any number of ranks.
+
+        Raises
+        ------
+        ModelViolation
+            On every rank, if any processor breaks the port model; it names step, processor,
+            port and rule.
+        """
+        if payload is not None:
+            payload = np.asarray(payload)
+        sends = self.checked(lambda: step.check_sends(self, nodes, ports, payload))
+        arrivals = step.carry(self, sends, payload, word)
+        order, keys = step.in_order(self, arrivals, listen)
+        self.checked(lambda: step.check_received(self, sends, keys))
+        if not self.topology.links:
+            self.checked(lambda: step.check_busses(self, sends))
+        self.count_step(sends)
+        return Inbox(
+            arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total
+        )
+
+    def checked(self, check: Callable[[], T]) -> T:
+        """Do a check; its violation is raised on every rank."""
+        try:
+            return check()
+        except ModelViolation as violation:
+            self.transport.fail(violation)
+            raise
+
+    def count_step(self, sends: Sends) -> None:
+        """Count one step with these sends, and record it."""
+        self.meters.count(1, sends.transmissions)
+        if len(self.meters.loads) and len(sends.nodes):
+            first = _first_of_transmission(sends)
+            places = self.slots(sends.nodes[first]) * self.topology.ports + sends.ports[first]
+            self.meters.loads[places] += np.uint32(1)
+        if self.trace is not None:
+            self.trace.add(self.steps, sends.nodes, sends.ports, sends.targets)
+
+    def plan(self, nodes: Any, ports: Any) -> Plan:
+        """Plan a pattern of sends that repeats: checked once, then cheap to carry out.
+
+        Parameters
+        ----------
+        nodes, ports : array-like of int, shape (k,)
+            The sends of this rank's processors in every such step.
+
+        Returns
+        -------
+        Plan
+            Call it with the payload, shape (k, ..).
+
+        Raises
+        ------
+        ModelViolation
+            As in `step`.
+        """
+        return Plan(self, nodes, ports)
+
+    def sum(self, *numbers: int) -> list[int]:
+        """The sums of numbers over all ranks."""
+        return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
+
+    def max(self, *numbers: int) -> list[int]:
+        """The largest of each number over all ranks."""
+        return [int(largest) for largest in self.transport.max(np.array(numbers, np.int64))]
+
+    @property
+    def messages(self) -> int:
+        """Transmissions on the whole machine (collective)."""
+        return self.sum(self.meters.messages)[0]
+
+    @cached_property
+    def wired_ports(self) -> int:
+        """Wired ports of this rank's processors."""
+        return int(
+            step.count_wired(self.topology.neighbor.native, self.nodes, self.topology.params)
+        )
+
+    @cached_property
+    def used_ports(self) -> NDArray[np.uint32]:
+        """Scratch of the step: a bit for every port of the hosted processors, all zero."""
+        words = -(-self.topology.ports // step.PORTS_PER_WORD)
+        return np.zeros(self.placement.count * words, np.uint32)
+
+    @cached_property
+    def sent(self) -> NDArray[np.uint32]:
+        """Scratch of the step: a count for every hosted processor, all zero."""
+        return np.zeros(self.placement.count, np.uint32)
+
+    def channel_load(self) -> ChannelLoad:
+        """Load of the busiest channel and mean load (collective).
+
+        A channel is a direction of a link, a half-duplex link, or a bus.
+
+        Raises
+        ------
+        UsageError
+            The machine does not meter loads.
+        """
+        if not self.metered:
+            raise UsageError("This machine does not meter loads: make it with loads=True.")
+        if not self.topology.links:
+            return self._bus_load()
+        loads = self._link_loads() if self.model.half_duplex else self.meters.loads
+        ends, carried = self.sum(self.wired_ports, int(self.meters.loads.sum(dtype=np.int64)))
+        channels = ends // 2 if self.model.half_duplex else ends
+        largest = self.max(int(loads.max(initial=0)))[0]
+        return ChannelLoad(largest, carried / channels if channels else 0.0)
+
+    def _carried(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Channels that carried messages from this rank's processors, and how many."""
+        used = np.flatnonzero(self.meters.loads)
+        slots, ports = np.divmod(used, self.topology.ports)
+        return self.topology.channel(self.nodes[slots], ports), self.meters.loads[used].astype(
+            np.int64
+        )
+
+    def _link_loads(self) -> NDArray[np.int64]:
+        """Loads of the links whose lower end is hosted here, both directions together."""
+        records = np.stack(self._carried(), axis=1)
+        leaving, counts = step.by_owner(self, records[:, 0] // self.topology.ports)
+        received = self.transport.exchange(records[leaving], counts).records
+        records = np.concatenate([np.delete(records, leaving, axis=0), received])
+        _, place = np.unique(records[:, 0], return_inverse=True)
+        return np.bincount(place, weights=records[:, 1]).astype(np.int64)
+
+    def _bus_load(self) -> ChannelLoad:
+        busses = self.topology.busses or 0
+        loads = np.zeros(busses, np.int64)
+        np.add.at(loads, *self._carried())
+        loads = self.transport.sum(loads)
+        return ChannelLoad(int(loads.max(initial=0)), float(loads.sum() / busses))
+
+
+def _first_of_transmission(sends: Sends) -> NDArray[np.int64]:
+    """Places of the sends, one for each transmission."""
+    if len(sends.channels) == 0:
+        return np.arange(len(sends.nodes))
+    pairs = np.stack([sends.nodes, sends.channels], axis=1)
+    return np.unique(pairs, axis=0, return_index=True)[1]

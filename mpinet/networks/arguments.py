@@ -1,0 +1,109 @@
+"""The arguments in a topology string: which parameter each one is for, and its value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import REQUIRED, Parameter
+
+
+def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> dict[str, Any]:
+    """Read arguments for declared parameters, each by the parameter's own reader.
+
+    Parameters
+    ----------
+    where : str
+        The family's name, for errors.
+    parameters : tuple of Parameter
+        What the family takes; arguments without a name go by this order.
+    text : str
+        The arguments: ``4,3``, ``16,jumps=1-4``.
+
+    Returns
+    -------
+    dict
+        The values by the parameters' names.
+
+    Raises
+    ------
+    TopologyError
+        An argument is too much, unknown, given twice, missing or not readable.
+    """
+    given: dict[str, str] = {}
+    known = {parameter.name: parameter for parameter in parameters}
+    order = list(known)
+    for name, value in _split(text, parameters):
+        if name is None and not order:
+            raise TopologyError(f"{where}: {value!r} is too much; {_signature(parameters)}.")
+        if name is None:
+            name = order.pop(0)
+        elif name not in known:
+            raise TopologyError(f"{where}: unknown parameter {name!r}; {_signature(parameters)}.")
+        if name in given:
+            raise TopologyError(f"{where}: {name} is given twice.")
+        given[name] = value
+    _require_all(where, parameters, given)
+    return {name: _read(where, known[name], value) for name, value in given.items()}
+
+
+def _split(text: str, parameters: tuple[Parameter, ...]) -> Iterator[tuple[str | None, str]]:
+    """The arguments in a text, as (name or None, value)."""
+    if not text.strip():
+        return
+    if len(parameters) == 1 and parameters[0].whole:
+        yield None, text
+        return
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        yield (name.strip(), value.strip()) if equals else (None, part.strip())
+
+
+def _require_all(where: str, parameters: tuple[Parameter, ...], given: dict[str, str]) -> None:
+    for parameter in parameters:
+        if parameter.name not in given and parameter.default is REQUIRED:
+            raise TopologyError(f"{where}: {parameter.name} is missing; {_signature(parameters)}.")
+
+
+def _signature(parameters: tuple[Parameter, ...]) -> str:
+    if not parameters:
+        return "it takes no parameters"
+    return "its parameters are " + ", ".join(f"{p.name} ({p.allowed})" for p in parameters)
+
+
+def _read(where: str, parameter: Parameter, text: str) -> Any:
+    try:
+        return parameter.read(text)
+    except ValueError as error:
+        allowed = f"{parameter.name} is {parameter.allowed}"
+        raise TopologyError(f"{where}: {parameter.name}: {error}; {allowed}.") from None
+
+
+def read_undeclared(where: str, text: str) -> tuple[list[Any], dict[str, Any]]:
+    """Read arguments of a class that declares no parameters.
+
+    Returns
+    -------
+    positional : list
+        Values without a name: whole numbers where they look like it, else texts.
+    named : dict
+        Values with a name, likewise.
+
+    Raises
+    ------
+    TopologyError
+        A name is given twice.
+    """
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for name, text_value in _split(text, ()):
+        value = int(text_value) if re.fullmatch(r"[+-]?\d+", text_value) else text_value
+        if name is None:
+            positional.append(value)
+        elif name in named:
+            raise TopologyError(f"{where}: {name} is given twice.")
+        else:
+            named[name] = value
+    return positional, named

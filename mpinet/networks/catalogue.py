@@ -1,0 +1,126 @@
+"""The catalogue: which families there are, and how a topology string is read.
+
+A family is one line of `FAMILIES`. Its module is imported when the family is asked for, so that a
+short job does not pay for the others.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+
+from mpinet.errors import TopologyError
+from mpinet.networks.arguments import read_declared
+from mpinet.networks.own import ModuleMissing, open_own
+from mpinet.networks.topology import Topology
+
+FAMILIES = {
+    "ring": "mpinet.networks.classic.ring:Ring",
+    "complete": "mpinet.networks.classic.complete:Complete",
+    "mesh": "mpinet.networks.classic.grid:Mesh",
+    "torus": "mpinet.networks.classic.grid:Torus",
+    "hypercube": "mpinet.networks.classic.hypercube:Hypercube",
+    "ccc": "mpinet.networks.classic.ccc:CubeConnectedCycles",
+    "debruijn": "mpinet.networks.classic.shift:DeBruijn",
+    "shuffleexchange": "mpinet.networks.classic.shift:ShuffleExchange",
+    "moebius": "mpinet.networks.classic.shift:Moebius",
+    "circulant": "mpinet.networks.classic.circulant:Circulant",
+    "rcirculant": "mpinet.networks.classic.circulant:RecursiveCirculant",
+    "chordalring": "mpinet.networks.classic.chordalring:ChordalRing",
+    "doubleloop": "mpinet.networks.classic.circulant:DoubleLoop",
+    "fattree": "mpinet.networks.classic.fattree:FatTree",
+    "roadrunner": "mpinet.networks.classic.roadrunner:Roadrunner",
+    "graph": "mpinet.networks.graph:GraphFile",
+}
+"""Family name in a topology string -> module and class."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One family as ``mpinet topologies`` lists it.
+
+    Parameters
+    ----------
+    name : str
+        The name in a topology string.
+    parameters, range : str
+        The parameters' names, and what is allowed for them.
+    example : str
+        A topology string.
+    paper, specification : str
+        Where the family comes from, and where it is made exact.
+    """
+
+    name: str
+    parameters: str
+    range: str
+    example: str
+    paper: str
+    specification: str
+
+
+def open_topology(name: str) -> Topology:
+    """The topology that a string names.
+
+    Parameters
+    ----------
+    name : str
+        ``FAMILY:ARGUMENTS``, ``module.path:Class:ARGUMENTS`` or ``path/file.py:Class:ARGUMENTS``;
+        several of them joined by ``*`` are their product.
+
+    Raises
+    ------
+    TopologyError
+        The string names no topology; the sentence says which part is wrong and what is allowed.
+    """
+    from mpinet.networks.product import Product
+
+    return reduce(Product, [_open_factor(factor.strip(), name) for factor in name.split("*")])
+
+
+def families() -> list[Family]:
+    """All families, in the catalogue's order."""
+    return [_describe(name, _family_class(name)) for name in FAMILIES]
+
+
+def _describe(name: str, cls: type[Topology]) -> Family:
+    return Family(
+        name=name,
+        parameters=", ".join(parameter.name for parameter in cls.parameters),
+        range="; ".join(f"{p.name} {p.allowed}" for p in cls.parameters),
+        example=cls.example,
+        paper=cls.paper,
+        specification=cls.specification,
+    )
+
+
+def _open_factor(text: str, whole: str) -> Topology:
+    """Open one factor of a product (or all of it)."""
+    if not text:
+        where = "The topology string is empty" if not whole.strip() else f"{whole!r} lacks a factor"
+        raise TopologyError(f"{where}: give a name and arguments, as in hypercube:10.")
+    name, _, arguments = text.partition(":")
+    if name in FAMILIES:
+        cls = _family_class(name)
+        return cls(**read_declared(name, cls.parameters, arguments))
+    place, _, arguments = arguments.partition(":")
+    if place.isidentifier() and re.fullmatch(r"[\w.]+|.*\.py", name):
+        try:
+            return open_own(name, place, arguments)
+        except ModuleMissing as error:
+            raise TopologyError(f"{_unknown(name)} {error}") from None
+    raise TopologyError(_unknown(name))
+
+
+def _unknown(name: str) -> str:
+    close = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    return f"There is no topology {name!r}: {hint}'mpinet topologies' lists them all."
+
+
+def _family_class(name: str) -> type[Topology]:
+    module, _, cls = FAMILIES[name].partition(":")
+    return getattr(import_module(module), cls)

@@ -1,0 +1,82 @@
+"""Cube-connected cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.networks.classic.ring import way_round
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import Topology
+
+DIMENSIONS = 2
+"""Where the rules' parameters hold n."""
+
+FORWARD, CROSS = 0, 2
+
+
+class CubeConnectedCycles(Topology):
+    """CCC of n 2^n processors x*n + y; ports y+1, y-1 (mod n), and x with bit y flipped."""
+
+    family = "ccc"
+    parameters = (Parameter("n", "3..55", integer),)
+    example = "ccc:4"
+    paper = "Preparata, Vuillemin 1981"
+    specification = "gmn 9, hdn 9"
+
+    def __init__(self, n: int):
+        self.dimensions = require_integer("ccc", "n", n, 3, 55)
+        super().__init__(f"{n}", size=n << n, ports=3, params=[n])
+
+    @rule
+    def neighbor(node, port, params):
+        """Along the cycle, or over the cube's link of the place in it."""
+        n = params[DIMENSIONS]
+        x = node // n
+        y = node - x * n
+        if port == CROSS:
+            return (x ^ (1 << y)) * n + y
+        if port == FORWARD:
+            return node + 1 if y < n - 1 else node + 1 - n
+        return node - 1 if y > 0 else node - 1 + n
+
+    @rule
+    def reverse_port(node, port, params):
+        """Forward and backward are each other's way back, the cube's link is its own."""
+        return CROSS if port == CROSS else 1 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 3; diameter 2n + n//2 - 2, 6 for n = 3 (textbook)."""
+        n = self.dimensions
+        return {"degree": 3, "diameter": 6 if n == 3 else 2 * n + n // 2 - 2}
+
+    def address(self, node: int) -> str:
+        """The number of the cycle and the place in it: ``x,y``."""
+        self.require_node(node)
+        x, y = divmod(node, self.dimensions)
+        return f"{x},{y}"
+
+    def read_address(self, address: str) -> int:
+        """Put cycle and place together."""
+        x, y = map(int, address.split(","))
+        return x * self.dimensions + y
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Round the cycle over all wrong bits, then to the place."""
+        return {"cycle": lambda: stateless("cycle", decide, self, shortest=False)}
+
+
+@rule
+def decide(node, header, params):
+    """While x is wrong: cross if bit y differs, else y+1; then the shorter way to the place."""
+    n = params[DIMENSIONS]
+    x, target_x = node // n, header[0] // n
+    if x == target_x:
+        offset = header[0] - node
+        if offset == 0:
+            return ARRIVED
+        return way_round(offset if offset > 0 else offset + n, n)
+    return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD

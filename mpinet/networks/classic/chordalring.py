@@ -1,0 +1,68 @@
+"""The chordal ring of degree three."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import entry, table_routing
+from mpinet.networks.topology import Topology
+
+CHORD = 2
+"""Where the rules' parameters hold w."""
+
+
+class ChordalRing(Topology):
+    """Chordal ring of N processors; ports u+1, u-1 and the chord u+w (u odd) or u-w (u even)."""
+
+    family = "chordalring"
+    parameters = (
+        Parameter("N", "even, >= 6", integer),
+        Parameter("w", "odd, 3..N/2", integer),
+    )
+    example = "chordalring:16,5"
+    paper = "Arden, Lee 1981"
+    specification = "gmn 9"
+
+    def __init__(self, N: int, w: int):
+        require_integer("chordalring", "N", N, 6)
+        if N % 2:
+            raise TopologyError(f"chordalring: N must be even, not {N}.")
+        require_integer("chordalring", "w", w, 3, N // 2)
+        if w % 2 == 0:
+            raise TopologyError(f"chordalring: w must be odd, not {w}.")
+        super().__init__(f"{N},{w}", size=N, ports=3, params=[w])
+
+    @rule
+    def neighbor(node, port, params):
+        """Along the ring, or over the chord."""
+        if port != 2:
+            return (node + 1 - 2 * port) % params[0]
+        chord = params[CHORD] if node & 1 else -params[CHORD]
+        return (node + chord) % params[0]
+
+    @rule
+    def reverse_port(node, port, params):
+        """Forward and backward are each other's way back, the chord is its own."""
+        return 2 if port == 2 else 1 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 3."""
+        return {"degree": 3}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest paths by two tables: all even and all odd processors look alike."""
+        return {"shortest": lambda: table_routing(self, decide, 2)}
+
+
+@rule
+def decide(node, header, params):
+    """Move the node onto 0 or 1 by an even translation and look the target up."""
+    parity = node & 1
+    offset = header[0] - node + parity
+    return entry(params, parity * params[0] + offset % params[0])

@@ -1,0 +1,132 @@
+"""Circulants: networks in which every processor u has the links u + j and u - j (mod N).
+
+Port rule of the spec of G(m,N), 9: the listed targets in order, self-loops and later repetitions
+dropped. All processors drop the same ones, so that the jumps that remain are parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import gcd
+
+from mpinet.compiled import rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import decide_by_difference, table_routing
+from mpinet.networks.topology import Topology
+
+JUMPS = 2
+"""Where the rules' parameters hold the ports' jumps; the reverse ports follow."""
+
+
+class JumpNetwork(Topology):
+    """What the circulants share: port i leads to u + jump i (mod N)."""
+
+    def __init__(self, arguments: str, N: int, jumps: Iterable[int]):
+        offsets = both_ways(N, jumps)
+        back = [offsets.index(N - offset) for offset in offsets]
+        super().__init__(arguments, size=N, ports=len(offsets), params=[*offsets, *back])
+
+    @rule
+    def neighbor(node, port, params):
+        """Jump by the port's jump."""
+        other = node - params[0] + params[JUMPS + port]
+        return other if other >= 0 else other + params[0]
+
+    @rule
+    def reverse_port(node, port, params):
+        """The port of the opposite jump."""
+        return params[JUMPS + params[1] + port]
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest paths by one table: all processors look alike."""
+        return {"shortest": lambda: table_routing(self, decide_by_difference, 1)}
+
+
+class Circulant(JumpNetwork):
+    """Circulant of N processors with a set of jumps; ports u+j, u-j for every jump."""
+
+    family = "circulant"
+    parameters = (
+        Parameter("N", ">= 2", integer),
+        Parameter("jumps", "distinct, 1..N/2, joined by -", dashed),
+    )
+    example = "circulant:16,jumps=1-4"
+    paper = "textbook"
+    specification = "gmn 9"
+
+    def __init__(self, N: int, jumps: Sequence[int]):
+        require_integer("circulant", "N", N, 2)
+        if not jumps or len(set(jumps)) != len(jumps):
+            raise TopologyError(f"circulant: jumps must be distinct, not {joined(jumps)!r}.")
+        for jump in jumps:
+            require_integer("circulant", "a jump", jump, 1, N // 2)
+        divisor = gcd(N, *jumps)
+        if divisor > 1:
+            raise TopologyError(
+                f"circulant: N = {N} and the jumps {joined(jumps)} have the common divisor "
+                f"{divisor}, so that the network falls apart; add another jump."
+            )
+        super().__init__(f"{N},jumps={joined(jumps)}", N, jumps)
+
+
+class RecursiveCirculant(JumpNetwork):
+    """Recursive circulant: the jumps are the powers of d below N."""
+
+    family = "rcirculant"
+    parameters = (Parameter("N", ">= 3", integer), Parameter("d", ">= 2", integer))
+    example = "rcirculant:16,4"
+    paper = "Park, Chwa"
+    specification = "gmn 9"
+
+    def __init__(self, N: int, d: int):
+        require_integer("rcirculant", "N", N, 3)
+        self.base = require_integer("rcirculant", "d", d, 2)
+        super().__init__(f"{N},{d}", N, powers_below(N, d))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 2n-1 for N = 2^n, d = 2."""
+        if self.base == 2 and self.size.bit_count() == 1:
+            return {"degree": 2 * (self.size.bit_length() - 1) - 1}
+        return {}
+
+
+class DoubleLoop(JumpNetwork):
+    """Double loop (distributed loop): ports u+1, u-1, u+s, u-s."""
+
+    family = "doubleloop"
+    parameters = (Parameter("N", ">= 5", integer), Parameter("s", "2..(N-1)/2", integer))
+    example = "doubleloop:16,4"
+    paper = "Bermond, Tzvieli"
+    specification = "gmn 9"
+
+    def __init__(self, N: int, s: int):
+        require_integer("doubleloop", "N", N, 5)
+        require_integer("doubleloop", "s", s, 2, (N - 1) // 2)
+        super().__init__(f"{N},{s}", N, (1, s))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 4."""
+        return {"degree": 4}
+
+
+def both_ways(N: int, jumps: Iterable[int]) -> list[int]:
+    """The jumps forward and backward (mod N) in order, later repetitions dropped."""
+    return list(dict.fromkeys(offset % N for jump in jumps for offset in (jump, -jump)))
+
+
+def powers_below(N: int, d: int) -> list[int]:
+    """1, d, d^2, .. below N."""
+    powers = [1]
+    while powers[-1] * d < N:
+        powers.append(powers[-1] * d)
+    return powers
+
+
+def joined(jumps: Sequence[int]) -> str:
+    """Jumps as a topology string has them."""
+    return "-".join(map(str, jumps))

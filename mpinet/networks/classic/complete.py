@@ -1,0 +1,75 @@
+"""The complete graph, and its one-port broadcast (spec of HDN, 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.arithmetic import ceil_log2
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+
+class Complete(Topology):
+    """Complete graph of N processors; port i leads to u+1+i (mod N)."""
+
+    family = "complete"
+    parameters = (Parameter("N", ">= 1", integer),)
+    example = "complete:8"
+    paper = "textbook"
+    specification = "gbsn 6"
+
+    def __init__(self, N: int):
+        require_integer("complete", "N", N, 1)
+        super().__init__(f"{N}", size=N, ports=N - 1)
+
+    @rule
+    def neighbor(node, port, params):
+        """u+1+port."""
+        other = node - params[0] + 1 + port
+        return other if other >= 0 else other + params[0]
+
+    @rule
+    def reverse_port(node, port, params):
+        """The rest of the way round."""
+        return params[0] - 2 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree N-1, diameter 1 (0 for N = 1)."""
+        return {"degree": self.size - 1, "diameter": min(1, self.size - 1)}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """One hop."""
+        return {"direct": lambda: stateless("direct", decide, self)}
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Doubling."""
+        phases = (("complete", ceil_log2(self.size)),)
+        return {"doubling": lambda: Schedule("doubling", root, send, self.params, phases)}
+
+
+@rule
+def decide(node, header, params):
+    """The port of the difference."""
+    offset = header[0] - node
+    return (offset if offset >= 0 else offset + params[0]) - 1
+
+
+@inlined
+def complete_call(offset, size, step):
+    """Port on which the node `offset` behind the source sends in sub-step `step`, or -1.
+
+    In sub-step t every offset a < 2^(t-1) sends to a + 2^(t-1).
+    """
+    reach = 1 << (step - 1)
+    return reach - 1 if offset < reach and offset + reach < size else -1
+
+
+@rule
+def send(node, root, since, step, params):
+    """The complete graph's schedule."""
+    return complete_call((node - root) % params[0], params[0], step)

@@ -1,0 +1,181 @@
+"""The fat tree of m-ary switches (spec of HDN, 9); its switches only forward.
+
+Switch (l,w) of level l = 0..h-1 leads down to the nodes that agree with it in every base-m digit of
+w but digit l-1, and up to those that agree in every digit but digit l. Going over the link between
+the levels l and l+1 thus sets digit l at will, in either direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import Topology
+
+ARITY, LEVELS, POWERS = 2, 3, 4
+"""Where the rules' parameters hold m, h and the powers m^0 .. m^h."""
+
+PROCESSOR = -1
+"""The level of the processors; (PROCESSOR, p) stands for processor p, with digits p // m."""
+
+
+class FatTree(Topology):
+    """Fat tree of m^h processors and h m^(h-1) switches.
+
+    Processors come first and have port 0 up. Switch (l,w) has the number m^h + l m^(h-1) + w, the
+    ports 0..m-1 down and, below the top level, m..2m-1 up, each by the digit that it sets.
+    """
+
+    family = "fattree"
+    parameters = (Parameter("m", ">= 2", integer), Parameter("h", "1..62", integer))
+    example = "fattree:4,3"
+    paper = "textbook"
+    specification = "hdn 9"
+
+    def __init__(self, m: int, h: int):
+        require_integer("fattree", "m", m, 2)
+        require_integer("fattree", "h", h, 1, 62)
+        super().__init__(
+            f"{m},{h}",
+            size=fat_tree_size(m, h),
+            ports=m if h == 1 else 2 * m,
+            params=fat_tree_params(m, h),
+            hosts=m**h,
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Set the digit of the link."""
+        return tree_neighbor(node, port, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """The port that sets the digit back."""
+        return tree_reverse(node, port, params)
+
+    def address(self, node: int) -> str:
+        """The processor's number; ``l,w`` for a switch."""
+        self.require_node(node)
+        return tree_address(node, self.hosts, self.hosts // int(self.params[ARITY]))
+
+    def read_address(self, address: str) -> int:
+        """Number of the processor or switch."""
+        return tree_node(address, self.hosts, self.hosts // int(self.params[ARITY]))
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Up as far as needed, then down."""
+        return {"updown": lambda: stateless("updown", decide, self)}
+
+
+def fat_tree_size(m: int, h: int) -> int:
+    """Processors and switches together."""
+    return m**h + h * m ** (h - 1)
+
+
+def fat_tree_params(m: int, h: int) -> list[int]:
+    """The rules' parameters behind size and ports."""
+    return [m, h, *(m**i for i in range(h + 1))]
+
+
+def tree_address(node: int, hosts: int, width: int) -> str:
+    """The processor's number, or ``l,w`` for a switch, with `width` switches a level."""
+    if node < hosts:
+        return str(node)
+    level, place = divmod(node - hosts, width)
+    return f"{level},{place}"
+
+
+def tree_node(address: str, hosts: int, width: int) -> int:
+    """The inverse of `tree_address`."""
+    level, comma, place = address.partition(",")
+    return hosts + int(level) * width + int(place) if comma else int(level)
+
+
+@inlined
+def level_and_place(node, params):
+    """(PROCESSOR, p) of processor p, (l, w) of a switch."""
+    hosts = params[POWERS + params[LEVELS]]
+    if node < hosts:
+        return PROCESSOR, node
+    width = params[POWERS + params[LEVELS] - 1]
+    level = (node - hosts) // width
+    return level, node - hosts - level * width
+
+
+@inlined
+def switch_number(level, place, params):
+    """The number of switch (level, place)."""
+    h = params[LEVELS]
+    return params[POWERS + h] + level * params[POWERS + h - 1] + place
+
+
+@inlined
+def digit(place, index, params):
+    """Base-m digit `index` of `place`."""
+    return place // params[POWERS + index] % params[ARITY]
+
+
+@inlined
+def with_digit(place, index, value, params):
+    """`place` with its base-m digit `index` set."""
+    return place + (value - digit(place, index, params)) * params[POWERS + index]
+
+
+@inlined
+def tree_neighbor(node, port, params):
+    """What is behind a port of the fat tree, -1 where there is nothing."""
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return switch_number(0, place // m, params) if port == 0 else -1
+    if port < m:
+        if level == 0:
+            return place * m + port
+        return switch_number(level - 1, with_digit(place, level - 1, port, params), params)
+    if level == params[LEVELS] - 1 or port >= 2 * m:
+        return -1
+    return switch_number(level + 1, with_digit(place, level, port - m, params), params)
+
+
+@inlined
+def tree_reverse(node, port, params):
+    """The port at the other end of a link of the fat tree."""
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return place % m
+    if port < m:
+        return 0 if level == 0 else m + digit(place, level - 1, params)
+    return digit(place, level, params)
+
+
+@inlined
+def tree_port(node, target, params):
+    """The port towards `target` on a shortest path, or `ARRIVED`.
+
+    The path has to pass every link level whose digit differs. Levels between start and target are
+    passed anyway; of the others first those beyond the node's own end of that stretch.
+    """
+    if node == target:
+        return ARRIVED
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return 0
+    end_level, end = level_and_place(target, params)
+    digits = end // m if end_level == PROCESSOR else end
+    power = params[POWERS + level]
+    above = place // power != digits // power
+    below = place % power != digits % power
+    if (above and (level >= end_level or not below)) or (level < end_level and not below):
+        return m + digit(digits, level, params)
+    return end % m if level == 0 else digit(digits, level - 1, params)
+
+
+@rule
+def decide(node, header, params):
+    """Up while a higher digit is wrong, then down."""
+    return tree_port(node, header[0], params)

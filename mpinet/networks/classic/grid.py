@@ -1,0 +1,262 @@
+"""Mesh and torus: products of paths and of rings, row-major, routed dimension by dimension.
+
+Numbering, ports and routing as in the spec of HDN, sections 3, 4 and 9. A side of two makes one
+link, thus one port, in a torus; in a mesh every side has its two ports, absent at the borders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.classic.ring import (
+    MINUS,
+    PLUS,
+    ring_broadcast_steps,
+    ring_call,
+    way_round,
+)
+from mpinet.networks.parameters import Parameter, require_integer, sizes
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+DIMENSIONS = 2
+"""Where the rules' parameters hold the number of dimensions; the ports' records follow."""
+
+PORT_RECORD = 4
+"""Words of a port's record: stride, side, step (1 or -1), reverse port."""
+
+LINE_RECORD = 3
+"""Words of a dimension's record, behind all ports' records: stride, side, first port."""
+
+
+@rule
+def opposite_port(node, port, params):
+    """The other direction of the same dimension."""
+    return params[DIMENSIONS + 1 + PORT_RECORD * port + 3]
+
+
+class Grid(Topology):
+    """What mesh and torus share: sides, coordinates, and the records of ports and dimensions."""
+
+    def __init__(self, SIDES: Sequence[int], directions: Sequence[int]):
+        self.sides = tuple(SIDES)
+        self.strides = tuple(prod(self.sides[j + 1 :]) for j in range(len(self.sides)))
+        ports: list[int] = []
+        lines: list[int] = []
+        for side, stride, count in zip(self.sides, self.strides, directions, strict=True):
+            first = len(ports) // PORT_RECORD
+            lines += [stride, side, first]
+            for direction in range(count):
+                ports += [stride, side, 1 - 2 * direction, first + count - 1 - direction]
+        super().__init__(
+            "x".join(map(str, self.sides)),
+            size=prod(self.sides),
+            ports=len(ports) // PORT_RECORD,
+            params=[len(self.sides), *ports, *lines],
+        )
+
+    def address(self, node: int) -> str:
+        """The coordinates: ``1,0,2``."""
+        self.require_node(node)
+        pairs = zip(self.sides, self.strides, strict=True)
+        return ",".join(str(node // stride % side) for side, stride in pairs)
+
+    def read_address(self, address: str) -> int:
+        """Put the coordinates together."""
+        coordinates = map(int, address.split(","))
+        return sum(x * stride for x, stride in zip(coordinates, self.strides, strict=True))
+
+
+class Mesh(Grid):
+    """Mesh of any number of dimensions; per dimension a port +1 and a port -1."""
+
+    family = "mesh"
+    parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
+    example = "mesh:8x8"
+    paper = "textbook"
+    specification = "hdn 9"
+
+    def __init__(self, SIDES: Sequence[int]):
+        require_sides("mesh", SIDES)
+        super().__init__(SIDES, [2] * len(SIDES))
+
+    @rule
+    def neighbor(node, port, params):
+        """One further in the port's dimension, nothing behind the border."""
+        at = DIMENSIONS + 1 + PORT_RECORD * port
+        stride, side, step = params[at], params[at + 1], params[at + 2]
+        moved = node // stride % side + step
+        return -1 if moved < 0 or moved == side else node + step * stride
+
+    reverse_port = opposite_port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Diameter: sum of side - 1."""
+        return {"diameter": sum(side - 1 for side in self.sides)}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Dimension order, lowest dimension first."""
+        return {"dimensions": lambda: stateless("dimensions", decide_mesh, self)}
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Dimension after dimension; the order within a line is ours."""
+        steps = [
+            path_broadcast_steps(root // stride % side, side)
+            for side, stride in zip(self.sides, self.strides, strict=True)
+        ]
+        phases = tuple((f"D{j}", count) for j, count in enumerate(steps))
+        return {"dimensions": lambda: Schedule("dimensions", root, send_mesh, self.params, phases)}
+
+
+class Torus(Grid):
+    """Torus of any number of dimensions; per dimension a port +1 and a port -1, one if side 2."""
+
+    family = "torus"
+    parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
+    example = "torus:8x8x8"
+    paper = "textbook"
+    specification = "hdn 9"
+
+    def __init__(self, SIDES: Sequence[int]):
+        require_sides("torus", SIDES)
+        super().__init__(SIDES, [1 if side == 2 else 2 for side in SIDES])
+
+    @rule
+    def neighbor(node, port, params):
+        """One further in the port's dimension, round the ring."""
+        at = DIMENSIONS + 1 + PORT_RECORD * port
+        stride, side, step = params[at], params[at + 1], params[at + 2]
+        moved = node // stride % side + step
+        if moved < 0:
+            step += side
+        elif moved == side:
+            step -= side
+        return node + step * stride
+
+    reverse_port = opposite_port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree: two ports a dimension, one for side 2; diameter: sum of side // 2."""
+        return {"degree": self.ports, "diameter": sum(side // 2 for side in self.sides)}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Dimension order, lowest dimension first, a tie goes forward."""
+        return {"dimensions": lambda: stateless("dimensions", decide_torus, self)}
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Dimension after dimension, every line as a ring (spec of HDN, 6.1)."""
+        phases = tuple((f"D{j}", ring_broadcast_steps(side)) for j, side in enumerate(self.sides))
+        return {"dimensions": lambda: Schedule("dimensions", root, send_torus, self.params, phases)}
+
+
+def require_sides(family: str, SIDES: Sequence[int]) -> None:
+    """Raise `TopologyError` unless there are sides and all are whole numbers >= 2."""
+    if not SIDES:
+        raise TopologyError(f"{family}: SIDES must be sides >= 2 joined by x, as in {family}:8x8.")
+    for side in SIDES:
+        require_integer(family, "a side", side, 2)
+
+
+@inlined
+def first_line(params):
+    """Where the record of dimension 0 starts."""
+    return DIMENSIONS + 1 + PORT_RECORD * params[1]
+
+
+@inlined
+def differing_line(node, target, params):
+    """The record of the lowest dimension in which two different nodes differ, and the difference.
+
+    The quotients by the stride hold all lower dimensions too, but these are equal.
+    """
+    line = first_line(params)
+    offset = target // params[line] - node // params[line]
+    while offset == 0:
+        line += LINE_RECORD
+        offset = target // params[line] - node // params[line]
+    return line, offset
+
+
+@rule
+def decide_mesh(node, header, params):
+    """Towards the target in the lowest dimension that differs."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    return params[line + 2] + (PLUS if offset > 0 else MINUS)
+
+
+@rule
+def decide_torus(node, header, params):
+    """The shorter way round in the lowest dimension that differs."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    side = params[line + 1]
+    return params[line + 2] + way_round(offset if offset > 0 else offset + side, side)
+
+
+@inlined
+def path_broadcast_steps(source, length):
+    """Steps of the one-port broadcast from coordinate `source` of a path (ours)."""
+    near = min(source, length - 1 - source)
+    far = length - 1 - near
+    return far if near == 0 else max(far, near + 1)
+
+
+@inlined
+def path_call(place, source, length, step):
+    """Direction in which coordinate `place` of a path sends in sub-step `step`, or -1 (ours).
+
+    The source sends towards the farther end first (a tie goes forward), then the other way; every
+    other node passes on in its direction at once.
+    """
+    ahead, behind = length - 1 - source, source
+    forward_first = ahead >= behind
+    forward_at = step - 1 if forward_first else step - 2
+    backward_at = step - 2 if forward_first else step - 1
+    offset = place - source
+    if offset >= 0 and offset == forward_at and offset < ahead:
+        return PLUS
+    if offset <= 0 and -offset == backward_at and -offset < behind:
+        return MINUS
+    return -1
+
+
+@rule
+def send_mesh(node, root, since, step, params):
+    """The mesh's schedule."""
+    line = first_line(params)
+    for _ in range(params[DIMENSIONS]):
+        stride, side = params[line], params[line + 1]
+        source = root // stride % side
+        steps = path_broadcast_steps(source, side)
+        if step <= steps:
+            direction = path_call(node // stride % side, source, side, step)
+            return direction if direction < 0 else params[line + 2] + direction
+        step -= steps
+        line += LINE_RECORD
+    return -1
+
+
+@rule
+def send_torus(node, root, since, step, params):
+    """The torus' schedule."""
+    line = first_line(params)
+    for _ in range(params[DIMENSIONS]):
+        stride, side = params[line], params[line + 1]
+        steps = ring_broadcast_steps(side)
+        if step <= steps:
+            direction = ring_call((node // stride - root // stride) % side, side, step)
+            return direction if direction < 0 else params[line + 2] + direction
+        step -= steps
+        line += LINE_RECORD
+    return -1

@@ -1,0 +1,73 @@
+"""The binary hypercube, routed by bit fixing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.networks.arithmetic import lowest_one
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+
+class Hypercube(Topology):
+    """Hypercube of 2^n processors; port i flips bit i of the number."""
+
+    family = "hypercube"
+    parameters = (Parameter("n", "1..57", integer),)
+    example = "hypercube:10"
+    paper = "textbook"
+    specification = "gmn 9"
+
+    def __init__(self, n: int):
+        self.dimensions = require_integer("hypercube", "n", n, 1, 57)
+        super().__init__(f"{n}", size=2**n, ports=n)
+
+    @rule
+    def neighbor(node, port, params):
+        """Flip bit `port`."""
+        return node ^ (1 << port)
+
+    @rule
+    def reverse_port(node, port, params):
+        """The same bit leads back."""
+        return port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n, diameter n."""
+        return {"degree": self.dimensions, "diameter": self.dimensions}
+
+    def address(self, node: int) -> str:
+        """The bits of the number."""
+        self.require_node(node)
+        return format(node, f"0{self.dimensions}b")
+
+    def read_address(self, address: str) -> int:
+        """Read the bits."""
+        return int(address, 2)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Bit fixing."""
+        return {"bitfixing": lambda: stateless("bitfixing", fix_lowest_bit, self)}
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """The binomial tree."""
+        phases = tuple((f"D{i}", 1) for i in range(self.dimensions))
+        return {"binomial": lambda: Schedule("binomial", root, binomial, self.params, phases)}
+
+
+@rule
+def fix_lowest_bit(node, header, params):
+    """Cross the lowest dimension in which the node differs from the target."""
+    difference = node ^ header[0]
+    return ARRIVED if difference == 0 else lowest_one(difference)
+
+
+@rule
+def binomial(node, root, since, step, params):
+    """In step t every informed node sends over dimension t-1."""
+    return step - 1 if step <= params[1] else -1

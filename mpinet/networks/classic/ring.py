@@ -1,0 +1,92 @@
+"""The ring, and its one-port broadcast (spec of HDN, 6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+PLUS, MINUS = 0, 1
+
+
+class Ring(Topology):
+    """Ring of N processors; port 0 leads to u+1, port 1 to u-1 (mod N)."""
+
+    family = "ring"
+    parameters = (Parameter("N", ">= 3", integer),)
+    example = "ring:16"
+    paper = "textbook"
+    specification = "gmn 9"
+
+    def __init__(self, N: int):
+        require_integer("ring", "N", N, 3)
+        super().__init__(f"{N}", size=N, ports=2)
+
+    @rule
+    def neighbor(node, port, params):
+        """u+1 behind port 0, u-1 behind port 1."""
+        return (node + 1 - 2 * port) % params[0]
+
+    @rule
+    def reverse_port(node, port, params):
+        """The other one."""
+        return 1 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 2, diameter N//2."""
+        return {"degree": 2, "diameter": self.size // 2}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The shorter way round, a tie goes forward."""
+        return {"shortest": lambda: stateless("shortest", decide, self)}
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Both ways round, alternately."""
+        phases = (("ring", ring_broadcast_steps(self.size)),)
+        return {"ring": lambda: Schedule("ring", root, send, self.params, phases)}
+
+
+@inlined
+def way_round(offset, length):
+    """Direction of the shorter way over `offset` (mod `length`) hops; a tie goes forward."""
+    return PLUS if 2 * offset <= length else MINUS
+
+
+@rule
+def decide(node, header, params):
+    """The shorter way; lowest port on a tie."""
+    offset = (header[0] - node) % params[0]
+    return ARRIVED if offset == 0 else way_round(offset, params[0])
+
+
+@inlined
+def ring_call(offset, length, step):
+    """Direction in which the node `offset` hops after the source sends in sub-step `step`, or -1.
+
+    In sub-step t the offset t-1 sends forward, up to the offset ceil(length/2); from sub-step 2
+    on the offset -(t-2) sends backward as long as its neighbour is not reached from ahead.
+    """
+    half = (length + 1) // 2
+    if offset == step - 1 and step <= half and step < length:
+        return PLUS
+    if step >= 2 and offset == (2 - step) % length and length - (step - 1) > half:
+        return MINUS
+    return -1
+
+
+@rule
+def send(node, root, since, step, params):
+    """The ring's schedule."""
+    return ring_call((node - root) % params[0], params[0], step)
+
+
+@inlined
+def ring_broadcast_steps(length):
+    """Steps of the one-port broadcast in a ring: ceil(length/2)."""
+    return (length + 1) // 2

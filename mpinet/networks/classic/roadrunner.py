@@ -1,0 +1,164 @@
+"""A Roadrunner-like machine: fat trees whose top switches are joined cluster to cluster.
+
+A modelling choice (spec of HDN, 9): the paper gives one sentence only. Cluster i joins its peer
+number k (the other clusters ascending) by top switch k mod R, R switches a level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.classic.fattree import (
+    ARITY,
+    LEVELS,
+    POWERS,
+    fat_tree_params,
+    fat_tree_size,
+    level_and_place,
+    switch_number,
+    tree_address,
+    tree_neighbor,
+    tree_node,
+    tree_port,
+    tree_reverse,
+)
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.topology import Topology
+
+
+class Roadrunner(Topology):
+    """c fat trees, fully joined at their top switches; node = cluster * tree size + local number.
+
+    Ports as in the fat tree; a top switch has its links to other clusters, ascending, where lower
+    switches have their ports up. Switches lie between the processors' numbers, so that all nodes
+    count as hosts.
+    """
+
+    family = "roadrunner"
+    parameters = (
+        Parameter("c", ">= 2", integer),
+        Parameter("m", ">= 2", integer),
+        Parameter("h", "1..62", integer),
+    )
+    example = "roadrunner:3,2,3"
+    paper = "HDN (Li, Peng, Chu 2012), a modelling choice"
+    specification = "hdn 9"
+
+    def __init__(self, c: int, m: int, h: int):
+        require_integer("roadrunner", "c", c, 2)
+        require_integer("roadrunner", "m", m, 2)
+        require_integer("roadrunner", "h", h, 1, 62)
+        self.tree = fat_tree_size(m, h)
+        self.width = m ** (h - 1)
+        across = -(-(c - 1) // self.width)
+        super().__init__(
+            f"{c},{m},{h}",
+            size=c * self.tree,
+            ports=m + (across if h == 1 else max(m, across)),
+            params=[*fat_tree_params(m, h), c, self.tree],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Inside the tree, or from a top switch to the peer."""
+        tree = tree_size(params)
+        cluster = node // tree
+        local = node - cluster * tree
+        peer = peer_behind(local, port, params)
+        if peer < 0:
+            other = tree_neighbor(local, port, params)
+            return other if other < 0 else node - local + other
+        other = other_cluster(cluster, peer)
+        return other * tree + gateway(peer_number(other, cluster), params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """Inside the tree, or the port of the own cluster at the peer."""
+        tree = tree_size(params)
+        cluster = node // tree
+        local = node - cluster * tree
+        peer = peer_behind(local, port, params)
+        if peer < 0:
+            return tree_reverse(local, port, params)
+        return cross_port(peer_number(other_cluster(cluster, peer), cluster), params)
+
+    def address(self, node: int) -> str:
+        """Cluster and local address: ``1:5``, ``1:0,2``."""
+        self.require_node(node)
+        cluster, local = divmod(node, self.tree)
+        return f"{cluster}:{tree_address(local, int(self.params[ARITY]) * self.width, self.width)}"
+
+    def read_address(self, address: str) -> int:
+        """Put cluster and local address together."""
+        cluster, _, local = address.partition(":")
+        hosts = int(self.params[ARITY]) * self.width
+        return int(cluster) * self.tree + tree_node(local, hosts, self.width)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Up to the top switch that leads across, across, down; shortest between processors."""
+        return {"updown": lambda: stateless("updown", decide, self, shortest=False)}
+
+
+@inlined
+def cluster_count(params):
+    """The number of clusters c."""
+    return params[POWERS + params[LEVELS] + 1]
+
+
+@inlined
+def tree_size(params):
+    """The number of nodes of a cluster."""
+    return params[POWERS + params[LEVELS] + 2]
+
+
+@inlined
+def other_cluster(cluster, peer):
+    """The cluster that is number `peer` among the others."""
+    return peer if peer < cluster else peer + 1
+
+
+@inlined
+def peer_number(cluster, other):
+    """The number of cluster `other` among the others of `cluster`."""
+    return other if other < cluster else other - 1
+
+
+@inlined
+def gateway(peer, params):
+    """The top switch that leads to peer number `peer`, as a local number."""
+    h = params[LEVELS]
+    return switch_number(h - 1, peer % params[POWERS + h - 1], params)
+
+
+@inlined
+def cross_port(peer, params):
+    """The port of that switch."""
+    return params[ARITY] + peer // params[POWERS + params[LEVELS] - 1]
+
+
+@inlined
+def peer_behind(local, port, params):
+    """The number of the peer behind a port, or -1 for ports of the tree and beyond the last."""
+    m, h = params[ARITY], params[LEVELS]
+    level, place = level_and_place(local, params)
+    if port < m or level != h - 1:
+        return -1
+    peer = place + (port - m) * params[POWERS + h - 1]
+    return peer if peer < cluster_count(params) - 1 else -1
+
+
+@rule
+def decide(node, header, params):
+    """To the target inside the cluster, else to the gateway to the target's cluster and across."""
+    tree = tree_size(params)
+    cluster, goal = node // tree, header[0] // tree
+    local = node - cluster * tree
+    if cluster == goal:
+        return tree_port(local, header[0] - goal * tree, params)
+    peer = peer_number(cluster, goal)
+    if local == gateway(peer, params):
+        return cross_port(peer, params)
+    return tree_port(local, gateway(peer, params), params)

@@ -1,0 +1,132 @@
+"""Networks whose links shift the processor's number: de Bruijn, shuffle-exchange, Moebius.
+
+Port rule of the spec of G(m,N), 9: the listed targets in order, self-loops and later repetitions
+dropped, the rest numbered densely. Routed by full tables, as far as these go.
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.topology import Topology
+
+BITS, LISTED = 2, 3
+"""Where the rules' parameters hold n and the number of listed targets."""
+
+
+@inlined
+def listed(node, index, bits):
+    """Stand-in for a family's list of targets in `kept_target`."""
+    raise NotImplementedError
+
+
+@rule
+def kept_target(node, port, params):
+    """The target number `port` among the listed ones without self-loops and repetitions."""
+    kept = 0
+    for index in range(params[LISTED]):
+        target = listed(node, index, params[BITS])
+        fresh = target != node
+        for earlier in range(index):
+            fresh = fresh and listed(node, earlier, params[BITS]) != target
+        if fresh:
+            if kept == port:
+                return target
+            kept += 1
+    return -1
+
+
+@inlined
+def de_bruijn_target(node, index, bits):
+    """2u, 2u+1, u>>1, (u>>1) + 2^(n-1), modulo 2^n."""
+    if index < 2:
+        return ((node << 1) & ((1 << bits) - 1)) + index
+    return (node >> 1) + ((index - 2) << (bits - 1))
+
+
+@inlined
+def shuffle_exchange_target(node, index, bits):
+    """Rotate left, rotate right, u XOR 1."""
+    if index == 0:
+        return ((node << 1) & ((1 << bits) - 1)) + (node >> (bits - 1))
+    if index == 1:
+        return (node >> 1) + ((node & 1) << (bits - 1))
+    return node ^ 1
+
+
+@inlined
+def moebius_target(node, index, bits):
+    """Rotate left and right with the moved bit complemented, u XOR 1."""
+    if index == 0:
+        return ((node << 1) & ((1 << bits) - 1)) + 1 - (node >> (bits - 1))
+    if index == 1:
+        return (node >> 1) + ((1 - (node & 1)) << (bits - 1))
+    return node ^ 1
+
+
+class ShiftNetwork(Topology):
+    """What the families share: 2^n processors whose addresses are their bits."""
+
+    def __init__(self, n: int, ports: int, listed: int):
+        self.bits = n
+        super().__init__(f"{n}", size=2**n, ports=ports, params=[n, listed])
+
+    def address(self, node: int) -> str:
+        """The bits of the number."""
+        self.require_node(node)
+        return format(node, f"0{self.bits}b")
+
+    def read_address(self, address: str) -> int:
+        """Read the bits."""
+        return int(address, 2)
+
+
+class DeBruijn(ShiftNetwork):
+    """De Bruijn graph B(2,n) as an undirected simple graph."""
+
+    family = "debruijn"
+    parameters = (Parameter("n", "2..60", integer),)
+    example = "debruijn:7"
+    paper = "textbook"
+    specification = "gmn 9"
+
+    neighbor = kept_target.bind("DeBruijn.neighbor", listed=de_bruijn_target)
+
+    def __init__(self, n: int):
+        require_integer("debruijn", "n", n, 2, 60)
+        super().__init__(n, ports=3 if n == 2 else 4, listed=4)
+
+
+class ShuffleExchange(ShiftNetwork):
+    """Shuffle-exchange network: shuffle, unshuffle, exchange."""
+
+    family = "shuffleexchange"
+    parameters = (Parameter("n", "2..61", integer),)
+    example = "shuffleexchange:6"
+    paper = "textbook"
+    specification = "gmn 9"
+
+    neighbor = kept_target.bind("ShuffleExchange.neighbor", listed=shuffle_exchange_target)
+
+    def __init__(self, n: int):
+        require_integer("shuffleexchange", "n", n, 2, 61)
+        super().__init__(n, ports=2 if n == 2 else 3, listed=3)
+
+
+class Moebius(ShiftNetwork):
+    """Moebius graph, a reconstruction: the defining paper could not be found.
+
+    Shuffle with the moved bit complemented, unshuffle likewise, exchange.
+    """
+
+    family = "moebius"
+    parameters = (Parameter("n", "3..61", integer),)
+    example = "moebius:6"
+    paper = "Leland, Solomon (reconstruction)"
+    specification = "gmn 9"
+
+    neighbor = kept_target.bind("Moebius.neighbor", listed=moebius_target)
+
+    def __init__(self, n: int):
+        require_integer("moebius", "n", n, 3, 61)
+        super().__init__(n, ports=3, listed=3)

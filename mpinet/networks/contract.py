@@ -1,0 +1,270 @@
+"""The check of a topology's contract: what a family promises, tried out processor by processor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import NodeError, UsageError, WiringError
+from mpinet.networks.routing import path
+from mpinet.networks.shortest import UNREACHABLE, fill_first_ports
+from mpinet.networks.topology import Topology
+
+WHOLE = 2**22
+"""Networks with up to this many (node, port) pairs are checked whole."""
+
+PORTS_SAMPLED = 256
+"""Ports tried per node where not all pairs are."""
+
+ADDRESSES, PAIRS = 1024, 32
+"""Most addresses and routed pairs that are tried."""
+
+NEAR = 16
+"""Hops between source and target where a network is too large for far pairs."""
+
+FAR_PAIRS_UP_TO = 1024
+"""Nodes of a network in which any pair may be routed by asking node after node."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check` has looked at; all of it is in order.
+
+    Parameters
+    ----------
+    topology : str
+        The topology's name.
+    nodes, ports : int
+        Number of nodes, and of (node, port) pairs that are wired.
+    exhaustive : bool
+        Whether these were all; then the network is known to be connected, too.
+    addresses, routes : int
+        Number of addresses and of routed pairs; no routes where the network is too large for its
+        routing's table.
+    """
+
+    topology: str
+    nodes: int
+    ports: int
+    exhaustive: bool
+    addresses: int
+    routes: int
+
+
+def check(topology: Topology, sample: int = 4096, seed: int = 0) -> Report:
+    """Check that a topology keeps its contract.
+
+    Small networks are checked whole, of large ones a sample.
+
+    Parameters
+    ----------
+    topology : Topology
+        The topology.
+    sample : int
+        Number of nodes that are checked where all would be too many.
+    seed : int
+        Chooses the sample.
+
+    Raises
+    ------
+    WiringError
+        The contract is broken; the sentence names the processor and the port.
+    RoutingError
+        The default routing takes an unwired port or does not arrive.
+    """
+    random = np.random.default_rng(seed)
+    _check_numbers(topology)
+    whole = topology.size * topology.ports <= WHOLE
+    nodes = _sample(topology.size, topology.size if whole else sample, random)
+    ports = _sample(topology.ports, topology.ports if whole else PORTS_SAMPLED, random)
+    wired = _check_links(topology, nodes, ports)
+    if not topology.links:
+        some = nodes if whole else random.permutation(nodes)[: 1 + WHOLE // topology.ports**2]
+        _check_busses(topology, some)
+    if whole:
+        _check_connected(topology)
+    addressed = nodes if nodes.size <= ADDRESSES else random.permutation(nodes)[:ADDRESSES]
+    _check_addresses(topology, addressed)
+    routes = _check_routes(topology, random)
+    return Report(topology.name, nodes.size, wired, whole, addressed.size, routes)
+
+
+def _check_numbers(topology: Topology) -> None:
+    """Size, ports, hosts and parameters agree."""
+    name, params = topology.name, topology.params
+    if topology.size < 1 or topology.ports < (1 if topology.size > 1 else 0):
+        raise WiringError(f"{name}: {topology.size} nodes with {topology.ports} ports each.")
+    if not 1 <= topology.hosts <= topology.size:
+        raise WiringError(f"{name}: {topology.hosts} hosts among {topology.size} nodes.")
+    if params.dtype != np.int64 or params.ndim != 1 or not params.flags.c_contiguous:
+        raise WiringError(f"{name}: params must be one contiguous row of int64.")
+    if (params[0], params[1]) != (topology.size, topology.ports):
+        raise WiringError(
+            f"{name}: params must start with size and ports, {topology.size} and "
+            f"{topology.ports}, not {params[0]} and {params[1]}."
+        )
+
+
+def _sample(count: int, wanted: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Some of the numbers 0..count-1, the ends among them; all if these are not more."""
+    if count <= wanted:
+        return np.arange(count)
+    return np.unique(np.append(random.integers(0, count, wanted), [0, count - 1]))
+
+
+def _check_links(topology: Topology, nodes: NDArray[np.int64], ports: NDArray[np.int64]) -> int:
+    """Neighbours, ways back and channels agree at both ends; gives the number of wired pairs."""
+    name, size = topology.name, topology.size
+    nodes, ports = np.repeat(nodes, ports.size), np.tile(ports, nodes.size)
+    others = topology.neighbor(nodes, ports)
+    for u, p, v in _broken((others < -1) | (others >= size), nodes, ports, others):
+        raise WiringError(
+            f"{name}: neighbor({u}, {p}) = {v} is no node: nodes are 0..{size - 1}, and -1 stands "
+            "for a port that is not wired."
+        )
+    nodes, ports, others = (array[others >= 0] for array in (nodes, ports, others))
+    for u, p in _broken(others == nodes, nodes, ports):
+        raise WiringError(f"{name}: neighbor({u}, {p}) = {u} is the processor itself.")
+    if size > 1 and nodes.size == 0:
+        raise WiringError(f"{name}: no port is wired.")
+    back = topology.reverse_port(nodes, ports)
+    for u, p, q in _broken((back < 0) | (back >= topology.ports), nodes, ports, back):
+        raise WiringError(
+            f"{name}: reverse_port({u}, {p}) = {q} is no port: ports are 0..{topology.ports - 1}. "
+            f"(neighbor({u}, {p}) = {topology.neighbor(u, p)}.)"
+        )
+    ends = topology.neighbor(others, back)
+    for u, p, q, v, end in _broken(ends != nodes, nodes, ports, back, others, ends):
+        raise WiringError(
+            f"{name}: reverse_port({u}, {p}) = {q}, but neighbor({v}, {q}) = {end}, not {u}."
+        )
+    again = topology.reverse_port(others, back)
+    for u, p, q, v, r in _broken(again != ports, nodes, ports, back, others, again):
+        raise WiringError(
+            f"{name}: reverse_port({u}, {p}) = {q}, but reverse_port({v}, {q}) = {r}, not {p}."
+        )
+    _check_channels(topology, nodes, ports, others, back)
+    return nodes.size
+
+
+def _check_channels(
+    topology: Topology,
+    nodes: NDArray[np.int64],
+    ports: NDArray[np.int64],
+    others: NDArray[np.int64],
+    back: NDArray[np.int64],
+) -> None:
+    """Both ends of a link or bus know it by the same number."""
+    channels = topology.channel(nodes, ports)
+    there = topology.channel(others, back)
+    for u, p, c, v, q, d in _broken(channels != there, nodes, ports, channels, others, back, there):
+        raise WiringError(
+            f"{topology.name}: channel({u}, {p}) = {c}, but at the other end channel({v}, {q}) = "
+            f"{d}."
+        )
+    count = topology.size * topology.ports if topology.busses is None else topology.busses
+    for u, p, c in _broken((channels < 0) | (channels >= count), nodes, ports, channels):
+        raise WiringError(
+            f"{topology.name}: channel({u}, {p}) = {c} is not in the range 0..{count - 1}."
+        )
+
+
+def _check_busses(topology: Topology, nodes: NDArray[np.int64]) -> None:
+    """Every member of a bus sees all its other members, for the busses of some nodes.
+
+    Two views of a bus are compared by their number of members and the sum of scrambled member
+    numbers.
+    """
+    ports = np.arange(topology.ports)
+    others = topology.neighbor(nodes[:, np.newaxis], ports)
+    nodes = np.union1d(nodes, others[others >= 0])
+    others = topology.neighbor(nodes[:, np.newaxis], ports)
+    rows, columns = np.nonzero(others >= 0)
+    seen, by = others[rows, columns], nodes[rows]
+    bus = topology.channel(by, ports[columns])
+    order = np.lexsort((by, bus))
+    bus, by, seen, columns = bus[order], by[order], seen[order], columns[order]
+    starts = np.flatnonzero((np.diff(bus, prepend=-1) != 0) | (np.diff(by, prepend=-1) != 0))
+    views = np.add.reduceat(_scrambled(seen), starts) + _scrambled(by[starts])
+    members = np.diff(np.append(starts, bus.size))
+    first = np.searchsorted(bus[starts], bus[starts])
+    wrong = (views != views[first]) | (members != members[first])
+    for at, by_first in _broken(wrong, starts, starts[first]):
+        raise WiringError(
+            f"{topology.name}: processors {by[by_first]} and {by[at]} (port {columns[at]}) see "
+            f"different members on bus {bus[at]}."
+        )
+
+
+def _scrambled(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Numbers spread over 64 bits (splitmix64)."""
+    word = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+def _check_connected(topology: Topology) -> None:
+    """Node 0 reaches all nodes."""
+    from mpinet.networks.shortest import neighbor_table
+
+    if topology.size == 1:
+        return
+    entries = np.full(topology.size, UNREACHABLE, np.uint16)
+    fill_first_ports(neighbor_table(topology), 1, entries)
+    for (node,) in _broken(entries == UNREACHABLE, np.arange(topology.size)):
+        raise WiringError(f"{topology.name} is not connected: no path from 0 to {node}.")
+
+
+def _check_addresses(topology: Topology, nodes: NDArray[np.int64]) -> None:
+    """Different nodes have different addresses, and these lead back."""
+    for node in nodes.tolist():
+        address = topology.address(node)
+        try:
+            back = topology.node(address)
+        except NodeError as error:
+            raise WiringError(
+                f"{topology.name}: address({node}) = {address!r} is not understood: {error}"
+            ) from None
+        if back != node:
+            raise WiringError(
+                f"{topology.name}: address({node}) = {address!r}, but node({address!r}) = {back}."
+            )
+
+
+def _check_routes(topology: Topology, random: np.random.Generator) -> int:
+    """Messages of the default routing arrive over wired ports; gives the number of messages."""
+    try:
+        routing = topology.routing()
+    except UsageError:
+        return 0
+    for source, target in _routed_pairs(topology, random):
+        path(topology, routing, source, target)
+    return PAIRS
+
+
+def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Any pairs in small networks, else pairs that are near each other."""
+    far = topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
+    for _ in range(PAIRS):
+        source = int(random.integers(topology.hosts))
+        target = int(random.integers(topology.hosts)) if far else _walk(topology, source, random)
+        yield source, target
+
+
+def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
+    """Where a random walk ends."""
+    for port in random.integers(0, topology.ports, NEAR).tolist():
+        following = topology.neighbor(node, port)
+        node = following if following >= 0 else node
+    return node
+
+
+def _broken(wrong: NDArray[np.bool_], *columns: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
+    """The values of the first case that is wrong, if any is."""
+    if wrong.any():
+        at = int(wrong.argmax())
+        yield tuple(int(column[at]) for column in columns)

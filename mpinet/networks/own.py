@@ -1,0 +1,122 @@
+"""Topologies of a user's own classes, named by module (or file) and class."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mpinet.errors import MpinetError, TopologyError
+from mpinet.networks.arguments import read_declared, read_undeclared
+from mpinet.networks.topology import Topology
+
+
+class ModuleMissing(TopologyError):
+    """There is no module of the name given."""
+
+
+def open_own(place: str, class_name: str, text: str) -> Topology:
+    """Open a topology of a user's own class.
+
+    Parameters
+    ----------
+    place : str
+        ``module.path`` or ``path/file.py``; the current directory is searched, too.
+    class_name : str
+        The class in it.
+    text : str
+        Its arguments.
+
+    Raises
+    ------
+    TopologyError
+        There is no such module, file or class, or it does not take these arguments.
+    """
+    cls = _own_class(place, class_name)
+    where = f"{place}:{class_name}"
+    positional: list[Any] = []
+    if cls.parameters:
+        named = read_declared(where, cls.parameters, text)
+    else:
+        positional, named = read_undeclared(where, text)
+    try:
+        inspect.signature(cls).bind(*positional, **named)
+    except TypeError as error:
+        raise TopologyError(f"{where}: wrong arguments {text!r}: {error}.") from None
+    try:
+        topology = cls(*positional, **named)
+    except MpinetError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TopologyError(f"{where}:{text} could not be made: {error}.") from error
+    topology.name = f"{where}:{text}" if text else where
+    return topology
+
+
+def _own_class(place: str, class_name: str) -> type[Topology]:
+    module = _import_from(place)
+    cls = getattr(module, class_name, None)
+    if cls is None:
+        raise TopologyError(f"{place} has no class {class_name!r}.")
+    if not (isinstance(cls, type) and issubclass(cls, Topology)):
+        raise TopologyError(
+            f"{place}:{class_name} is no topology: it must be a subclass of mpinet.Topology."
+        )
+    if not hasattr(cls, "neighbor"):
+        raise TopologyError(f"{place}:{class_name} lacks the rule 'neighbor'.")
+    return cls
+
+
+def _import_from(place: str) -> ModuleType:
+    """Import a user's module, by file or by name (also from the current directory)."""
+    load: Callable[[str], ModuleType] = import_module
+    if place.endswith(".py"):
+        if not Path(place).is_file():
+            raise TopologyError(f"There is no file {place}.")
+        load, argument = _load_file, str(Path(place).resolve())
+    else:
+        argument = place
+    try:
+        with _importable(os.getcwd()):
+            return load(argument)
+    except ModuleNotFoundError as error:
+        if error.name is not None and place.split(".")[0] == error.name.split(".")[0]:
+            raise ModuleMissing(
+                f"There is no module {place!r}, neither installed nor in the current directory."
+            ) from None
+        raise TopologyError(f"{place} cannot be imported: {error}.") from error
+    except Exception as error:
+        kind = type(error).__name__
+        raise TopologyError(f"{place} cannot be imported: {kind}: {error}.") from error
+
+
+@cache
+def _load_file(path: str) -> ModuleType:
+    """Load a module from a file, once."""
+    name = f"{Path(path).stem}_{sha256(path.encode()).hexdigest()[:8]}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _importable(directory: str) -> Iterator[None]:
+    """Let modules be imported from the directory for a while."""
+    sys.path.insert(0, directory)
+    try:
+        yield
+    finally:
+        sys.path.remove(directory)

@@ -1,0 +1,71 @@
+"""Parameters of topology strings: their names, their notation, their readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.errors import TopologyError
+
+REQUIRED: Any = object()
+"""Marks a parameter without a default."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a family.
+
+    Parameters
+    ----------
+    name : str
+        The name before ``=`` in a topology string, and of the class's argument.
+    allowed : str
+        What is allowed, in words: ``">= 3"``.
+    read : callable
+        Turns the text into the value; raises `ValueError` with what is wrong.
+    default : object
+        The value where none is given; `REQUIRED` = it has to be given.
+    whole : bool
+        Whether it is the only one and takes all of the text, commas included: a file name.
+    """
+
+    name: str
+    allowed: str
+    read: Callable[[str], Any]
+    default: Any = REQUIRED
+    whole: bool = False
+
+
+def integer(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a whole number") from None
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Read sizes joined by ``x``: ``8x8x8``."""
+    return tuple(integer(part) for part in text.split("x"))
+
+
+def dashed(text: str) -> tuple[int, ...]:
+    """Read whole numbers joined by ``-``: ``1-4``."""
+    return tuple(integer(part) for part in text.split("-"))
+
+
+def require_integer(family: str, name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Give `value` back if it is a whole number in its range.
+
+    Raises
+    ------
+    TopologyError
+        It is not; the sentence names the parameter and what is allowed.
+    """
+    allowed = f">= {least}" if most is None else f"{least}..{most}"
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TopologyError(f"{family}: {name} must be a whole number {allowed}, not {value!r}.")
+    if value < least or (most is not None and value > most):
+        raise TopologyError(f"{family}: {name} must be {allowed}, not {value}.")
+    return value

@@ -1,0 +1,362 @@
+"""The Cartesian product of two topologies; with `*` chained, of any number.
+
+Node id = b * N1 + a for a of the first factor and b of the second; the first factor's ports come
+first (spec of STH, 2). The product's rules are made of the factors' rules, once for a pair of
+families: all numbers, also the place of the factors' parameters, are parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology, link_number
+
+FIRST_SIZE, FIRST_PORTS, SECOND_AT, OWN, FIRST_AT = 2, 3, 4, 5, 7
+"""Where a rule's parameters hold the first factor's size and ports, the place of the second
+factor's parameters, two numbers of the rule's own, and the first factor's parameters."""
+
+
+class Product(Topology):
+    """Product of two topologies: change exactly one coordinate along a link of its factor.
+
+    Parameters
+    ----------
+    first, second : Topology
+        The factors; both of links or both of busses. Only the second may have switches.
+
+    Raises
+    ------
+    TopologyError
+        Factors that do not go together.
+    """
+
+    def __init__(self, first: Topology, second: Topology):
+        require_factors(first, second)
+        self.first, self.second = first, second
+        busses = None
+        if first.busses is not None and second.busses is not None:
+            busses = first.busses * second.size + second.busses * first.size
+        size, ports = first.size * second.size, first.ports + second.ports
+        own = (first.busses or 0, second.busses or 0)
+        params = joined(first, first.params, second.params, own)
+        super().__init__("", size, ports, params, hosts=first.size * second.hosts, busses=busses)
+        self.name = f"{first.name}*{second.name}"
+        made = product_rules(rules_of(first), rules_of(second), busses is None)
+        for name, product_rule in zip(WIRING, made, strict=True):
+            setattr(self, name, Mapped(product_rule, self.params))
+
+    @property
+    def factors(self) -> tuple[Topology, ...]:
+        """The factors that are no products themselves, in order."""
+        return tuple(
+            leaf
+            for factor in (self.first, self.second)
+            for leaf in (factor.factors if isinstance(factor, Product) else (factor,))
+        )
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degrees and diameters of factors add up."""
+        first, second = self.first.stated, self.second.stated
+        return {
+            what: first[what] + second[what]
+            for what in ("degree", "diameter")
+            if what in first and what in second
+        }
+
+    def address(self, node: int) -> str:
+        """The factors' addresses: ``(a|b|c)``."""
+        self.require_node(node)
+        parts = []
+        for factor in self.factors:
+            node, place = divmod(node, factor.size)
+            parts.append(re.sub(r"([\\|])", r"\\\1", factor.address(place)))
+        return f"({'|'.join(parts)})"
+
+    def read_address(self, address: str) -> int:
+        """Put the factors' addresses together."""
+        parts = re.findall(r"[(|]((?:[^\\|]|\\.)*)(?=[|)])", address, re.DOTALL)
+        node, weight = 0, 1
+        for factor, part in zip(self.factors, parts, strict=True):
+            node += weight * factor.node(re.sub(r"\\(.)", r"\1", part))
+            weight *= factor.size
+        return node
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Every routing of the first factor, then every one of the second."""
+        return {
+            joined_name(one, other): partial(self._routing, one, other)
+            for one in self.first.routings
+            for other in self.second.routings
+        }
+
+    def _routing(self, one: str, other: str) -> Routing:
+        first, second = self.first.routing(one), self.second.routing(other)
+        own = (first.words, 0)
+        params = joined(self.first, first.params, second.params, own)
+        return Routing(
+            name=joined_name(one, other),
+            decide=joined_decide(first.decide, second.decide),
+            start=joined_start(first.start, second.start),
+            params=with_head(self, params),
+            header_bits=self._header_bits(first, second),
+            words=first.words + second.words,
+            shortest=first.shortest and second.shortest,
+            stateless=first.stateless and second.stateless,
+        )
+
+    def _header_bits(self, first: Routing, second: Routing) -> Callable[[int, int], int]:
+        """Both headers' bits; the target's number alone where nothing else is needed."""
+        if first.stateless and second.stateless:
+            bits = max(1, (self.size - 1).bit_length())
+            return lambda source, target: bits
+
+        def both(source: int, target: int) -> int:
+            source_b, source_a = divmod(source, self.first.size)
+            target_b, target_a = divmod(target, self.first.size)
+            return first.header_bits(source_a, target_a) + second.header_bits(source_b, target_b)
+
+        return both
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """The first factor's phases in the root's copy, then the second's in all copies."""
+        root_b, root_a = divmod(root, self.first.size)
+        ones, others = self.first.schedules(root_a), self.second.schedules(root_b)
+        return {
+            joined_name(one, other): partial(self._schedule, root, ones[one], others[other])
+            for one in ones
+            for other in others
+        }
+
+    def _schedule(
+        self, root: int, one: Callable[[], Schedule], other: Callable[[], Schedule]
+    ) -> Schedule:
+        first, second = one(), other()
+        params = joined(self.first, first.params, second.params, (first.steps, 0))
+        return Schedule(
+            name=joined_name(first.name, second.name),
+            root=root,
+            rule=joined_send(first.rule, second.rule),
+            params=with_head(self, params),
+            phases=first.phases + second.phases,
+        )
+
+
+def require_factors(first: Topology, second: Topology) -> None:
+    """Raise `TopologyError` unless the two have a product."""
+    if first.links != second.links:
+        raise TopologyError(
+            f"{first.name}*{second.name}: one factor has links and the other busses; "
+            "a product needs links in both or busses in both."
+        )
+    if first.hosts != first.size:
+        raise TopologyError(
+            f"{first.name}*{second.name}: {first.name} has switches, and only the last factor of "
+            "a product may have them; put it last."
+        )
+
+
+def joined(
+    first: Topology,
+    first_params: NDArray[np.int64],
+    second_params: NDArray[np.int64],
+    own: tuple[int, int],
+) -> Sequence[int]:
+    """A product rule's parameters behind size and ports."""
+    second_at = FIRST_AT + len(first_params)
+    return [first.size, first.ports, second_at, *own, *first_params, *second_params]
+
+
+def with_head(topology: Topology, params: Sequence[int]) -> NDArray[np.int64]:
+    """Parameters with size and ports in front."""
+    return np.array([topology.size, topology.ports, *params], np.int64)
+
+
+def joined_name(one: str, other: str) -> str:
+    """The name of two factors' ways together."""
+    return one if one == other else f"{one}+{other}"
+
+
+WIRING = ("neighbor", "reverse_port", "channel")
+Wiring = tuple[Rule, Rule, Rule]
+"""A topology's rules `neighbor`, `reverse_port` and `channel`, without parameters."""
+
+
+def rules_of(topology: Topology) -> Wiring:
+    """The wiring's rules."""
+    return topology.neighbor.rule, topology.reverse_port.rule, topology.channel.rule
+
+
+@cache
+def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
+    """The wiring's rules of a product, for a pair of families."""
+    made = [
+        product_rule.bind(f"Product.{product_rule.name}", first_rule=one, second_rule=other)
+        for product_rule, one, other in zip(
+            (neighbor, reverse_port, bus_number), first, second, strict=True
+        )
+    ]
+    if links:
+        made[2] = link_number.bind("Product.link_number", wiring=made[0], way_back=made[1])
+    return made[0], made[1], made[2]
+
+
+@cache
+def joined_start(first: Rule, second: Rule) -> Any:
+    """The rule that starts both factors' headers."""
+    return start.bind("Product.start", first_start=first, second_start=second)
+
+
+@cache
+def joined_decide(first: Rule, second: Rule) -> Any:
+    """The rule that corrects the first coordinate, then the second."""
+    return decide.bind("Product.decide", first_decide=first, second_decide=second)
+
+
+@cache
+def joined_send(first: Rule, second: Rule) -> Any:
+    """The rule that broadcasts in the root's first copy, then in all second ones."""
+    return send.bind("Product.send", first_send=first, second_send=second)
+
+
+@inlined
+def first_params(params):
+    """The first factor's parameters."""
+    return params[FIRST_AT : params[SECOND_AT]]
+
+
+@inlined
+def second_params(params):
+    """The second factor's parameters."""
+    return params[params[SECOND_AT] :]
+
+
+@inlined
+def first_rule(node, port, params):
+    """Stand-in for the first factor's neighbor, reverse_port or channel."""
+    raise NotImplementedError
+
+
+@inlined
+def second_rule(node, port, params):
+    """Stand-in for the same rule of the second factor."""
+    raise NotImplementedError
+
+
+@rule
+def neighbor(node, port, params):
+    """Change the coordinate of the port's factor."""
+    b = node // params[FIRST_SIZE]
+    if port >= params[FIRST_PORTS]:
+        other = second_rule(b, port - params[FIRST_PORTS], second_params(params))
+        return other if other < 0 else node + (other - b) * params[FIRST_SIZE]
+    a = node - b * params[FIRST_SIZE]
+    other = first_rule(a, port, first_params(params))
+    return other if other < 0 else node - a + other
+
+
+@rule
+def reverse_port(node, port, params):
+    """The factor's way back."""
+    b = node // params[FIRST_SIZE]
+    if port >= params[FIRST_PORTS]:
+        back = second_rule(b, port - params[FIRST_PORTS], second_params(params))
+        return back if back < 0 else back + params[FIRST_PORTS]
+    return first_rule(node - b * params[FIRST_SIZE], port, first_params(params))
+
+
+@rule
+def bus_number(node, port, params):
+    """The first factor's busses copy after copy, then the second's."""
+    first_size, first_busses, second_busses = params[FIRST_SIZE], params[OWN], params[OWN + 1]
+    b = node // first_size
+    a = node - b * first_size
+    if port < params[FIRST_PORTS]:
+        bus = first_rule(a, port, first_params(params))
+        return bus if bus < 0 else b * first_busses + bus
+    bus = second_rule(b, port - params[FIRST_PORTS], second_params(params))
+    if bus < 0:
+        return bus
+    return params[0] // first_size * first_busses + a * second_busses + bus
+
+
+@inlined
+def first_start(source, target, header, params):
+    """Stand-in for the first factor's start."""
+    raise NotImplementedError
+
+
+@inlined
+def second_start(source, target, header, params):
+    """Stand-in for the second factor's start."""
+    raise NotImplementedError
+
+
+@rule
+def start(source, target, header, params):
+    """The first factor's header, then the second's."""
+    size, words = params[FIRST_SIZE], params[OWN]
+    first_start(source % size, target % size, header[:words], first_params(params))
+    second_start(source // size, target // size, header[words:], second_params(params))
+
+
+@inlined
+def first_decide(node, header, params):
+    """Stand-in for the first factor's decide."""
+    raise NotImplementedError
+
+
+@inlined
+def second_decide(node, header, params):
+    """Stand-in for the second factor's decide."""
+    raise NotImplementedError
+
+
+@rule
+def decide(node, header, params):
+    """The first factor's port until it has arrived, then the second's.
+
+    The first one's decision is asked for again after it has arrived, and has to be the same.
+    """
+    words = params[OWN]
+    b = node // params[FIRST_SIZE]
+    a = node - b * params[FIRST_SIZE]
+    port = first_decide(a, header[:words], first_params(params))
+    if port != ARRIVED:
+        return port
+    port = second_decide(b, header[words:], second_params(params))
+    return port if port < 0 else port + params[FIRST_PORTS]
+
+
+@inlined
+def first_send(node, root, since, step, params):
+    """Stand-in for the first factor's schedule."""
+    raise NotImplementedError
+
+
+@inlined
+def second_send(node, root, since, step, params):
+    """Stand-in for the second factor's schedule."""
+    raise NotImplementedError
+
+
+@rule
+def send(node, root, since, step, params):
+    """The first factor's schedule; then every node that it informed is a root in its own copy."""
+    steps, size = params[OWN], params[FIRST_SIZE]
+    if step <= steps:
+        return first_send(node % size, root % size, since, step, first_params(params))
+    since = max(since - steps, 0)
+    port = second_send(node // size, root // size, since, step - steps, second_params(params))
+    return port if port < 0 else port + params[FIRST_PORTS]

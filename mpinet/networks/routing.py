@@ -1,0 +1,144 @@
+"""Wayfinding: how a message finds its way by decisions of the nodes that it passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Rule, inlined, rule
+from mpinet.errors import RoutingError
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+ARRIVED = -1
+"""A deciding node's answer: the message is at its target."""
+
+STUCK = -2
+"""A deciding node's answer: there is no way on; the message is undeliverable."""
+
+
+@rule
+def target_only(source, target, header, params):
+    """The header of a stateless routing: the target's number and nothing else."""
+    header[0] = target
+
+
+@dataclass(frozen=True, eq=False)
+class Routing:
+    """A routing: two local rules and what they need.
+
+    Parameters
+    ----------
+    name : str
+        The name for ``--routing``.
+    decide : Rule
+        ``decide(node, header, params)``: the port to leave by, `ARRIVED` or `STUCK`; may rewrite
+        the header. Asked once when a message comes to a node, not again while it waits there.
+    params : ndarray of int64
+        The rules' parameters (the topology's, or a table where the routing has one).
+    start : Rule
+        ``start(source, target, header, params)``: writes the header at the source.
+    words : int
+        Length of the header in 64-bit words as the emulator stores it.
+    header_bits : callable
+        ``header_bits(source, target)``: bits that the header of this message takes on the real
+        machine.
+    shortest : bool
+        Whether every path is a shortest one.
+    stateless : bool
+        Whether the decision depends on the node and the target only.
+    """
+
+    name: str
+    decide: Rule
+    params: NDArray[np.int64]
+    header_bits: Callable[[int, int], int]
+    start: Rule = target_only
+    words: int = 1
+    shortest: bool = True
+    stateless: bool = True
+
+
+def stateless(
+    name: str,
+    decide: Rule,
+    topology: Topology,
+    params: NDArray[np.int64] | None = None,
+    shortest: bool = True,
+) -> Routing:
+    """Make a routing whose header is the target's number.
+
+    Parameters
+    ----------
+    name, decide, shortest
+        As in `Routing`.
+    topology : Topology
+        Gives the header's size in bits, and `params` where none are given.
+    params : ndarray of int64, optional
+        The rule's parameters.
+    """
+    bits = max(1, (topology.size - 1).bit_length())
+    return Routing(
+        name=name,
+        decide=decide,
+        params=topology.params if params is None else params,
+        header_bits=lambda source, target: bits,
+        shortest=shortest,
+    )
+
+
+def path(
+    topology: Topology, routing: Routing, source: int, target: int
+) -> tuple[list[int], list[int]]:
+    """The way of one message, by asking node after node.
+
+    Returns
+    -------
+    nodes : list of int
+        From the source to the target, both included.
+    ports : list of int
+        The port taken at each node but the last.
+
+    Raises
+    ------
+    RoutingError
+        The rules choose an unwired port, do not arrive, or stop somewhere else.
+    """
+    header = np.zeros(routing.words, np.int64)
+    routing.start(source, target, header, routing.params)
+    nodes, ports = [source], []
+    while True:
+        node = nodes[-1]
+        port = int(routing.decide(node, header, routing.params))
+        if port < 0:
+            break
+        following = topology.neighbor(node, port) if port < topology.ports else -1
+        if following < 0:
+            raise RoutingError(
+                f"Routing {routing.name} on {topology.name} chose port {port} of node {node}, "
+                f"which is not wired, for a message from {source} to {target}."
+            )
+        if len(nodes) > hop_limit(topology.size):
+            raise RoutingError(
+                f"Routing {routing.name} on {topology.name} does not come to an end from "
+                f"{source} to {target}: {len(nodes)} hops so far."
+            )
+        nodes.append(following)
+        ports.append(port)
+    if port == STUCK or node != target:
+        raise RoutingError(
+            f"Routing {routing.name} on {topology.name} stopped at node {node} with a message "
+            f"from {source} to {target}."
+        )
+    return nodes, ports
+
+
+@inlined
+def hop_limit(size: int) -> int:
+    """Hops after which a routing counts as endless, for a network of `size` nodes."""
+    return 4 * size + 64

@@ -1,0 +1,138 @@
+"""Shortest-path routing by a table: the stateless rule for networks without a rule of their own.
+
+The message leaves on the lowest port whose neighbour is one hop closer (spec of G(m,N), 4.4). The
+table says which port that is, for a few *representatives* and every target. A network whose
+translations keep the ports' names needs one representative; a network without symmetry needs
+them all. Each rank fills the table by breadth-first searches with the local rule.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Rule, inlined, kernel, rule
+from mpinet.errors import UsageError
+from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+MAX_ENTRIES = 2**25
+"""Most table entries (2 bytes each) that a rank may hold: 64 MiB."""
+
+HERE = 0xFFFF
+UNREACHABLE = 0xFFFE
+FIRST_WORD = 2
+"""Where the table starts in the rule's parameters, behind size and ports."""
+
+
+def table_routing(
+    topology: Topology, decide: Rule | None = None, representatives: int | None = None
+) -> Routing:
+    """Shortest-path routing of any network by a table of first ports.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    decide : Rule, optional
+        The family's rule that finds the entry by symmetry (see `entry`). Default: an entry for
+        every (node, target).
+    representatives : int, optional
+        The nodes 0..representatives-1 stand for all (goes with `decide`). Default: all nodes.
+
+    Raises
+    ------
+    UsageError
+        The table would have more than `MAX_ENTRIES` entries.
+    """
+    rows = topology.size if representatives is None else representatives
+    if rows * topology.size > MAX_ENTRIES:
+        reason = (
+            "has no symmetry that one table could serve"
+            if representatives is None
+            else f"needs a table of {rows} x {topology.size} entries"
+        )
+        raise UsageError(
+            f"{topology.name} has no routing rule of its own and {reason}: shortest-path tables "
+            f"are made up to {MAX_ENTRIES} entries a rank, this one would have "
+            f"{rows * topology.size}."
+        )
+    params = np.concatenate([topology.params[:FIRST_WORD], first_port_table(topology, rows)])
+    return stateless("shortest", decide or decide_by_pair, topology, params)
+
+
+def first_port_table(topology: Topology, representatives: int) -> NDArray[np.int64]:
+    """For each of the nodes 0..representatives-1 and every target, the first port to take.
+
+    Returns
+    -------
+    ndarray of int64, shape (ceil(representatives * N / 4),)
+        Row after row of 16-bit entries, four to a word.
+    """
+    size = topology.size
+    entries = np.full(-(-representatives * size // 4) * 4, UNREACHABLE, np.uint16)
+    neighbors = neighbor_table(topology)
+    fill_first_ports(neighbors, representatives, entries)
+    return entries.astype("<u2").view("<i8").astype(np.int64)
+
+
+def neighbor_table(topology: Topology) -> NDArray[np.int64]:
+    """All neighbours of all nodes, shape (N, ports), -1 where a port is not wired."""
+    nodes = np.arange(topology.size)[:, np.newaxis]
+    return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])
+
+
+@kernel("void(int64[:, ::1], int64, uint16[::1])")
+def fill_first_ports(neighbors, representatives, entries):
+    """Breadth-first search from each representative, passing the lowest first port on."""
+    size, ports = neighbors.shape
+    distance = np.empty(size, np.int64)
+    queue = np.empty(size, np.int64)
+    for source in range(representatives):
+        first = entries[source * size : (source + 1) * size]
+        distance[:] = -1
+        distance[source] = 0
+        first[source] = HERE
+        queue[0] = source
+        head, tail = 0, 1
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for port in range(ports):
+                other = neighbors[node, port]
+                if other < 0:
+                    continue
+                through = port if node == source else first[node]
+                if distance[other] < 0:
+                    distance[other] = distance[node] + 1
+                    first[other] = through
+                    queue[tail] = other
+                    tail += 1
+                elif distance[other] == distance[node] + 1 and through < first[other]:
+                    first[other] = through
+
+
+@inlined
+def entry(params, index):
+    """The first port in the table's entry `index` = representative * N + target, or a status."""
+    word = params[FIRST_WORD + (index >> 2)]
+    port = (word >> (16 * (index & 3))) & 0xFFFF
+    if port == HERE:
+        return ARRIVED
+    return STUCK if port == UNREACHABLE else port
+
+
+@rule
+def decide_by_pair(node, header, params):
+    """Look the pair (node, target) up: for networks without symmetry."""
+    return entry(params, node * params[0] + header[0])
+
+
+@rule
+def decide_by_difference(node, header, params):
+    """Look target - node up: for networks whose every translation keeps the ports' names."""
+    return entry(params, (header[0] - node) % params[0])

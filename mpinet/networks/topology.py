@@ -1,0 +1,250 @@
+"""The contract of a topology: local rules about one processor, and nothing else.
+
+A topology is a description, never a stored graph. A family subclasses `Topology`, says how many
+processors and ports it has, and gives the rule `neighbor`; everything else has a default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Mapped, Rule, inlined, rule
+from mpinet.errors import NodeError, TopologyError, UsageError
+from mpinet.networks.parameters import Parameter
+from mpinet.networks.routing import Routing
+from mpinet.networks.schedule import Schedule
+
+MAX_SIZE = 2**63 - 1
+"""Largest number of processors: numbers are 64-bit."""
+
+
+class Topology:
+    """Wiring and wayfinding of one network, computed from processors' own numbers.
+
+    A family's class defines, in its body,
+
+    * ``neighbor(node, port, params)`` (`rule`): the processor behind the port, -1 = not wired;
+    * ``reverse_port(node, port, params)`` (`rule`, optional): the port at that link's other end;
+      by default the ports of the other end are searched;
+    * ``channel(node, port, params)`` (`rule`, bus networks only): the number of the bus.
+
+    In the rules ``params[0]`` is the size and ``params[1]`` the number of ports; the family's own
+    parameters follow. On an instance the rules are methods that are mapped over arrays:
+    ``topology.neighbor(nodes, ports)``.
+
+    Parameters
+    ----------
+    arguments : str
+        What follows the family's name in the canonical topology string ('' = nothing). A class
+        without a `family` goes by its module and name.
+    size : int
+        Number N of nodes, numbered 0..N-1.
+    ports : int
+        Ports per node: the largest degree.
+    params : sequence of int, optional
+        The family's own parameters for the rules.
+    hosts : int, optional
+        How many of the nodes are processors that compute and send (numbered first); the others
+        are switches, which only forward. Default: all.
+    busses : int, optional
+        Number of busses of a bus network. Default: the network has links.
+
+    Raises
+    ------
+    TopologyError
+        More processors or ports than 64-bit numbers can name.
+    """
+
+    family: ClassVar[str] = ""
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    example: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+    specification: ClassVar[str] = ""
+
+    neighbor: ClassVar[Rule]
+    reverse_port: ClassVar[Rule]
+    channel: ClassVar[Rule]
+
+    def __init__(
+        self,
+        arguments: str,
+        size: int,
+        ports: int,
+        params: Sequence[int] = (),
+        hosts: int | None = None,
+        busses: int | None = None,
+    ):
+        if size > MAX_SIZE:
+            raise TopologyError(
+                f"{self.family}:{arguments} would have {size} processors; at most 2^63 - 1 can "
+                "be numbered."
+            )
+        if size * ports > MAX_SIZE:
+            raise TopologyError(
+                f"{self.family}:{arguments} would have {size} processors with {ports} ports each; "
+                "at most 2^63 - 1 ports can be numbered."
+            )
+        family = self.family or f"{type(self).__module__}:{type(self).__qualname__}"
+        self.name = f"{family}:{arguments}" if arguments else family
+        self.size = size
+        self.ports = ports
+        self.hosts = size if hosts is None else hosts
+        self.busses = busses
+        self.params: NDArray[np.int64] = np.array([size, ports, *params], np.int64)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Give a family that defines its wiring the rules that follow from it."""
+        super().__init_subclass__(**kwargs)
+        if "neighbor" in vars(cls):
+            complete_rules(cls, cls.__qualname__)
+
+    def __repr__(self) -> str:
+        return f"<topology {self.name}: {self.size} nodes, {self.ports} ports>"
+
+    @property
+    def links(self) -> bool:
+        """Whether nodes are joined by links (otherwise by busses)."""
+        return self.busses is None
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """What the paper or textbook states (``degree``, ``diameter``, ..): never a measurement."""
+        return {}
+
+    def address(self, node: int) -> str:
+        """The paper's own address of a node; its number where the paper has none."""
+        self.require_node(node)
+        return str(node)
+
+    def node(self, address: str) -> int:
+        """The number of the node with this address: the inverse of `address`.
+
+        Raises
+        ------
+        NodeError
+            No node has this address.
+        """
+        try:
+            number = self.read_address(address)
+        except ValueError:
+            number = -1
+        if not 0 <= number < self.size or self.address(number) != address:
+            raise NodeError(
+                f"{address!r} is not an address in {self.name}: addresses are "
+                f"{self.address(0)} .. {self.address(self.size - 1)}."
+            )
+        return number
+
+    def read_address(self, address: str) -> int:
+        """Turn an address, in the form that `address` gives, into a number.
+
+        A family with addresses of its own overrides it together with `address`. `node` checks
+        what comes out, so that it need not.
+
+        Raises
+        ------
+        ValueError
+            The text has not the form of an address.
+        """
+        return int(address)
+
+    def find(self, text: str) -> int:
+        """The node that a person means: by its number, or by its address."""
+        if text.lstrip("-").isdigit():
+            self.require_node(int(text))
+            return int(text)
+        return self.node(text)
+
+    def require_node(self, node: int) -> None:
+        """Raise `NodeError` unless `node` is a node of this network."""
+        if not 0 <= node < self.size:
+            raise NodeError(f"Node {node} is not in {self.name}: nodes are 0..{self.size - 1}.")
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The family's routings by name; the first is the default."""
+        from mpinet.networks.shortest import table_routing
+
+        return {"shortest": lambda: table_routing(self)}
+
+    def routing(self, name: str | None = None) -> Routing:
+        """One of the family's routings.
+
+        Parameters
+        ----------
+        name : str, optional
+            As in `routings`. Default: the first.
+
+        Raises
+        ------
+        UsageError
+            The network has no routing of that name, or it is too large for its table.
+        """
+        known = self.routings
+        if name is None:
+            name = next(iter(known))
+        if name not in known:
+            raise UsageError(f"{self.name} has no routing {name!r}; it has: {', '.join(known)}.")
+        return known[name]()
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """The family's own one-port broadcast schedules by name; the first is the default."""
+        return {}
+
+
+def complete_rules(owner: Any, name: str) -> None:
+    """Give `owner`, which has the rule `neighbor`, the default rules that it lacks.
+
+    Parameters
+    ----------
+    owner : type or Topology
+        What gets the rules as attributes.
+    name : str
+        First part of the new rules' names; no two different wirings may share it.
+    """
+    neighbor = vars(owner)["neighbor"]
+    if "reverse_port" not in vars(owner):
+        owner.reverse_port = searched_port.bind(f"{name}.reverse_port", wiring=neighbor)
+    if "channel" not in vars(owner):
+        parts = {"wiring": neighbor, "way_back": vars(owner)["reverse_port"]}
+        owner.channel = link_number.bind(f"{name}.channel", **parts)
+
+
+@inlined
+def wiring(node, port, params):
+    """Stand-in for a family's rule `neighbor` in the default rules."""
+    raise NotImplementedError
+
+
+@inlined
+def way_back(node, port, params):
+    """Stand-in for a family's rule `reverse_port` in the default rules."""
+    raise NotImplementedError
+
+
+@rule
+def searched_port(node, port, params):
+    """The lowest port of the neighbour that leads back; -1 if there is none."""
+    other = wiring(node, port, params)
+    if other < 0:
+        return -1
+    for candidate in range(params[1]):
+        if wiring(other, candidate, params) == node:
+            return candidate
+    return -1
+
+
+@rule
+def link_number(node, port, params):
+    """A link's number as a channel: that of its end with the lower (node, port)."""
+    other = wiring(node, port, params)
+    if other < 0:
+        return -1
+    return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
+
+
+__all__ = ["MAX_SIZE", "Mapped", "Topology", "complete_rules"]

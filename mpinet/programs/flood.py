@@ -1,0 +1,209 @@
+"""Flooding: one source (eccentricity), and many at once by bits (distances, diameter)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import inlined, kernel
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.plan import Plan
+from mpinet.networks.arithmetic import count_ones
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FloodResult:
+    """What a flood found.
+
+    Attributes
+    ----------
+    steps, messages : int
+        Steps until nobody new is informed, and messages sent in them.
+    informed : int
+        Nodes that the flood reached, the root included.
+    eccentricity : int
+        Step in which the last node was informed: its distance from the root.
+    farthest_host : int
+        Step in which the last processor was informed (switches do not count).
+    """
+
+    steps: int
+    messages: int
+    informed: int
+    eccentricity: int
+    farthest_host: int
+
+
+def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = None) -> FloodResult:
+    """Flood an all-port machine from one root (collective).
+
+    Every node that was informed in the step before sends on all its ports; the flood ends when all
+    are informed (or nobody new is).
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port.
+    root : int
+        The node that starts.
+    watch : callable, optional
+        Called with the number of steps after every step.
+
+    Raises
+    ------
+    UsageError
+        The machine is not all-port.
+    """
+    _require_all_port(machine, "Flooding")
+    machine.topology.require_node(root)
+    before, sent = machine.steps, machine.meters.messages
+    informed = np.zeros(machine.placement.count, bool)
+    fresh = machine.nodes[machine.nodes == root]
+    informed[machine.slots(fresh)] = True
+    reached, farthest_host = 1, 0
+    while reached < machine.topology.size:
+        nodes, ports = wired(machine.topology, fresh)
+        inbox = machine.step(nodes, ports)
+        slots = machine.slots(_different(inbox.nodes))
+        slots = slots[~informed[slots]]
+        informed[slots] = True
+        fresh = machine.nodes[slots]
+        new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
+        if new == 0:
+            break
+        reached += new
+        if hosts:
+            farthest_host = machine.steps - before
+        if watch is not None:
+            watch(machine.steps)
+    steps = machine.steps - before
+    messages = machine.sum(machine.meters.messages - sent)[0]
+    return FloodResult(steps, messages, reached, steps, farthest_host)
+
+
+def _different(ascending: Numbers) -> Numbers:
+    """The numbers of an ascending array, each once."""
+    first = np.ones(len(ascending), bool)
+    first[1:] = ascending[1:] != ascending[:-1]
+    return ascending[first]
+
+
+def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
+    """All wired ports of these nodes, as (node, port) pairs."""
+    pairs_nodes = np.repeat(nodes, topology.ports)
+    pairs_ports = np.tile(np.arange(topology.ports), len(nodes))
+    there = topology.neighbor(pairs_nodes, pairs_ports) >= 0
+    return pairs_nodes[there], pairs_ports[there]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Distances between all nodes, measured by flooding.
+
+    Attributes
+    ----------
+    diameter : int
+        Largest distance, in hops.
+    distance_sum : int
+        Sum over all ordered pairs, in hops.
+    average_distance : float
+        Mean over all ordered pairs of different nodes, in hops.
+    """
+
+    diameter: int
+    distance_sum: int
+    average_distance: float
+
+
+SOURCES_PER_WORD = 64
+WORDS = 8
+"""Words of sources that flood together: 512 sources fill a cache line a node."""
+
+
+def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> Distances:
+    """Measure all distances by flooding from all nodes, 512 sources at once (collective).
+
+    Every node keeps a bit for each source that has reached it and sends the new ones on all ports.
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port; every flood costs it diameter + 1 steps.
+    watch : callable, optional
+        Called with the number of sources done after every flood.
+
+    Raises
+    ------
+    UsageError
+        The machine is not all-port, or the network is not connected.
+    """
+    _require_all_port(machine, "Flooding")
+    size = machine.topology.size
+    plan = machine.plan(*wired(machine.topology, machine.nodes))
+    receivers = machine.slots(plan.nodes)
+    diameter = total = pairs = 0
+    for begin in range(0, size, SOURCES_PER_WORD * WORDS):
+        farthest, added, reached = _flood_many(machine, plan, receivers, begin)
+        diameter, total, pairs = max(diameter, farthest), total + added, pairs + reached
+        if watch is not None:
+            watch(min(size, begin + SOURCES_PER_WORD * WORDS))
+    if pairs != size * (size - 1):
+        raise UsageError(f"{machine.topology.name} is not connected: it has no diameter.")
+    return Distances(diameter, total, total / pairs if pairs else 0.0)
+
+
+def _require_all_port(machine: Machine, what: str) -> None:
+    if machine.model.send is not None or machine.model.receive is not None:
+        raise UsageError(f"{what} needs an all-port machine; broadcast is for one-port ones.")
+
+
+def _flood_many(
+    machine: Machine, plan: Plan, receivers: Numbers, begin: int
+) -> tuple[int, int, int]:
+    """Flood from up to 512 sources: the farthest distance, their sum, how many pairs."""
+    seen = np.zeros((machine.placement.count, WORDS), np.uint64)
+    mine = (machine.nodes >= begin) & (machine.nodes < begin + SOURCES_PER_WORD * WORDS)
+    word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
+    seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
+    fresh = seen.copy()
+    senders = machine.slots(plan.senders)
+    distance = total = pairs = 0
+    while True:
+        received = plan(fresh[senders])
+        new = machine.sum(take_new(receivers, received, seen, fresh))[0]
+        if new == 0:
+            return distance, total, pairs
+        distance += 1
+        total += distance * new
+        pairs += new
+
+
+@kernel("int64(int64[::1], uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")
+def take_new(receivers, received, seen, fresh):
+    """Keep the bits that a node sees for the first time; their number."""
+    fresh[:] = 0
+    for i in range(receivers.size):
+        for w in range(received.shape[1]):
+            fresh[receivers[i], w] |= received[i, w]
+    new = 0
+    for u in range(fresh.shape[0]):
+        for w in range(fresh.shape[1]):
+            fresh[u, w] &= ~seen[u, w]
+            seen[u, w] |= fresh[u, w]
+            new += count_word(fresh[u, w])
+    return new
+
+
+@inlined
+def count_word(word):
+    """Number of one bits of an unsigned 64-bit word."""
+    return count_ones(np.int64(word & np.uint64(0xFFFFFFFF))) + count_ones(
+        np.int64(word >> np.uint64(32))
+    )

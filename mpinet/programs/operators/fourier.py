@@ -1,0 +1,114 @@
+"""The discrete Fourier transform: decimation in time ascends, decimation in frequency descends.
+
+The butterflies are compiled without fused operations: NumPy's complex product rounds differently in
+different places of an array, so that results would depend on the number of ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mpinet.compiled import Kernel, kernel
+from mpinet.programs.operators.operator import (
+    ASCEND,
+    DESCEND,
+    Array,
+    Numbers,
+    Operator,
+    Pass,
+    drawn,
+    reversed_bits,
+)
+
+
+class FourierTransform(Operator):
+    """y_k = sum over i of x_i exp(-2 pi sqrt(-1) i k / 2^q) (gmn specification, section 8).
+
+    The ascend form takes its input in bit-reversed order and gives the output in natural order, the
+    descend form the other way round.
+    """
+
+    name = "fft"
+    dtype = np.dtype(np.complex128)
+    tolerance = 1e-12
+
+    def __init__(self) -> None:
+        self._roots: dict[int, Array] = {}
+
+    def passes(self, kind: str, q: int) -> Sequence[Pass]:
+        """One pass over all dimensions, each form with its butterfly."""
+        self.require_form(kind)
+        oper = {ASCEND: self._multiply_first, DESCEND: self._multiply_last}[kind]
+        return [Pass(kind, 0, q, oper)]
+
+    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+        """Real and imaginary parts uniform in [-1, 1)."""
+        real, imaginary = (drawn(seed, index, part) / 2.0**61 - 1 for part in (0, 1))
+        return real + 1j * imaginary
+
+    def reads(self, kind: str, q: int, index: Numbers) -> Numbers:
+        """Bit-reversed where the pass ascends."""
+        return reversed_bits(index, q) if kind == ASCEND else index
+
+    def holds(self, kind: str, q: int, index: Numbers) -> Numbers:
+        """Bit-reversed where the pass descends."""
+        return reversed_bits(index, q) if kind == DESCEND else index
+
+    def expected(self, values: Array) -> Array:
+        """NumPy's transform."""
+        return np.fft.fft(values)
+
+    def _multiply_first(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+        """(u + w v, u - w v)."""
+        return _apply(rotate_then_cross, self._unit_roots(j), i, low, high)
+
+    def _multiply_last(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+        """(u + v, w (u - v))."""
+        return _apply(cross_then_rotate, self._unit_roots(j), i, low, high)
+
+    def _unit_roots(self, j: int) -> Array:
+        """exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1."""
+        if j not in self._roots:
+            self._roots[j] = np.exp(-2j * np.pi * np.arange(1 << j) / (2 << j))
+        return self._roots[j]
+
+
+def _apply(
+    butterfly: Kernel, roots: Array, i: Numbers, low: Array, high: Array
+) -> tuple[Array, Array]:
+    """Run a butterfly's loop over pairs in any shape."""
+    rows = low.shape if low.ndim == 2 else (1, low.size)
+    new_low, new_high = np.empty(rows, np.complex128), np.empty(rows, np.complex128)
+    butterfly(i.reshape(rows), low.reshape(rows), high.reshape(rows), roots, new_low, new_high)
+    return new_low.reshape(low.shape), new_high.reshape(low.shape)
+
+
+@kernel(
+    "void(int64[:, :], complex128[:, :], complex128[:, :], complex128[::1], complex128[:, ::1], "
+    "complex128[:, ::1])"
+)
+def rotate_then_cross(i, low, high, roots, new_low, new_high):
+    """Decimation in time: v is turned by the root that belongs to i, then sum and difference."""
+    mask = roots.size - 1
+    for row in range(i.shape[0]):
+        for k in range(i.shape[1]):
+            u = low[row, k]
+            v = roots[i[row, k] & mask] * high[row, k]
+            new_low[row, k] = u + v
+            new_high[row, k] = u - v
+
+
+@kernel(
+    "void(int64[:, :], complex128[:, :], complex128[:, :], complex128[::1], complex128[:, ::1], "
+    "complex128[:, ::1])"
+)
+def cross_then_rotate(i, low, high, roots, new_low, new_high):
+    """Decimation in frequency: sum and difference, which is turned by the root of i."""
+    mask = roots.size - 1
+    for row in range(i.shape[0]):
+        for k in range(i.shape[1]):
+            u, v = low[row, k], high[row, k]
+            new_low[row, k] = u + v
+            new_high[row, k] = roots[i[row, k] & mask] * (u - v)

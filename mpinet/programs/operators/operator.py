@@ -1,0 +1,250 @@
+"""What an operator of ASCEND and DESCEND is: a program of passes, and its serial counterpart.
+
+A user's own operator is a subclass of `Operator` with a `name`, the rule `oper` and the serial
+computation `expected`; the other methods are for those whose elements are more than a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from mpinet.compiled import kernel
+from mpinet.draws import draw
+from mpinet.errors import UsageError
+
+Numbers = NDArray[np.int64]
+Array = NDArray[Any]
+Oper = Callable[[int, Numbers, Array, Array], tuple[Array, Array]]
+
+ASCEND, DESCEND = "ascend", "descend"
+KINDS = (ASCEND, DESCEND)
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One sweep over a range of dimensions.
+
+    Parameters
+    ----------
+    kind : str
+        ``"ascend"``: dimensions low, .., high-1; ``"descend"``: high-1, .., low.
+    low, high : int
+        The range of dimensions, 0 <= low <= high <= q.
+    oper : callable
+        As `Operator.oper`.
+    """
+
+    kind: str
+    low: int
+    high: int
+    oper: Oper
+
+    @property
+    def dimensions(self) -> range:
+        """The dimensions in the order of the pass."""
+        upwards = range(self.low, self.high)
+        return upwards if self.kind == ASCEND else upwards[::-1]
+
+    @property
+    def name(self) -> str:
+        """Kind, and first and last dimension."""
+        if not self.dimensions:
+            return self.kind
+        return f"{self.kind} {self.dimensions[0]}..{self.dimensions[-1]}"
+
+
+class Operator:
+    """An operator on 2^q elements, element i at address i.
+
+    Element states are all of one fixed-size dtype. A pass replaces, dimension after dimension, the
+    states (a_i, a_(i + 2^j)) by ``oper(j, i, a_i, a_(i + 2^j))`` for all i whose bit j is 0
+    (Preparata and Vuillemin 1981).
+
+    Attributes
+    ----------
+    name : str
+        What it goes by in results.
+    dtype : dtype
+        The elements' states.
+    kinds : tuple of str
+        The forms that it has: ``"ascend"``, ``"descend"``.
+    tolerance : float
+        Largest error of a floating-point result, relative to the largest expected magnitude.
+        Results of all other types have to be exact.
+
+    Examples
+    --------
+    >>> class Product(Operator):
+    ...     name = "product"
+    ...     def oper(self, j, i, low, high):
+    ...         product = low * high % 97
+    ...         return product, product
+    ...     def expected(self, values):
+    ...         result = 1
+    ...         for value in values.tolist():
+    ...             result = result * value % 97
+    ...         return np.full(len(values), result)
+    """
+
+    name: ClassVar[str] = ""
+    dtype: np.dtype[Any] = np.dtype(np.int64)
+    kinds: ClassVar[tuple[str, ...]] = KINDS
+    tolerance: float = 1e-10
+
+    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+        """Combine pairs of elements of dimension j.
+
+        Parameters
+        ----------
+        j : int
+            The dimension.
+        i : ndarray of int64, shape (k,) or (g, 2^j)
+            The lower element of each pair: bit j is 0. In the second shape a row holds all pairs
+            that agree in the bits above j (see `bits_below` and `bits_above`).
+        low, high : ndarray of the operator's dtype, shape of `i`
+            States of the elements i and i + 2^j.
+
+        Returns
+        -------
+        low, high : ndarray, shape of `i`
+            The new states. They must depend on each pair alone: both of its processors work them
+            out, and either keeps its own.
+        """
+        raise NotImplementedError
+
+    def expected(self, values: Array) -> Array:
+        """Do the same serially, by an algorithm that has nothing to do with dimensions.
+
+        Parameters
+        ----------
+        values : ndarray, shape (2^q, ..)
+            All input values.
+
+        Returns
+        -------
+        ndarray, shape (2^q, ..)
+            All results.
+        """
+        raise NotImplementedError
+
+    def passes(self, kind: str, q: int) -> Sequence[Pass]:
+        """The operator's program: by default one pass over all dimensions with `oper`.
+
+        Parameters
+        ----------
+        kind : str
+            ``"ascend"`` or ``"descend"``: the form.
+        q : int
+            There are 2^q elements.
+
+        Raises
+        ------
+        UsageError
+            The operator has no such form.
+        """
+        self.require_form(kind)
+        return [Pass(kind, 0, q, self.oper)]
+
+    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+        """Input values where the user gives none: a function of the seed and the number.
+
+        Parameters
+        ----------
+        seed : int
+            The run's seed.
+        q : int
+            There are 2^q values.
+        index : ndarray of int64, shape (k,)
+            The numbers of the values that are wanted.
+
+        Returns
+        -------
+        ndarray, shape (k, ..)
+            By default numbers 0..2^20-1.
+        """
+        return drawn(seed, index) & 0xFFFFF
+
+    def prepare(self, values: Array) -> Array:
+        """The elements' states at the start, from their input values.
+
+        Raises
+        ------
+        UsageError
+            The values do not fit the operator's dtype.
+        """
+        return fitted(self.name, values, self.dtype)
+
+    def finish(self, state: Array) -> Array:
+        """The elements' results, from their states at the end."""
+        return state
+
+    def reads(self, kind: str, q: int, index: Numbers) -> Numbers:
+        """The numbers of the input values that stand at the addresses `index` at the start."""
+        return index
+
+    def holds(self, kind: str, q: int, index: Numbers) -> Numbers:
+        """The numbers of the results that stand at the addresses `index` at the end."""
+        return index
+
+    def require_form(self, kind: str) -> None:
+        """Raise `UsageError` unless the operator has this form."""
+        if kind not in KINDS:
+            raise UsageError(f"There is no pass of kind {kind!r}: give {' or '.join(KINDS)}.")
+        if kind not in self.kinds:
+            raise UsageError(
+                f"The operator {self.name} has no {kind} form; it has: {', '.join(self.kinds)}."
+            )
+
+
+def bits_below(j: int, i: Numbers) -> Numbers:
+    """The bits of `i` below bit j, in a shape that broadcasts against that of `i`."""
+    return (i[:1] if i.ndim == 2 else i) & ((1 << j) - 1)
+
+
+def bits_above(j: int, i: Numbers) -> Numbers:
+    """``i >> (j + 1)``, in a shape that broadcasts against that of `i`."""
+    return (i[:, :1] if i.ndim == 2 else i) >> (j + 1)
+
+
+def fitted(name: str, values: Array, dtype: DTypeLike) -> Array:
+    """A fresh array of the values as `dtype`.
+
+    Raises
+    ------
+    UsageError
+        They would lose more than digits; `name` says which operator does not take them.
+    """
+    values = np.asarray(values)
+    if not np.can_cast(values.dtype, dtype, "same_kind"):
+        raise UsageError(
+            f"The operator {name} works on {np.dtype(dtype)}; values of type {values.dtype} do "
+            "not fit into it."
+        )
+    return values.astype(dtype)
+
+
+def reversed_bits(index: Numbers, q: int) -> Numbers:
+    """The numbers whose q bits are those of `index` in reverse."""
+    result = np.zeros_like(index)
+    for bit in range(q):
+        result = (result << 1) | ((index >> bit) & 1)
+    return result
+
+
+def drawn(seed: int, index: Numbers, column: int = 0) -> Numbers:
+    """62 random bits each for the numbers `index`: a function of seed, number and column."""
+    values = np.empty(len(index), np.int64)
+    draw_numbers(seed, np.ascontiguousarray(index, np.int64), column, values)
+    return values
+
+
+@kernel("void(int64, int64[::1], int64, int64[::1])")
+def draw_numbers(seed, index, column, values):
+    """Draw a number for each index."""
+    for k in range(index.size):
+        values[k] = draw(seed, index[k], column)

@@ -1,0 +1,118 @@
+"""Point-to-point routing of a traffic pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.machine.faults import Faults
+from mpinet.machine.meters import ChannelLoad
+from mpinet.machine.router import Router
+from mpinet.networks.routing import Routing
+from mpinet.programs.traffic import Traffic
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Steps from injection to delivery, over the delivered messages (None where there are none)."""
+
+    mean: float | None
+    p50: int | None
+    p99: int | None
+    max: int | None
+
+    @classmethod
+    def of(cls, histogram: NDArray[np.int64]) -> Latency:
+        """From the numbers of messages delivered after 0, 1, 2, .. steps."""
+        messages = int(histogram.sum())
+        if messages == 0:
+            return cls(None, None, None, None)
+        steps = np.arange(len(histogram))
+        below = np.cumsum(histogram)
+        quantile = [int(np.searchsorted(below, np.ceil(q * messages))) for q in (0.5, 0.99)]
+        return cls(
+            mean=float(steps @ histogram / messages),
+            p50=quantile[0],
+            p99=quantile[1],
+            max=int(np.flatnonzero(histogram)[-1]),
+        )
+
+
+@dataclass(frozen=True)
+class RouteResult:
+    """What became of the messages.
+
+    Attributes
+    ----------
+    messages, delivered, undeliverable : int
+        Messages injected, and where they ended.
+    steps : int
+        Steps of the machine until the last delivery (makespan; in ideal mode the longest path).
+    hops_total, hops_max : int
+        Hops of all messages; the most of a delivered one.
+    latency : Latency
+        In steps.
+    queue_max : int
+        Most messages that waited at one processor in one step.
+    link_load : ChannelLoad or None
+        Messages over the channels; None where the machine does not meter them.
+    """
+
+    messages: int
+    delivered: int
+    undeliverable: int
+    steps: int
+    hops_total: int
+    hops_max: int
+    latency: Latency
+    queue_max: int
+    link_load: ChannelLoad | None
+
+
+def route(
+    machine: Machine,
+    traffic: Traffic,
+    routing: Routing | None = None,
+    mode: str = "queued",
+    policy: str = "oldest",
+    faults: Faults | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> RouteResult:
+    """Route all messages of a traffic pattern, injected in step 0 (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    traffic : Traffic
+        Who sends to whom.
+    routing : Routing, optional
+        Default: the network's first.
+    mode, policy, faults
+        As in `Router`.
+    watch : callable, optional
+        Called with the number of steps after every step.
+
+    Returns
+    -------
+    RouteResult
+        The same on all ranks.
+    """
+    before = machine.steps
+    router = Router(machine, routing or machine.topology.routing(), mode, policy, faults)
+    numbers = traffic.sent_by(machine)
+    router.inject(*traffic.ends(numbers), numbers, traffic.total)
+    router.run(watch)
+    totals: dict[str, Any] = router.totals
+    return RouteResult(
+        messages=traffic.total,
+        steps=machine.steps - before,
+        latency=Latency.of(router.latencies),
+        link_load=machine.channel_load() if machine.metered else None,
+        **totals,
+    )

@@ -1,0 +1,249 @@
+"""Traffic: who sends to whom. Every rank draws the messages of its own processors.
+
+Message k of a pattern is the same for any number of ranks: random draws are keyed by the seed and k
+or the processor's number.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.draws import draw, shuffled
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+PATTERNS = "all|permutation|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """A traffic pattern on a network: message k goes from one host to another.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network; only its hosts send and receive.
+    total : int
+        Number of messages; they are numbered 0..total-1.
+    ends : callable
+        ``ends(numbers)``: sources and targets, two arrays of int64, of the messages with these
+        numbers (ndarray of int64).
+    sent_by : callable
+        ``sent_by(machine)``: numbers of the messages that this rank's processors send, ascending.
+    """
+
+    topology: Topology
+    total: int
+    ends: Callable[[Numbers], tuple[Numbers, Numbers]]
+    sent_by: Callable[[Machine], Numbers]
+
+
+def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
+    """Make the traffic of a named pattern or of a user's file.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; only its hosts send and receive.
+    pattern : str
+        ``all`` (every ordered pair of different hosts), ``permutation`` (seeded, of all hosts),
+        ``random:K`` (K messages with uniform ends), ``transpose``, ``bitreversal``,
+        ``complement`` (of the bits of the number; 2^q hosts), ``hotspot:NODE`` (everybody else to
+        one), or a CSV file with a line ``source,target`` for each message.
+    seed : int
+        For ``permutation`` and ``random``.
+
+    Raises
+    ------
+    UsageError
+        An unknown pattern, a bad file, or a number of hosts that the pattern does not allow.
+    NodeError
+        A node that the network does not have.
+    """
+    name, _, argument = pattern.partition(":")
+    if pattern == "all":
+        return _all_pairs(topology)
+    if pattern == "permutation":
+        return _one_each(topology, lambda hosts: _permuted(hosts, topology.hosts, seed))
+    if pattern in BIT_PATTERNS:
+        width = _bits_of(topology, pattern)
+        return _one_each(topology, lambda hosts: BIT_PATTERNS[pattern](hosts, width))
+    if name == "hotspot" and argument:
+        return _to_one(topology, _host(topology, argument, "hotspot"))
+    if name == "random" and argument:
+        return _random(topology, _count(argument), seed)
+    if pattern.endswith(".csv"):
+        return _listed(topology, read_pairs(topology, Path(pattern)))
+    raise UsageError(f"There is no traffic pattern {pattern!r}: give {PATTERNS}.")
+
+
+def _all_pairs(topology: Topology) -> Traffic:
+    others = topology.hosts - 1
+
+    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+        sources, place = np.divmod(numbers, max(others, 1))
+        return sources, place + (place >= sources)
+
+    def sent_by(machine: Machine) -> Numbers:
+        return (_hosts_of(machine)[:, np.newaxis] * others + np.arange(others)).ravel()
+
+    return Traffic(topology, topology.hosts * others, ends, sent_by)
+
+
+def _one_each(topology: Topology, target: Callable[[Numbers], Numbers]) -> Traffic:
+    """Every host sends one message; the messages are numbered as the hosts."""
+    return Traffic(topology, topology.hosts, lambda numbers: (numbers, target(numbers)), _hosts_of)
+
+
+def _to_one(topology: Topology, spot: int) -> Traffic:
+    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+        return numbers + (numbers >= spot), np.full_like(numbers, spot)
+
+    def sent_by(machine: Machine) -> Numbers:
+        hosts = _hosts_of(machine)
+        hosts = hosts[hosts != spot]
+        return hosts - (hosts > spot)
+
+    return Traffic(topology, topology.hosts - 1, ends, sent_by)
+
+
+def _random(topology: Topology, total: int, seed: int) -> Traffic:
+    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+        drawn = np.empty((2, len(numbers)), np.int64)
+        draw_ends(seed, topology.hosts, numbers, drawn)
+        return drawn[0], drawn[1]
+
+    return Traffic(topology, total, ends, lambda machine: _hosted(machine, total, ends))
+
+
+def _listed(topology: Topology, pairs: Numbers) -> Traffic:
+    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+        return pairs[numbers, 0], pairs[numbers, 1]
+
+    return Traffic(topology, len(pairs), ends, lambda machine: _hosted(machine, len(pairs), ends))
+
+
+def _hosts_of(machine: Machine) -> Numbers:
+    """This rank's processors that are no switches, ascending."""
+    hosts = np.sort(machine.nodes)
+    return hosts[hosts < machine.topology.hosts]
+
+
+def _hosted(
+    machine: Machine, total: int, ends: Callable[[Numbers], tuple[Numbers, Numbers]]
+) -> Numbers:
+    """Of messages in any order, the numbers of those whose sources are hosted here."""
+    numbers = np.arange(total)
+    slots = machine.slots(np.ascontiguousarray(ends(numbers)[0]))
+    return np.flatnonzero((slots >= 0) & (slots < machine.placement.count))
+
+
+def _permuted(hosts: Numbers, size: int, seed: int) -> Numbers:
+    targets = np.empty_like(hosts)
+    permute(hosts, size, seed, targets)
+    return targets
+
+
+def _bits_of(topology: Topology, pattern: str) -> int:
+    """Number of bits of the hosts' numbers, where the pattern is defined on them."""
+    width = topology.hosts.bit_length() - 1
+    if topology.hosts != 1 << width or (pattern == "transpose" and width % 2):
+        shape = "4^t" if pattern == "transpose" else "2^q"
+        raise UsageError(
+            f"The pattern {pattern} needs {shape} processors, and {topology.name} has "
+            f"{topology.hosts}."
+        )
+    return width
+
+
+def read_pairs(topology: Topology, path: Path) -> Numbers:
+    """Read the lines ``source,target`` of a file; a first line of words is a heading.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, 2)
+        Sources and targets; a node is given by its number or address.
+    """
+    try:
+        with path.open(newline="") as file:
+            rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
+    except OSError as error:
+        raise UsageError(f"Cannot read {path}: {error.strerror}.") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise UsageError(f"{path} is not a CSV file.") from None
+    if rows and [field.strip() for field in rows[0][:2]] == ["source", "target"]:
+        rows = rows[1:]
+    pairs = np.empty((len(rows), 2), np.int64)
+    for number, row in enumerate(rows):
+        if len(row) != 2:
+            raise UsageError(f"{path}: {','.join(row)!r} is not a line 'source,target'.")
+        pairs[number] = [_host(topology, field.strip(), str(path)) for field in row]
+    return pairs
+
+
+def _host(topology: Topology, text: str, where: str) -> int:
+    node = topology.find(text)
+    if node >= topology.hosts:
+        raise UsageError(
+            f"{where}: node {node} of {topology.name} is a switch; processors are "
+            f"0..{topology.hosts - 1}."
+        )
+    return node
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise UsageError(f"random:{text}: the number of messages must be a whole number >= 1.")
+    return int(text)
+
+
+def _transpose(nodes: Numbers, width: int) -> Numbers:
+    """Swap the halves of the number's bits."""
+    half = width // 2
+    return (nodes >> half) | (nodes & ((1 << half) - 1)) << half
+
+
+def _reverse(nodes: Numbers, width: int) -> Numbers:
+    """Reverse the number's bits."""
+    reversed_nodes = np.zeros_like(nodes)
+    for bit in range(width):
+        reversed_nodes |= (nodes >> bit & 1) << (width - 1 - bit)
+    return reversed_nodes
+
+
+def _complement(nodes: Numbers, width: int) -> Numbers:
+    """Complement the number's bits."""
+    return nodes ^ ((1 << width) - 1)
+
+
+BIT_PATTERNS: dict[str, Callable[[Numbers, int], Numbers]] = {
+    "transpose": _transpose,
+    "bitreversal": _reverse,
+    "complement": _complement,
+}
+"""Patterns that move the bits of the number."""
+
+
+@kernel("void(int64[::1], int64, int64, int64[::1])")
+def permute(nodes, size, seed, targets):
+    """Write where a seeded random permutation takes each node."""
+    for i in range(nodes.size):
+        targets[i] = shuffled(nodes[i], size, seed)
+
+
+@kernel("void(int64, int64, int64[::1], int64[:, ::1])")
+def draw_ends(seed, hosts, numbers, ends):
+    """Write a random source and target for every message."""
+    for i in range(numbers.size):
+        ends[0, i] = draw(seed, numbers[i], 0) % hosts
+        ends[1, i] = draw(seed, numbers[i], 1) % hosts

@@ -1,0 +1,1 @@
+"""How results are shown, written and proved: envelope, digests, tables, progress."""

@@ -1,0 +1,76 @@
+"""Result files: written aside and renamed into place, so that what is there is whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from mpinet.errors import UsageError
+
+ENDINGS = (".json", ".csv")
+
+
+def require_writable(path: Path) -> None:
+    """Raise `UsageError` if a file cannot be written at this place."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise UsageError(f"Cannot write {path}: its folder does not exist, or it is a folder.")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise UsageError(f"Cannot write {path}: no permission.")
+
+
+def require_result_file(path: Path) -> None:
+    """Raise `UsageError` unless a result can be written to this file."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"--out {path}: the file's name must end in {' or '.join(ENDINGS)}.")
+    require_writable(path)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that appears at `path` only when it is complete."""
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        with aside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_result(path: Path, document: dict[str, Any]) -> None:
+    """Write a result document as its file's ending says."""
+    text = as_json(document) if path.suffix == ".json" else as_csv(document["result"])
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """A document as indented JSON with a newline."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def as_csv(result: Any) -> str:
+    """A result as CSV: a list of objects as rows, one object as a heading and a row."""
+    rows = [dict(_flat(row)) for row in (result if isinstance(result, list) else [result])]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of an object, those of objects in it with dotted names."""
+    for key, part in value.items():
+        if isinstance(part, dict):
+            yield from _flat(part, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", json.dumps(part) if isinstance(part, list) else part

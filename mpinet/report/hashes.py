@@ -1,0 +1,214 @@
+"""Hashes of what is spread over ranks, line by line in one order, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import inlined, kernel
+from mpinet.machine.trace import RECORD, Trace
+from mpinet.machine.transport import Local
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+WINDOW = 1 << 16
+"""Nodes or messages whose lines one rank writes at a time."""
+
+
+def dealt_lines(
+    transport: Local, count: int, lines: Callable[[int, int], bytes]
+) -> Iterator[bytes]:
+    """The lines of the things 0..count-1, window by window, on rank 0 (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks, which write the windows in turn.
+    count : int
+        How many things there are.
+    lines : callable
+        ``lines(begin, end)``: the lines of the things begin..end-1.
+    """
+    for first in range(0, count, WINDOW * transport.size):
+        begin = min(first + WINDOW * transport.rank, count)
+        yield from transport.gather(lines(begin, min(begin + WINDOW, count)))
+
+
+def hashed(parts: Iterator[bytes], file: BinaryIO | None = None) -> str:
+    """sha256 of all parts, which are written to `file`, too, if one is given."""
+    text = sha256()
+    for part in parts:
+        text.update(part)
+        if file is not None:
+            file.write(part)
+    return text.hexdigest()
+
+
+def edge_lines(topology: Topology) -> Callable[[int, int], bytes]:
+    """Lines ``u v`` of the links from u in a window to higher v, each once, sorted."""
+
+    def lines(begin: int, end: int) -> bytes:
+        nodes, others = links_of(topology, begin, end)
+        up = others > nodes
+        return number_lines(np.stack([nodes[up], others[up]], axis=1))
+
+    return lines
+
+
+def incidence_lines(topology: Topology) -> Callable[[int, int], bytes]:
+    """Lines ``processor bus`` of the processors in a window, each pair once, sorted."""
+
+    def lines(begin: int, end: int) -> bytes:
+        nodes = np.repeat(np.arange(begin, end), topology.ports)
+        ports = np.tile(np.arange(topology.ports), end - begin)
+        there = topology.neighbor(nodes, ports) >= 0
+        nodes, ports = nodes[there], ports[there]
+        return number_lines(np.unique(np.stack([nodes, topology.channel(nodes, ports)], 1), axis=0))
+
+    return lines
+
+
+def links_of(topology: Topology, begin: int, end: int) -> tuple[Numbers, Numbers]:
+    """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
+    nodes = np.arange(begin, end)
+    others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports)[np.newaxis, :])
+    others = np.sort(others, axis=1)
+    first = others >= 0
+    first[:, 1:] &= others[:, 1:] != others[:, :-1]
+    return np.repeat(nodes, first.sum(axis=1)), others[first]
+
+
+def schedule_hash(transport: Local, trace: Trace, steps: int) -> str:
+    """sha256 of the lines ``step sender port receiver`` of a trace, on rank 0 (collective)."""
+    records = trace.records
+
+    def parts() -> Iterator[bytes]:
+        for step in range(1, steps + 1):
+            begin, end = np.searchsorted(records["step"], [step, step + 1])
+            told = transport.gather(records[begin:end].tobytes())
+            together = np.frombuffer(b"".join(told), RECORD)
+            together = np.sort(together, order=["sender", "port"])
+            columns = [together[name] for name in ("step", "sender", "port", "receiver")]
+            yield number_lines(np.stack(columns, axis=1))
+
+    return hashed(parts())
+
+
+def path_lines(
+    topology: Topology, routing: Routing, ends: Callable[[Numbers], tuple[Numbers, Numbers]]
+) -> Callable[[int, int], bytes]:
+    """Lines with the nodes of the messages' paths (bus networks: ``p bB p ..``)."""
+
+    def lines(begin: int, end: int) -> bytes:
+        sources, targets = ends(np.arange(begin, end))
+        text = np.empty(64 * (end - begin) + 64, np.uint8)
+        while True:
+            length = write_paths(
+                routing.start.native,
+                routing.decide.native,
+                topology.neighbor.native,
+                topology.channel.native,
+                routing.params,
+                topology.params,
+                routing.words,
+                int(not topology.links),
+                np.ascontiguousarray(sources),
+                np.ascontiguousarray(targets),
+                text,
+            )
+            if length >= 0:
+                return text[:length].tobytes()
+            text = np.empty(2 * len(text), np.uint8)
+
+    return lines
+
+
+def number_lines(rows: Numbers) -> bytes:
+    """A line for every row, its non-negative numbers separated by single blanks."""
+    rows = np.ascontiguousarray(rows, np.int64)
+    text = np.empty(rows.size * NUMBER_WIDTH, np.uint8)
+    return text[: write_rows(rows, text)].tobytes()
+
+
+NUMBER_WIDTH = 20
+"""Most characters of a number and what follows it."""
+
+ZERO, BLANK, NEWLINE, BUS = b"0 \nb"
+
+
+@inlined
+def write_number(number, text, place):
+    """Write a number's digits; the place behind them."""
+    digits, rest = 1, number // 10
+    while rest:
+        digits += 1
+        rest //= 10
+    for i in range(place + digits - 1, place - 1, -1):
+        text[i] = ZERO + number % 10
+        number //= 10
+    return place + digits
+
+
+@kernel("int64(int64[:, ::1], uint8[::1])")
+def write_rows(rows, text):
+    """Write a line a row; the length of the text."""
+    place = 0
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            place = write_number(rows[i, j], text, place)
+            text[place] = BLANK
+            place += 1
+        text[place - 1] = NEWLINE
+    return place
+
+
+@kernel(
+    "int64(start_rule, decide_rule, port_rule, port_rule, int64[::1], int64[::1], int64, int64, "
+    "int64[::1], int64[::1], uint8[::1])"
+)
+def write_paths(
+    start_rule,
+    decide_rule,
+    neighbor_rule,
+    channel_rule,
+    wayfinding,
+    wiring,
+    header_words,
+    busses,
+    sources,
+    targets,
+    text,
+):
+    """Write a line a path; the length of the text, or -1 if there is no room for it."""
+    start, decide = start_rule.call, decide_rule.call
+    neighbor, channel = neighbor_rule.call, channel_rule.call
+    header = np.empty(header_words, np.int64)
+    place = 0
+    for i in range(sources.size):
+        node = sources[i]
+        header[:] = 0
+        start(node, targets[i], header, wayfinding)
+        while True:
+            if place + 3 * NUMBER_WIDTH > text.size:
+                return -1
+            place = write_number(node, text, place)
+            port = decide(node, header, wayfinding)
+            if port < 0:
+                break
+            text[place] = BLANK
+            place += 1
+            if busses:
+                text[place] = BUS
+                place = write_number(channel(node, port, wiring), text, place + 1)
+                text[place] = BLANK
+                place += 1
+            node = neighbor(node, port, wiring)
+        text[place] = NEWLINE
+        place += 1
+    return place

@@ -1,0 +1,85 @@
+"""Progress of long work: a bar in a terminal, plain lines under a launcher, on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+PATIENCE = 2.0
+"""Seconds before anything is shown, and between plain lines (which come less and less often)."""
+
+
+class Progress:
+    """Shows how far long work has come; a context manager whose `update` is cheap to call.
+
+    Parameters
+    ----------
+    what : str
+        What is counted: ``"steps"``.
+    wanted : bool or None
+        Whether to show it; None = in a terminal or under a launcher.
+    total : int, optional
+        How far the work goes, where that is known.
+    launched : bool
+        Whether a launcher started the process: then its standard error is no terminal.
+    """
+
+    def __init__(self, what: str, wanted: bool | None, total: int | None, launched: bool):
+        terminal = not launched and _is_terminal()
+        self._shown = (terminal or launched) if wanted is None else wanted
+        self._what = what
+        self._total = total
+        self._bar: Any = _rich_bar(what, total) if self._shown and terminal else None
+        self._began = self._said = time.monotonic()
+        self._pause = PATIENCE
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, done: int) -> None:
+        """Say that `done` are done."""
+        if not self._shown:
+            return
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done)
+            return
+        now = time.monotonic()
+        if now - self._said >= self._pause:
+            self._said, self._pause = now, min(60.0, 1.5 * self._pause)
+            of = f" of {self._total}" if self._total is not None else ""
+            print(f"{done}{of} {self._what} after {now - self._began:.0f} s", file=sys.stderr)
+
+
+def _is_terminal() -> bool:
+    """Whether standard error is a terminal that a person sees (some launchers pretend one)."""
+    try:
+        return sys.stderr.isatty() and os.get_terminal_size(2).columns > 0
+    except OSError:
+        return False
+
+
+def _rich_bar(what: str, total: int | None) -> Any:
+    """A bar of the library rich; None where it is not installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+    except ImportError:
+        return None
+    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+    bar.add_task(what, total=total)
+    return bar

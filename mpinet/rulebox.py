@@ -1,0 +1,58 @@
+"""The native record in which a rule is handed to a kernel.
+
+Numba takes 50 us to pass a function to a kernel, but under 1 us to pass a record that holds one;
+so a rule is put into a `Box` once and passed as that. Imports Numba: `compiled` loads this module
+where the first rule or kernel is compiled.
+"""
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.experimental import structref
+
+from mpinet.compiled import SIGNATURES
+
+
+@structref.register
+class BoxType(numba.types.StructRef):
+    """Numba's type of the record."""
+
+
+class Box(structref.StructRefProxy):
+    """The record as Python sees it."""
+
+
+structref.define_boxing(BoxType, Box)
+
+TYPES: dict[str, Any] = {
+    name: getattr(numba.types, name)
+    for name in (
+        "void boolean uint8 uint16 int32 int64 uint32 uint64 float64 complex128 Tuple UniTuple"
+    ).split()
+}
+"""The names that a kernel's signature may use."""
+
+RULES: dict[str, Any] = {kind: eval(text, {}, TYPES) for kind, text in SIGNATURES.items()}
+"""The rules' signatures in Numba's types."""
+
+TYPES |= {
+    kind: BoxType((("call", numba.types.FunctionType(signature)),))
+    for kind, signature in RULES.items()
+}
+
+
+def _put(function):
+    record = structref.new(box)  # noqa: F821 (put in by box_maker)
+    record.call = function
+    return record
+
+
+def box_maker(kind: str) -> Callable[[Any], Any]:
+    """What puts a compiled rule of this kind into its record."""
+    box = TYPES[kind]
+    put = FunctionType(_put.__code__, {"structref": structref, "box": box}, "put")
+    put.__qualname__ = f"put_{kind}"
+    put.__module__ = __name__
+    return numba.njit(box(box.field_dict["call"]), cache=True)(put)

