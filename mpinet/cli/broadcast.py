@@ -8,7 +8,7 @@ from typing import Any
 from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
 from mpinet.networks.topology import Topology
-from mpinet.report.tables import fields, table
+from mpinet.report.tables import with_phases
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -67,5 +67,4 @@ class Broadcast(Job):
 
     def show(self, result: Any) -> str:
         """The counts, and the phases."""
-        phases = table([phase.values() for phase in result.pop("phases")], ("phase", "steps"))
-        return f"broadcast on {self.topology} from {self._root}\n{fields(result)}\n\n{phases}"
+        return with_phases(f"broadcast on {self.topology} from {self._root}", result)

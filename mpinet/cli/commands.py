@@ -12,6 +12,7 @@ import mpinet
 COMMANDS = {
     "topologies": "list the networks that can be named",
     "show": "what a network is: size, degrees, links; with --distances its diameter",
+    "check": "check a network's rules against each other",
     "neighbors": "the ports of one node",
     "path": "the way of one message",
     "route": "route messages over the machine",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.errors import UsageError
+from mpinet.networks import check
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 
@@ -78,8 +79,19 @@ def seed(text: str) -> int:
 
 
 def topology_of(options: argparse.Namespace) -> Topology:
-    """The network that was named."""
-    return open_topology(options.topology)
+    """The network that was named; one of a user's own is checked against the contract.
+
+    Raises
+    ------
+    TopologyError
+        There is no such network.
+    WiringError
+        A user's rules contradict each other; names processor and port.
+    """
+    topology = open_topology(options.topology)
+    if not type(topology).__module__.startswith("mpinet."):
+        check(topology)
+    return topology
 
 
 def mapping_of(options: argparse.Namespace, topology: Topology) -> Mapping:

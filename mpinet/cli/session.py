@@ -78,7 +78,7 @@ class Session:
         transport, result, status, text = Local(), None, 0, ""
         try:
             transport = world()
-            with Progress(job.unit, options.progress, None, launched_ranks() > 1) as progress:
+            with self._progress(options, job) as progress:
                 result = job.run(transport, progress.update)
         except MpinetError as error:
             status, text = error.status, str(error)
@@ -98,6 +98,12 @@ class Session:
         if transport.rank == 0:
             self._show(options, job, result, transport.size)
         return 0
+
+    @staticmethod
+    def _progress(options: argparse.Namespace, job: Job) -> Progress:
+        """Progress as it is wanted: of rank 0, under a launcher without a terminal."""
+        wanted = options.progress if launched_rank() == 0 else False
+        return Progress(job.unit, wanted, launched_ranks() > 1)
 
     def _show(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> None:
         """Print the result and write it where it is wanted."""

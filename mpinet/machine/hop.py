@@ -2,7 +2,8 @@
 
 A rank's messages are a struct of arrays, first in the array = first to be served. A message has a
 ``node`` where it is, a ``port`` that it waits for, a ``number``, its ``hops`` so far, and
-``words``: the routing's header, then the payload. Between ranks it is a row [node, number, hops, words..].
+``words``: the routing's header, then the payload. Between ranks it is a row [node, number, hops,
+words..].
 """
 
 import numpy as np
@@ -118,6 +119,9 @@ def advance(
     ledger[STEP] += 1
     for m in range(live):
         u, p = node[m], np.int64(port[m])
+        if p >= ports:
+            ledger[WRONG], ledger[WRONG_PLACE] = UNWIRED_PORT, m
+            break
         slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
         go = True
         if grants == QUEUED:
@@ -144,7 +148,7 @@ def advance(
         if v < 0 or hops[m] >= limit:
             ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
             ledger[WRONG_PLACE] = m
-            return
+            break
         if loads.size > 0:
             loads[slot * ports + p] += np.uint32(1)
         if moves.shape[0] > 0:
@@ -182,6 +186,9 @@ def advance(
         for j in range(header_words):
             words[kept, j] = header[j]
         kept += 1
+    if ledger[WRONG] != 0:
+        wipe(used, waiting, touched, False, words_per_node)
+        return
     ledger[LIVE], ledger[MOVED], ledger[LEAVING], ledger[ENDED] = kept, moved, left, ended
     ledger[HOPS_TOTAL] += moved
     if grants != IDEAL:
@@ -233,24 +240,24 @@ def settle(
     header = np.empty(header_words, np.int64)
     kept, ended = begin, 0
     for i in range(order.size):
-        row = rows[order[i]]
-        v = row[NODE]
+        r = order[i]
+        v = rows[r, NODE]
         for j in range(header_words):
-            header[j] = row[WORDS + j]
+            header[j] = rows[r, WORDS + j]
         q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
         if q < 0:
-            ends[ended, END_NUMBER], ends[ended, END_NODE] = row[NUMBER], v
-            ends[ended, END_HOPS], ends[ended, END_STATUS] = row[HOPS], q
+            ends[ended, END_NUMBER], ends[ended, END_NODE] = rows[r, NUMBER], v
+            ends[ended, END_HOPS], ends[ended, END_STATUS] = rows[r, HOPS], q
             for j in range(END_PAYLOAD, ends.shape[1]):
-                ends[ended, j] = row[WORDS + header_words + j - END_PAYLOAD]
+                ends[ended, j] = rows[r, WORDS + header_words + j - END_PAYLOAD]
             ended += 1
             continue
         node[kept], port[kept] = v, q
-        number[kept], hops[kept] = row[NUMBER], row[HOPS]
+        number[kept], hops[kept] = rows[r, NUMBER], rows[r, HOPS]
         for j in range(header_words):
             words[kept, j] = header[j]
         for j in range(header_words, words.shape[1]):
-            words[kept, j] = row[WORDS + j]
+            words[kept, j] = rows[r, WORDS + j]
         kept += 1
     ledger[LIVE], ledger[ENDED] = kept, ended
 
@@ -263,7 +270,9 @@ def book_ends(ends, births, latency, ledger):
         if ends[i, END_STATUS] != ARRIVED:
             ledger[LOST] += 1
             continue
-        batch = np.searchsorted(births[:, 0], ends[i, END_NUMBER], side="right") - 1
+        batch = births.shape[0] - 1
+        while births[batch, 0] > ends[i, END_NUMBER]:
+            batch -= 1
         latency[ledger[STEP] - births[batch, 1]] += 1
         ledger[DELIVERED] += 1
         ledger[HOPS_MAX] = max(ledger[HOPS_MAX], ends[i, END_HOPS])
@@ -284,20 +293,27 @@ def write_headers(start_rule, params, sources, targets, header_words, rows):
 @kernel("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], int64, int64, int64)")
 def merge(node, port, number, hops, words, first, second, end):
     """Merge the messages first..second-1 and second..end-1, each in ascending number, in place."""
-    late = end - second
-    late_node, late_port = node[second:end].copy(), port[second:end].copy()
-    late_number, late_hops = number[second:end].copy(), hops[second:end].copy()
-    late_words = words[second:end].copy()
+    late, width = end - second, words.shape[1]
+    late_node, late_port = np.empty(late, np.int64), np.empty(late, np.int32)
+    late_number, late_hops = np.empty(late, np.int64), np.empty(late, np.int32)
+    late_words = np.empty((late, width), np.int64)
+    for i in range(late):
+        late_node[i], late_port[i] = node[second + i], port[second + i]
+        late_number[i], late_hops[i] = number[second + i], hops[second + i]
+        for c in range(width):
+            late_words[i, c] = words[second + i, c]
     i, j = second - 1, late - 1
     for k in range(end - 1, first - 1, -1):
         if j < 0:
             return
         if i >= first and number[i] > late_number[j]:
             node[k], port[k], number[k], hops[k] = node[i], port[i], number[i], hops[i]
-            words[k] = words[i]
+            for c in range(width):
+                words[k, c] = words[i, c]
             i -= 1
         else:
             node[k], port[k] = late_node[j], late_port[j]
             number[k], hops[k] = late_number[j], late_hops[j]
-            words[k] = late_words[j]
+            for c in range(width):
+                words[k, c] = late_words[j, c]
             j -= 1

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.errors import ModelViolation, UsageError
+from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import step
 from mpinet.machine.meters import ChannelLoad, Meters
 from mpinet.machine.model import PortModel
@@ -18,7 +18,7 @@ from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
 from mpinet.machine.step import Sends
 from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class Machine:
     ports : str or PortModel
         ``"all"``, ``"one"`` or a port model.
     transport : Local, optional
-        How ranks talk (default: this process alone).
+        How ranks talk. Default: MPI under a launcher, this process alone without one.
     mapping : Mapping, optional
         Which rank hosts which processors (default: contiguous blocks).
     loads : bool
@@ -92,7 +92,7 @@ class Machine:
         self.model = PortModel.named(ports)
         if self.model.half_duplex and not topology.links:
             raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")
-        self.transport = transport or Local()
+        self.transport = transport or world()
         self.mapping = mapping or blocks(topology)
         self.placement = Placement(self.mapping, self.transport.rank, self.transport.size)
         self.meters = Meters()
@@ -147,12 +147,13 @@ class Machine:
             On every rank, if any processor breaks the port model; it names step, processor,
             port and rule.
         """
+        sends = self.checked(lambda: step.check_sends(self, nodes, ports))
         if payload is not None:
             payload = np.asarray(payload)
-        sends = self.checked(lambda: step.check_sends(self, nodes, ports, payload))
+            self.checked(lambda: step.check_payload(self, sends, payload))
         arrivals = step.carry(self, sends, payload, word)
         order, keys = step.in_order(self, arrivals, listen)
-        self.checked(lambda: step.check_received(self, sends, keys))
+        self.checked(lambda: step.check_received(self, sends, arrivals, keys))
         if not self.topology.links:
             self.checked(lambda: step.check_busses(self, sends))
         self.count_step(sends)
@@ -161,11 +162,11 @@ class Machine:
         )
 
     def checked(self, check: Callable[[], T]) -> T:
-        """Do a check; its violation is raised on every rank."""
+        """Do a check; its error is raised on every rank, elsewhere in the next collective."""
         try:
             return check()
-        except ModelViolation as violation:
-            self.transport.fail(violation)
+        except MpinetError as error:
+            self.transport.fail(error)
             raise
 
     def count_step(self, sends: Sends) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.errors import UsageError
 from mpinet.machine import step
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ class Plan:
 
     def __init__(self, machine: Machine, nodes: Any, ports: Any):
         self._machine = machine
-        sends = machine.checked(lambda: step.check_sends(machine, nodes, ports, None))
+        sends = machine.checked(lambda: step.check_sends(machine, nodes, ports))
         places = np.arange(len(sends.nodes))
         arrivals = step.carry(machine, sends, places, 0)
         order, keys = step.in_order(machine, arrivals, None)
-        machine.checked(lambda: step.check_received(machine, sends, keys))
+        machine.checked(lambda: step.check_received(machine, sends, arrivals, keys))
         if not machine.topology.links:
             machine.checked(lambda: step.check_busses(machine, sends))
         self.nodes = arrivals.nodes[order]
@@ -71,12 +70,11 @@ class Plan:
         ------
         UsageError
             Not as many messages as sends.
+        ModelViolation
+            Different messages on one bus.
         """
-        if len(payload) != len(self._sends.nodes):
-            raise UsageError(
-                f"The plan has {len(self._sends.nodes)} sends, not {len(payload)} messages."
-            )
         machine = self._machine
+        machine.checked(lambda: step.check_payload(machine, self._sends, payload))
         machine.count_step(self._sends)
         if machine.transport.size == 1:
             self.total = word

@@ -64,7 +64,7 @@ class Router:
     policy : str
         ``"oldest"`` or ``"fifo"``.
     faults : Faults, optional
-        What is dead.
+        What is dead; a routing that knows how goes around it (`Routing.around`).
     payload_words : int
         64-bit words that every message carries.
     keep : bool
@@ -73,7 +73,8 @@ class Router:
     Raises
     ------
     UsageError
-        An unknown mode or policy, or a port model that the router cannot keep.
+        An unknown mode or policy, a port model that the router cannot keep, or faults that a
+        routing which goes around some cannot go around.
     """
 
     def __init__(
@@ -91,8 +92,8 @@ class Router:
         if policy not in POLICIES:
             raise UsageError(f"There is no policy {policy!r}: give one of {', '.join(POLICIES)}.")
         self.machine = machine
-        self.routing = routing
         self.faults = faults or Faults(machine.topology)
+        self.routing = routing.around(self.faults.dead, self.faults.cut)
         self.fifo = policy == "fifo"
         self.payload_words = payload_words
         self.injected = 0
@@ -311,8 +312,7 @@ class Router:
             moves,
             ledger,
         )
-        if ledger[hop.WRONG]:
-            machine.transport.fail(self._error())
+        self._raise_wrong()
         self._book_ends()
         return leaving[: ledger[hop.LEAVING]], owners[: ledger[hop.LEAVING]], moves
 
@@ -323,12 +323,21 @@ class Router:
         if self._arbiter is None:
             return hop.QUEUED, np.empty(0, bool)
         live = self.live
+        nodes, ports = self._node[:live], self._port[:live].astype(np.int64)
+        self._require_wired(nodes, ports)
         priorities = self._number[:live]
         if self.fifo:
             priorities = priorities | self._words[:live, -1] << NUMBER_BITS
-        return hop.CHOSEN, self._arbiter.grant(
-            self._node[:live], self._port[:live].astype(np.int64), priorities
-        )
+        return hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities)
+
+    def _require_wired(self, nodes: Numbers, ports: Numbers) -> None:
+        """Note a message that waits for an unwired port: the arbiter must not see it."""
+        topology = self.machine.topology
+        there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
+        wrong = np.flatnonzero(~there | (ports >= topology.ports))
+        if len(wrong):
+            self._ledger[[hop.WRONG, hop.WRONG_PLACE]] = hop.UNWIRED_PORT, wrong[0]
+        self._raise_wrong()
 
     def _settle(self, rows: Numbers) -> None:
         """Let arrivals decide on their next port and take their place in the order."""
@@ -388,6 +397,11 @@ class Router:
             setattr(self, name, _with_room(getattr(self, name), live))
         self._ends = _with_room(self._ends, live)
         self._latency = _with_room(self._latency, int(ledger[hop.STEP]) + 2, fill=True)
+
+    def _raise_wrong(self) -> None:
+        """Raise on every rank what the ledger says about a wrong decision, if anything."""
+        if self._ledger[hop.WRONG]:
+            self.machine.transport.fail(self._error())
 
     def _error(self) -> RoutingError:
         place = self._ledger[hop.WRONG_PLACE]

@@ -48,7 +48,7 @@ class Sends:
     transmissions: int
 
 
-def check_sends(machine: Machine, nodes: Any, ports: Any, payload: NDArray[Any] | None) -> Sends:
+def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:
     """Look the sends up in the topology and check the senders' side of the port model.
 
     Raises
@@ -64,12 +64,13 @@ def check_sends(machine: Machine, nodes: Any, ports: Any, payload: NDArray[Any] 
         raise UsageError(
             f"Senders and ports must be equally long: {nodes.shape} and {ports.shape} are given."
         )
-    if payload is not None and len(payload) != len(nodes):
-        raise UsageError(f"{len(nodes)} sends need as many messages, not {len(payload)}.")
     topology = machine.topology
     targets, arrivals = np.empty_like(nodes), np.empty_like(nodes)
     if len(nodes) == 0:
         return Sends(nodes, ports, targets, arrivals, nodes, 0)
+    nobody = (nodes < 0) | (nodes >= topology.size)
+    if nobody.any():
+        raise _sender_violation(machine, FOREIGN, int(nodes[nobody][0]), int(ports[nobody][0]))
     slots = machine.slots(nodes)
     limit = machine.model.send if topology.links else None
     code, place = look_up_sends(
@@ -91,7 +92,7 @@ def check_sends(machine: Machine, nodes: Any, ports: Any, payload: NDArray[Any] 
     if topology.links:
         return Sends(nodes, ports, targets, arrivals, nodes[:0], len(nodes))
     channels = topology.channel(nodes, ports)
-    transmissions = _check_transmissions(machine, nodes, ports, channels, payload)
+    transmissions = _check_transmissions(machine, nodes, ports, channels)
     return Sends(nodes, ports, targets, arrivals, channels, transmissions)
 
 
@@ -170,9 +171,9 @@ def _sender_violation(machine: Machine, code: int, node: int, port: int) -> Mode
 
 
 def _check_transmissions(
-    machine: Machine, nodes: Numbers, ports: Numbers, channels: Numbers, payload: Any
+    machine: Machine, nodes: Numbers, ports: Numbers, channels: Numbers
 ) -> int:
-    """Check the sends on busses of each processor; their number as transmissions."""
+    """Check the number of busses that each processor sends on; that of all transmissions."""
     order = np.lexsort((channels, nodes))
     starts = np.ones(len(nodes), bool)
     starts[1:] = (np.diff(nodes[order]) != 0) | (np.diff(channels[order]) != 0)
@@ -183,17 +184,37 @@ def _check_transmissions(
         if len(over):
             at = order[np.flatnonzero(starts)[over[0] + limit]]
             raise _sender_violation(machine, TOO_MANY, int(nodes[at]), int(ports[at]))
-    if payload is not None and payload.dtype.itemsize and payload.size:
-        texts = np.ascontiguousarray(payload[order]).view(np.uint8).reshape(len(nodes), -1)
-        different = ~starts[1:] & (texts[1:] != texts[:-1]).any(axis=1)
-        if different.any():
-            at = order[np.flatnonzero(different)[0] + 1]
-            raise ModelViolation(
-                f"Step {machine.steps + 1}: processor {nodes[at]} sends on port {ports[at]}: sends "
-                f"on several ports of bus {channels[at]} are one transmission and must carry one "
-                "message."
-            )
     return int(starts.sum())
+
+
+def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None:
+    """Check that there is a message for every send, and one on all ports of a bus.
+
+    Raises
+    ------
+    UsageError
+        More or fewer messages than sends.
+    ModelViolation
+        A processor puts different messages on one bus.
+    """
+    if len(payload) != len(sends.nodes):
+        raise UsageError(
+            f"{len(sends.nodes)} sends need as many messages, not {len(payload)}."
+        )
+    if machine.topology.links or payload.nbytes == 0:
+        return
+    order = np.lexsort((sends.channels, sends.nodes))
+    nodes, channels = sends.nodes[order], sends.channels[order]
+    texts = np.ascontiguousarray(payload[order]).view(np.uint8).reshape(len(nodes), -1)
+    same_bus = (np.diff(nodes) == 0) & (np.diff(channels) == 0)
+    different = same_bus & (texts[1:] != texts[:-1]).any(axis=1)
+    if different.any():
+        at = order[np.flatnonzero(different)[0] + 1]
+        raise ModelViolation(
+            f"Step {machine.steps + 1}: processor {sends.nodes[at]} sends on port "
+            f"{sends.ports[at]}: sends on several ports of bus {sends.channels[at]} are one "
+            "transmission and must carry one message."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,11 +293,13 @@ def in_order(
     return order[heard], keys[heard]
 
 
-def check_received(machine: Machine, sends: Sends, keys: Numbers) -> None:
+def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Numbers) -> None:
     """Check the receivers' side of the port model.
 
     Parameters
     ----------
+    arrivals : Arrivals
+        What came here, accepted or not: a link has carried it in any case.
     keys : ndarray of int64, shape (k,)
         receiver * ports + port of the accepted messages, ascending.
 
@@ -297,7 +320,8 @@ def check_received(machine: Machine, sends: Sends, keys: Numbers) -> None:
                 f"accepts at most {limit} message(s) in a step."
             )
     if machine.model.half_duplex:
-        both = np.intersect1d(keys, sends.nodes * ports + sends.ports)
+        came = arrivals.nodes * ports + arrivals.ports
+        both = np.intersect1d(came, sends.nodes * ports + sends.ports)
         if len(both):
             node, port = divmod(int(both[0]), ports)
             raise ModelViolation(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -261,6 +262,7 @@ class Mpi(Local):
         return self._types[width]
 
 
+@cache
 def world() -> Local:
     """The transport of this process: MPI under a launcher, `Local` without one.
 

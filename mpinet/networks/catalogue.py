@@ -33,6 +33,8 @@ FAMILIES = {
     "doubleloop": "mpinet.networks.classic.circulant:DoubleLoop",
     "fattree": "mpinet.networks.classic.fattree:FatTree",
     "roadrunner": "mpinet.networks.classic.roadrunner:Roadrunner",
+    "gmn": "mpinet.networks.gmn.wiring:MultipleLoops",
+    "gmnany": "mpinet.networks.gmn.arbitrary:SmoothedLoops",
     "graph": "mpinet.networks.graph:GraphFile",
 }
 """Family name in a topology string -> module and class."""

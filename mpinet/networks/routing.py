@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import Rule, inlined, rule
-from mpinet.errors import RoutingError
+from mpinet.errors import RoutingError, UsageError
 
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
@@ -52,6 +52,11 @@ class Routing:
         Whether every path is a shortest one.
     stateless : bool
         Whether the decision depends on the node and the target only.
+    repaired : callable, optional
+        ``repaired(dead, cut)``: this routing with rules that know of dead nodes and links and go
+        around them. Default: it goes around nothing. See `around`.
+    dead : tuple of int
+        The dead nodes that the rules know of.
     """
 
     name: str
@@ -62,6 +67,31 @@ class Routing:
     words: int = 1
     shortest: bool = True
     stateless: bool = True
+    repaired: Callable[[tuple[int, ...], tuple[tuple[int, int], ...]], Routing] | None = None
+    dead: tuple[int, ...] = ()
+
+    def around(
+        self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
+    ) -> Routing:
+        """The routing where nodes and links are dead: itself if it does not know how.
+
+        Parameters
+        ----------
+        dead : iterable of int
+            Dead nodes.
+        cut : iterable of (int, int)
+            Dead links, each as a pair of neighbours.
+
+        Raises
+        ------
+        UsageError
+            It can go around faults, but not around so many or such ones.
+        """
+        nodes = tuple(sorted({int(node) for node in dead}))
+        links = tuple(sorted({(int(u), int(v)) for u, v in cut}))
+        if self.repaired is None or not (nodes or links):
+            return self
+        return self.repaired(nodes, links)
 
 
 def stateless(
@@ -108,7 +138,11 @@ def path(
     ------
     RoutingError
         The rules choose an unwired port, do not arrive, or stop somewhere else.
+    UsageError
+        The source or the target is a dead node.
     """
+    for node in {source, target} & set(routing.dead):
+        raise UsageError(f"Node {node} is dead: it neither sends nor receives.")
     header = np.zeros(routing.words, np.int64)
     routing.start(source, target, header, routing.params)
     nodes, ports = [source], []

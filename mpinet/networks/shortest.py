@@ -25,8 +25,8 @@ MAX_ENTRIES = 2**25
 
 HERE = 0xFFFF
 UNREACHABLE = 0xFFFE
-FIRST_WORD = 2
-"""Where the table starts in the rule's parameters, behind size and ports."""
+REPRESENTATIVES, FIRST_WORD = 2, 3
+"""Where the rule's parameters hold the number of representatives, and where the table starts."""
 
 
 def table_routing(
@@ -52,16 +52,16 @@ def table_routing(
     rows = topology.size if representatives is None else representatives
     if rows * topology.size > MAX_ENTRIES:
         reason = (
-            "has no symmetry that one table could serve"
+            "has no routing rule of its own and no symmetry that one table could serve"
             if representatives is None
             else f"needs a table of {rows} x {topology.size} entries"
         )
         raise UsageError(
-            f"{topology.name} has no routing rule of its own and {reason}: shortest-path tables "
-            f"are made up to {MAX_ENTRIES} entries a rank, this one would have "
-            f"{rows * topology.size}."
+            f"{topology.name} {reason}: shortest-path tables are made up to {MAX_ENTRIES} entries "
+            f"a rank, this one would have {rows * topology.size}."
         )
-    params = np.concatenate([topology.params[:FIRST_WORD], first_port_table(topology, rows)])
+    table = first_port_table(topology, rows)
+    params = np.concatenate([np.array([topology.size, topology.ports, rows]), table])
     return stateless("shortest", decide or decide_by_pair, topology, params)
 
 

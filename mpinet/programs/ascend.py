@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
@@ -33,6 +32,9 @@ CHUNK = 2**16
 
 PIECE = 2**14
 """Most pairs that an operator is given at once: their temporaries stay in the cache."""
+
+SHORT = (2, 4)
+"""Runs of these lengths are gathered: NumPy is slow at rows that short."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +257,7 @@ class Dimensionwise(PassSchedule):
             before = self.machine.steps
             received = self.partners(j, state)
             if j not in self._pairs:
-                self._pairs[j] = Pairs(j, self.index, self.rows(self.index ^ (1 << j)))
+                self._pairs[j] = Pairs(j, self.index, self.rows)
             self._pairs[j].operate(sweep.oper, state, received)
             self._uses[j] -= 1
             if self._uses[j] == 0:
@@ -273,7 +275,9 @@ class Dimensionwise(PassSchedule):
         """The rows of these elements in a state array; -1 for those that are not here."""
         slots = self.machine.slots(elements)
         here = (slots >= 0) & (slots < len(self._rows))
-        return np.where(here, self._rows.take(slots, mode="clip") if len(self._rows) else -1, -1)
+        rows = np.full(len(slots), -1)
+        rows[here] = self._rows[slots[here]]
+        return rows
 
 
 class Exchange(Dimensionwise):
@@ -376,21 +380,22 @@ class Pairs:
         The dimension.
     index : ndarray of int64, shape (k,)
         The elements on this rank.
-    partners : ndarray of int64, shape (k,)
-        The rows of the elements ``index XOR 2^j``; -1 for those on other ranks.
+    rows : callable
+        ``rows(elements)``: their rows in a state array; -1 for those on other ranks.
     """
 
-    def __init__(self, j: int, index: Numbers, partners: Numbers):
+    def __init__(self, j: int, index: Numbers, rows: Callable[[Numbers], Numbers]):
         self.j = j
         self._index = index
         self._run = _in_runs(index, j)
         if not self._run:
             upper = (index >> j) & 1 == 1
+            partners = rows(index ^ (1 << j))
             here = partners >= 0
-            self._low = np.flatnonzero(~upper & here)
-            self._high = partners[self._low]
-            self._lone_low = np.flatnonzero(~upper & ~here)
-            self._lone_high = np.flatnonzero(upper & ~here)
+            both = np.flatnonzero(~upper & here)
+            self._both = list(zip(_pieces(both), _pieces(partners[both]), strict=True))
+            self._lone_low = _pieces(np.flatnonzero(~upper & ~here))
+            self._lone_high = _pieces(np.flatnonzero(upper & ~here))
 
     def operate(self, oper: Callable[..., Any], state: Array, received: Array) -> None:
         """Replace the states by what the operator makes of the pairs.
@@ -408,11 +413,11 @@ class Pairs:
             self._operate_in_place(oper, state, received)
             return
         j, index = self.j, self._index
-        for at, other in zip(_pieces(self._low), _pieces(self._high), strict=True):
+        for at, other in self._both:
             state[at], state[other] = oper(j, index[at], state[at], received[at])
-        for at in _pieces(self._lone_low):
+        for at in self._lone_low:
             state[at] = oper(j, index[at], state[at], received[at])[0]
-        for at in _pieces(self._lone_high):
+        for at in self._lone_high:
             state[at] = oper(j, index[at] ^ (1 << j), received[at], state[at])[1]
 
     def _operate_in_place(self, oper: Callable[..., Any], state: Array, received: Array) -> None:
@@ -432,19 +437,17 @@ class Pairs:
 
 def _in_runs(index: Numbers, j: int) -> bool:
     """Whether the elements are consecutive and form whole pairs of runs of 2^j."""
-    if len(index) == 0:
+    if len(index) == 0 or 1 << j in SHORT:
         return False
     whole = index[0] % (2 << j) == 0 and len(index) % (2 << j) == 0
     return bool(whole and (np.diff(index) == 1).all())
 
 
 def _pieces(rows: Numbers) -> list[Any]:
-    """These rows in pieces; a piece without gaps is a slice."""
+    """What selects these rows, a piece at a time: a slice where they are consecutive."""
     pieces = [rows[begin : begin + PIECE] for begin in range(0, len(rows), PIECE)]
-    gapless = [piece[-1] - piece[0] == len(piece) - 1 for piece in pieces]
     return [
-        slice(piece[0], piece[-1] + 1) if solid else piece
-        for piece, solid in zip(pieces, gapless, strict=True)
+        slice(piece[0], piece[-1] + 1) if (np.diff(piece) == 1).all() else piece for piece in pieces
     ]
 
 

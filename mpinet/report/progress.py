@@ -21,18 +21,15 @@ class Progress:
         What is counted: ``"steps"``.
     wanted : bool or None
         Whether to show it; None = in a terminal or under a launcher.
-    total : int, optional
-        How far the work goes, where that is known.
     launched : bool
         Whether a launcher started the process: then its standard error is no terminal.
     """
 
-    def __init__(self, what: str, wanted: bool | None, total: int | None, launched: bool):
+    def __init__(self, what: str, wanted: bool | None, launched: bool):
         terminal = not launched and _is_terminal()
         self._shown = (terminal or launched) if wanted is None else wanted
         self._what = what
-        self._total = total
-        self._bar: Any = _rich_bar(what, total) if self._shown and terminal else None
+        self._bar: Any = _rich_bar(what) if self._shown and terminal else None
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
 
@@ -60,8 +57,7 @@ class Progress:
         now = time.monotonic()
         if now - self._said >= self._pause:
             self._said, self._pause = now, min(60.0, 1.5 * self._pause)
-            of = f" of {self._total}" if self._total is not None else ""
-            print(f"{done}{of} {self._what} after {now - self._began:.0f} s", file=sys.stderr)
+            print(f"{self._what} {done} after {now - self._began:.0f} s", file=sys.stderr)
 
 
 def _is_terminal() -> bool:
@@ -72,14 +68,14 @@ def _is_terminal() -> bool:
         return False
 
 
-def _rich_bar(what: str, total: int | None) -> Any:
+def _rich_bar(what: str) -> Any:
     """A bar of the library rich; None where it is not installed."""
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TimeElapsedColumn
     except ImportError:
         return None
-    columns = ("[progress.description]{task.description}", BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-    bar.add_task(what, total=total)
+    columns = ("{task.description} {task.completed}", BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(what, total=None)
     return bar

@@ -33,6 +33,13 @@ def fields(values: Mapping[str, Any]) -> str:
     return table([(name.replace("_", " "), value) for name, value in values.items()])
 
 
+def with_phases(heading: str, result: Mapping[str, Any]) -> str:
+    """A heading, a result's fields, and its phases as a table."""
+    others = {name: value for name, value in result.items() if name != "phases"}
+    phases = [(phase["name"], phase["steps"]) for phase in result["phases"]]
+    return f"{heading}\n{fields(others)}\n\n{table(phases, ('phase', 'steps'))}"
+
+
 def shown(value: Any) -> str:
     """A value as a person reads it."""
     if value is None:

@@ -50,7 +50,7 @@ class BitonicMerge(Operator):
 
     def expected(self, values: Array) -> Array:
         """NumPy's sort."""
-        return np.sort(values)
+        return np.sort(values.astype(self.dtype))
 
 
 class BitonicSort(Operator):
@@ -82,7 +82,7 @@ class BitonicSort(Operator):
 
     def expected(self, values: Array) -> Array:
         """NumPy's sort."""
-        return np.sort(values)
+        return np.sort(values.astype(self.dtype))
 
 
 def _ascending(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:

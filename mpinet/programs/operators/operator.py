@@ -247,4 +247,4 @@ def drawn(seed: int, index: Numbers, column: int = 0) -> Numbers:
 def draw_numbers(seed, index, column, values):
     """Draw a number for each index."""
     for k in range(index.size):
-        values[k] = draw(seed, index[k], column)
+        values[k] = draw(seed, int(index[k]), column)

@@ -57,4 +57,4 @@ class Minimum(Operator):
 
     def expected(self, values: Array) -> Array:
         """One pass of NumPy's minimum."""
-        return np.broadcast_to(values.min(), len(values))
+        return np.broadcast_to(values.astype(self.dtype).min(), len(values))

@@ -1,7 +1,5 @@
 """A bus network as a user writes it: every row and every column of processors shares a bus."""
 
-import networkx
-
 from mpinet import Topology, rule
 
 ROWS, COLUMNS = 2, 3
@@ -35,14 +33,18 @@ class BusGrid(Topology):
         return node // columns if port < columns - 1 else params[ROWS] + node % columns
 
 
-def bus_grid_wiring(rows: int, columns: int) -> list[list[int]]:
-    """The same once more: neighbours by port, from networkx's rook's graph on a board."""
-    board = networkx.Graph()
-    places = [(row, column) for row in range(rows) for column in range(columns)]
-    board.add_nodes_from(places)
-    wiring = []
-    for row, column in places:
-        in_row = [(row, other) for other in range(columns) if other != column]
-        in_column = [(other, column) for other in range(rows) if other != row]
-        wiring.append([places.index(place) for place in in_row + in_column])
-    return wiring
+def bus_grid_wiring(rows: int, columns: int) -> list[list[int | None]]:
+    """The neighbours by port once more, in plain Python."""
+    return [
+        [row * columns + other for other in range(columns) if other != column]
+        + [other * columns + column for other in range(rows) if other != row]
+        for row in range(rows)
+        for column in range(columns)
+    ]
+
+
+def bus_of(hop: tuple[int, int, int], rows: int, columns: int) -> int:
+    """The bus of a hop (node, port, next node), by the places of its ends."""
+    sender, _, receiver = hop
+    same_row = sender // columns == receiver // columns
+    return sender // columns if same_row else rows + sender % columns

@@ -1,0 +1,178 @@
+"""Multiple loops with any number of processors (spec of G(m,N), 6).
+
+The next larger G(m,N') gives e = N'-N of its degree-2 nodes up, spread evenly over its S sectors:
+sector j loses its positions 2, 4, .., 2c. The two ring neighbours of a node left out are linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.gmn.parameters import (
+    BACKWARD,
+    DIAGONAL,
+    LOOPS,
+    MOST,
+    NO_TOKEN,
+    SECTOR,
+    TYPES,
+    behind,
+    loop_params,
+    loop_sector,
+    require_loops,
+)
+from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
+from mpinet.networks.gmn.walk import find_path
+from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.shortest import table_routing
+from mpinet.networks.topology import Topology
+
+
+class SmoothedLoops(Topology):
+    """G(m,N') without its N'-N superfluous nodes, renumbered in ring order; ports as there."""
+
+    family = "gmnany"
+    parameters = (Parameter("N", ">= 8, not 17", integer),)
+    example = "gmnany:100"
+    paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
+    specification = "gmn 6"
+
+    def __init__(self, N: int):
+        require_integer("gmnany", "N", N, 8)
+        m = loop_sector(N)
+        whole = -(-N // (2 * m)) * 2 * m
+        require_loops("gmnany", m, whole)
+        if whole - N > whole // m * ((m - 1) // 2):
+            raise TopologyError(
+                f"gmnany: N must be >= 8 and not 17, not {N}: G({m},{whole}) has too few nodes of "
+                f"degree 2 to leave {whole - N} out."
+            )
+        self.sector = m
+        super().__init__(f"{N}", size=N, ports=4, params=loop_params(m, whole))
+
+    @rule
+    def neighbor(node, port, params):
+        """Along the ring of the nodes that are left, or as in the whole loops."""
+        if port <= BACKWARD:
+            return along_ring(node, port, params[0])
+        other = jump(whole_number(node, params), port, params)
+        return other if other < 0 else left_number(other, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """As in the whole loops."""
+        if port <= BACKWARD:
+            return 1 - port
+        return jump_back(whole_number(node, params), port, params)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree at most 4 still."""
+        return {"degree": 4}
+
+    def address(self, node: int) -> str:
+        """Sector and position in G(m,N'): ``j,p``."""
+        self.require_node(node)
+        number = whole_number(node, self.params)
+        return f"{number // self.sector},{number % self.sector}"
+
+    def read_address(self, address: str) -> int:
+        """Put sector and position together; the next node's number for one that was left out."""
+        j, p = map(int, address.split(","))
+        number = j * self.sector + p
+        return int(left_number(number, self.params)) if 0 <= number < self.params[LOOPS] else -1
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The path in G(m,N') with the nodes left out; shortest paths by a full table."""
+        return {
+            "source": lambda: listed_routing("source", self, self.params, start, decide),
+            "shortest": lambda: table_routing(self),
+        }
+
+
+@inlined
+def sector_start(sector, params):
+    """The number of the first node of a sector: j m - (j e // S)."""
+    m, missing = params[SECTOR], params[LOOPS] - params[0]
+    return sector * m - sector * missing // (params[LOOPS] // m)
+
+
+@inlined
+def sector_of(node, params):
+    """The sector of a node: at most two further on than without nodes left out, as e < 2m."""
+    sector = node // params[SECTOR]
+    while sector_start(sector + 1, params) <= node:
+        sector += 1
+    return sector
+
+
+@inlined
+def left_out(sector, params):
+    """How many nodes the sector has lost."""
+    return params[SECTOR] - sector_start(sector + 1, params) + sector_start(sector, params)
+
+
+@inlined
+def whole_number(node, params):
+    """The node's number in G(m,N')."""
+    sector = sector_of(node, params)
+    index, lost = node - sector_start(sector, params), left_out(sector, params)
+    if index > 1:
+        index = 2 * index - 1 if index <= lost + 1 else index + lost
+    return sector * params[SECTOR] + index
+
+
+@inlined
+def left_number(number, params):
+    """The node with a number in G(m,N'); the next one if that was left out."""
+    sector = number // params[SECTOR]
+    index, lost = number - sector * params[SECTOR], left_out(sector, params)
+    if index > 1:
+        index = (index + 2) // 2 if index <= 2 * lost + 1 else index - lost
+    return sector_start(sector, params) + index
+
+
+@inlined
+def is_left_out(number, params):
+    """Whether a node of G(m,N') has been left out."""
+    sector = number // params[SECTOR]
+    index = number - sector * params[SECTOR]
+    return index > 0 and index & 1 == 0 and index <= 2 * left_out(sector, params)
+
+
+@rule
+def start(source, target, header, params):
+    """Write the tokens of the path in G(m,N') without those that lead to nodes left out.
+
+    Such a node has ring links only, so that a path leaves it by the token that led to it.
+    """
+    most = params[MOST]
+    tokens = np.empty(most, np.int64)
+    nodes = np.empty(most + 1, np.int64)
+    hops = np.empty(params[TYPES] + 2, np.int64)
+    node = whole_number(source, params)
+    count = find_path(node, whole_number(target, params), tokens, nodes, hops, params)
+    kept = 0
+    for i in range(count):
+        node = behind(node, tokens[i], params)
+        if not is_left_out(node, params):
+            tokens[kept] = tokens[i]
+            kept += 1
+    write_list(tokens, kept, header, params)
+
+
+@rule
+def decide(node, header, params):
+    """Go where the first token says."""
+    token = next_token(header, params)
+    if token == NO_TOKEN:
+        return ARRIVED
+    drop_token(header, params)
+    return token if token < DIAGONAL else port_of(whole_number(node, params), token, params)

@@ -1,0 +1,66 @@
+"""Online repair: the node before a dead one rewrites the list of tokens (spec of G(m,N), 5.1).
+
+The dead node is known to its neighbours only: a node asks for it where it is the next one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.gmn.detours import dead_at, go_round, params_with_detours, require_one_node
+from mpinet.networks.gmn.parameters import MOST, NO_TOKEN, behind
+from mpinet.networks.gmn.routing import (
+    decide,
+    drop_token,
+    follow,
+    listed_routing,
+    next_token,
+    start,
+    write_list,
+)
+from mpinet.networks.gmn.walk import erase_loops
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+
+def online_routing(topology: Topology) -> Routing:
+    """The paper's routing, repaired on the way where a node is dead."""
+
+    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
+        node = require_one_node(topology, dead, cut)
+        params, longer = params_with_detours(topology, node)
+        return listed_routing(
+            "online", topology, params, start, decide_online, longer, dead=(node,)
+        )
+
+    return listed_routing("online", topology, topology.params, start, decide, repaired=repaired)
+
+
+@rule
+def decide_online(node, header, params):
+    """Go where the first token says; around the dead node if it leads there and on."""
+    token = next_token(header, params)
+    if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
+        repair(node, header, params)
+    return follow(node, header, params)
+
+
+@inlined
+def repair(node, header, params):
+    """Put the detour in the place of the first two tokens and erase loops in what is left."""
+    most = params[MOST] + params[dead_at(params) + 1]
+    tokens = np.empty(most, np.int64)
+    detoured = np.empty(most, np.int64)
+    nodes = np.empty(most + 1, np.int64)
+    count = 0
+    while next_token(header, params) != NO_TOKEN:
+        tokens[count] = next_token(header, params)
+        count += 1
+        drop_token(header, params)
+    if count < 2:
+        write_list(tokens, count, header, params)
+        return
+    count = go_round(tokens, count, 0, detoured, params)
+    count = erase_loops(node, detoured, count, nodes, params)
+    write_list(detoured, count, header, params)

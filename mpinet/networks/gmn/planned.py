@@ -1,0 +1,115 @@
+"""Planned routes: the source knows the dead node (spec of G(m,N), 5.2).
+
+It takes the first shortest of the paper's path and its variants, each with its detour. A variant
+whose walk ends elsewhere than at the target is no candidate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.gmn.detours import dead_at, go_round, params_with_detours, require_one_node
+from mpinet.networks.gmn.parameters import HALF, SECTOR, TYPES
+from mpinet.networks.gmn.routing import decide, listed_routing, start, write_list
+from mpinet.networks.gmn.walk import count_hops, emit, erase_loops, find_path, span
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+TOKENS, DETOURED, BEST, NODES = range(4)
+"""Rows of scratch: a candidate's tokens, these with the detour, the best ones, a path's nodes."""
+
+
+def planned_routing(topology: Topology) -> Routing:
+    """The paper's routing; a path planned around the dead node where one is."""
+
+    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
+        node = require_one_node(topology, dead, cut)
+        params, longer = params_with_detours(topology, node)
+        return listed_routing(
+            "planned", topology, params, start_planned, decide, longer, dead=(node,)
+        )
+
+    return listed_routing("planned", topology, topology.params, start, decide, repaired=repaired)
+
+
+@rule
+def start_planned(source, target, header, params):
+    """Write the tokens of the first shortest candidate."""
+    room = 4 * params[SECTOR] + 4 * params[TYPES] + params[dead_at(params) + 1] + 8
+    scratch = np.empty((4, room), np.int64)
+    hops = np.empty(params[TYPES] + 2, np.int64)
+    count = find_path(source, target, scratch[TOKENS], scratch[NODES], hops, params)
+    best = better(source, target, count, room, scratch, params)
+    for shift in (0, -1, 1):
+        for diagonal in (False, True):
+            sectors = sectors_left(source, target, shift, diagonal, params)
+            for kind in range(3):
+                best = best_variant(
+                    source, target, shift, diagonal, sectors, kind, best, scratch, hops, params
+                )
+    write_list(scratch[BEST], best, header, params)
+
+
+@inlined
+def sectors_left(source, target, shift, diagonal, params):
+    """The sectors that hops have to make, -k+1..k, beside `shift` borders and the diagonal."""
+    m, half = params[SECTOR], params[HALF]
+    sectors = target // m - source // m - shift
+    if diagonal:
+        sectors -= half
+    sectors %= 2 * half
+    return sectors if sectors <= half else sectors - 2 * half
+
+
+@inlined
+def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, hops, params):
+    """Try the ways of one set of hops; the number of tokens of the best path so far."""
+    m, types = params[SECTOR], params[TYPES]
+    count_hops(sectors, kind, hops)
+    if hops[types] != 0 or hops[types + 1] != 0:
+        return best
+    least, most = span(hops, params)
+    for choice in range(4 if diagonal and shift == 0 else 2):
+        way = way_of(choice, shift, diagonal, least, most, source % m, target % m, m)
+        count_hops(sectors, kind, hops)
+        count = emit(source % m, way, hops, diagonal, params, scratch[TOKENS])
+        best = better(source, target, count, best, scratch, params)
+    return best
+
+
+@inlined
+def way_of(choice, shift, diagonal, least, most, first, last, m):
+    """The places where the walk turns, the end last."""
+    if shift == 0:
+        least, most = min(least, first, last), max(most, first, last)
+        if diagonal and choice < 2:
+            least = 0
+        elif diagonal:
+            most = m
+        return (least, most, last) if choice & 1 == 0 else (most, least, last)
+    end = last + shift * m
+    if choice == 0:
+        return min(first, least), end, end
+    turn = min(last, least) if shift < 0 else max(last, most)
+    return turn + shift * m, end, end
+
+
+@inlined
+def better(source, target, count, best, scratch, params):
+    """Keep the candidate, with its detour, if it is shorter than the best so far; its length."""
+    tokens, nodes = scratch[TOKENS], scratch[NODES]
+    count = erase_loops(source, tokens, count, nodes, params)
+    if nodes[count] != target:
+        return best
+    dead, place = params[dead_at(params)], 1
+    while place < count and nodes[place] != dead:
+        place += 1
+    if place < count:
+        count = go_round(tokens, count, place - 1, scratch[DETOURED], params)
+        tokens = scratch[DETOURED]
+        count = erase_loops(source, tokens, count, nodes, params)
+    if count >= best:
+        return best
+    scratch[BEST, :count] = tokens[:count]
+    return count

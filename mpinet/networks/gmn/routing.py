@@ -1,0 +1,173 @@
+"""The paper's source routing with its token header, and shortest paths by a table (4.3, 4.4).
+
+As the emulator stores it, the header's first word says where the next token is: 64 times the word
+plus the shift in it. The others hold tokens plus one, the next in the lowest bits; 0 ends the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Rule, inlined, rule
+from mpinet.networks.gmn.parameters import (
+    DIAGONAL,
+    DOWN,
+    FIELD,
+    JUMPS,
+    LOOPS,
+    MOST,
+    NO_TOKEN,
+    SECTOR,
+    TYPES,
+    UP,
+    token_at,
+)
+from mpinet.networks.gmn.walk import find_path
+from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
+from mpinet.networks.topology import Topology
+
+
+def source_routing(topology: Topology) -> Routing:
+    """The paper's routing: the source writes the list of tokens, every node takes one off."""
+    return listed_routing("source", topology, topology.params, start, decide)
+
+
+def listed_routing(
+    name: str,
+    topology: Topology,
+    params: NDArray[np.int64],
+    start: Rule,
+    decide: Rule,
+    longer: int = 0,
+    **more: Any,
+) -> Routing:
+    """A routing whose header is a list of tokens.
+
+    Parameters
+    ----------
+    name, params, start, decide
+        As in `Routing`.
+    topology : Topology
+        The loops.
+    longer : int
+        By how many tokens a path may be longer than the paper's.
+    **more
+        Passed to `Routing`.
+    """
+    per_word = 63 // int(params[FIELD])
+    words = 1 + -(-(int(params[MOST]) + longer + 1) // per_word)
+    return Routing(
+        name=name,
+        decide=decide,
+        params=params,
+        header_bits=list_bits(start, words, params),
+        start=start,
+        words=words,
+        shortest=False,
+        stateless=False,
+        **more,
+    )
+
+
+def list_bits(start: Rule, words: int, params: NDArray[np.int64]) -> Callable[[int, int], int]:
+    """The list's length at the source times ceil(log2(2b+3)) bits."""
+    width = (2 * int(params[TYPES]) + 2).bit_length()
+
+    def bits(source: int, target: int) -> int:
+        header = np.zeros(words, np.int64)
+        start(source, target, header, params)
+        length = 0
+        while next_token(header, params) != NO_TOKEN:
+            drop_token(header, params)
+            length += 1
+        return length * width
+
+    return bits
+
+
+@inlined
+def write_list(tokens, count, header, params):
+    """Make the header of a list of tokens."""
+    header[:] = 0
+    header[0] = 64
+    word, shift, width = 1, 0, params[FIELD]
+    for i in range(count):
+        header[word] |= (tokens[i] + 1) << shift
+        shift += width
+        if shift + width > 63:
+            word, shift = word + 1, 0
+
+
+@inlined
+def next_token(header, params):
+    """The first token of the list, `NO_TOKEN` if it is empty."""
+    place = header[0]
+    return ((header[place >> 6] >> (place & 63)) & ((1 << params[FIELD]) - 1)) - 1
+
+
+@inlined
+def drop_token(header, params):
+    """Take the first token off the list."""
+    width = params[FIELD]
+    place = header[0] + width
+    header[0] = place if (place & 63) + width <= 63 else (place & ~63) + 64
+
+
+@inlined
+def port_of(node, token, params):
+    """The port of a node of the loops that a token names; an unwired one where it has none."""
+    if token < DIAGONAL:
+        return token
+    position = node % params[SECTOR]
+    own = token_at(position, params)
+    if own == token:
+        return UP
+    if own == DIAGONAL or own + 1 != token:
+        return params[1]
+    return UP if 2 * params[JUMPS + position] == params[LOOPS] else DOWN
+
+
+@inlined
+def follow(node, header, params):
+    """Take the first token off the list and find its port; `ARRIVED` if the list is empty."""
+    token = next_token(header, params)
+    if token == NO_TOKEN:
+        return ARRIVED
+    drop_token(header, params)
+    return port_of(node, token, params)
+
+
+@rule
+def start(source, target, header, params):
+    """Write the tokens of the paper's path."""
+    most = params[MOST]
+    tokens = np.empty(most, np.int64)
+    nodes = np.empty(most + 1, np.int64)
+    hops = np.empty(params[TYPES] + 2, np.int64)
+    count = find_path(source, target, tokens, nodes, hops, params)
+    write_list(tokens, count, header, params)
+
+
+@rule
+def decide(node, header, params):
+    """Go where the first token says."""
+    return follow(node, header, params)
+
+
+def shortest_routing(topology: Topology) -> Routing:
+    """Shortest paths by one table: a translation by whole sectors keeps the ports' names."""
+    return table_routing(topology, decide_by_position, int(topology.params[SECTOR]))
+
+
+@rule
+def decide_by_position(node, header, params):
+    """Move the node's sector onto sector 0 and look the target up."""
+    size, m = params[0], params[REPRESENTATIVES]
+    position = node % m
+    target = header[0] - node + position
+    return entry(params, position * size + (target if target >= 0 else target + size))

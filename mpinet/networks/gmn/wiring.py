@@ -1,0 +1,148 @@
+"""The multiple loops G(m,N): ring, diagonals and hops (spec of G(m,N), 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.gmn.online import online_routing
+from mpinet.networks.gmn.parameters import (
+    BACKWARD,
+    DOWN,
+    FORWARD,
+    JUMPS,
+    LEAST_SIZE,
+    LOOPS,
+    SECTOR,
+    UP,
+    loop_params,
+    loop_sector,
+    require_loops,
+)
+from mpinet.networks.gmn.planned import planned_routing
+from mpinet.networks.gmn.routing import shortest_routing, source_routing
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+
+class MultipleLoops(Topology):
+    """G(m,N); ports +c, -c, then at sector starts the diagonal, at hop nodes +h, -h.
+
+    Where the largest hop jumps N/2 both ways, its port -h is not wired.
+    """
+
+    family = "gmn"
+    parameters = (
+        Parameter("m", "3..108", integer, default=None),
+        Parameter("N", "a multiple of 2m in the range of m", integer, default=None),
+    )
+    example = "gmn:8,256"
+    paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
+    specification = "gmn 1, 2, 4, 5"
+
+    def __init__(self, m: int | None = None, N: int | None = None):
+        if N is None:
+            m, N = None, m
+        if N is None:
+            raise TopologyError("gmn: N is missing; give N, or m and N, as in gmn:8,256.")
+        if m is None:
+            m = loop_sector(require_integer("gmn", "N", N, LEAST_SIZE))
+        require_loops("gmn", m, N)
+        self.sector = m
+        super().__init__(f"{m},{N}", size=N, ports=4, params=loop_params(m, N))
+
+    @rule
+    def neighbor(node, port, params):
+        """Along the ring, or by the jump of the position in the sector."""
+        if port <= BACKWARD:
+            return along_ring(node, port, params[0])
+        return jump(node, port, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """Forward and backward, up and down; the diagonal is its own way back."""
+        if port <= BACKWARD:
+            return 1 - port
+        return jump_back(node, port, params)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 4, links, and the bound on the diameter of Theorem 1.
+
+        Average degree 3 + 1/m for even m, 3 for odd m; diameter at most m + B2(m).
+        """
+        m = self.sector
+        ring_and_hops = self.size + self.size // m * (m // 2)
+        return {
+            "degree": 4,
+            "links": ring_and_hops + self.size // m // 2,
+            "diameter_bound": m + most_hops(m),
+        }
+
+    def address(self, node: int) -> str:
+        """Sector and position: ``j,p``."""
+        self.require_node(node)
+        return f"{node // self.sector},{node % self.sector}"
+
+    def read_address(self, address: str) -> int:
+        """Put sector and position together."""
+        j, p = map(int, address.split(","))
+        return j * self.sector + p
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The paper's source routing; shortest paths; two that go around a dead processor.
+
+        ``source``: the source writes the list of ports (4.2). ``shortest``: stateless, by one table
+        for all sectors (4.4). ``online``: as ``source``, and the processor before a dead one
+        repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
+        """
+        return {
+            "source": lambda: source_routing(self),
+            "shortest": lambda: shortest_routing(self),
+            "online": lambda: online_routing(self),
+            "planned": lambda: planned_routing(self),
+        }
+
+
+def most_hops(m: int) -> int:
+    """B2(m): hops and diagonal on a path, at most (section 3.2 of the paper)."""
+    if m % 8 in (2, 3):
+        return 3 * ((m - 2) // 4) // 2 + 1
+    return 3 * (m // 4 - 1) // 2 + 2
+
+
+@inlined
+def along_ring(node, port, size):
+    """The next or previous node of a ring."""
+    if port == FORWARD:
+        return node + 1 if node < size - 1 else 0
+    return node - 1 if node > 0 else size - 1
+
+
+@inlined
+def jump(node, port, params):
+    """The node of the loops behind the port `UP` or `DOWN`, or -1."""
+    size = params[LOOPS]
+    distance = params[JUMPS + node % params[SECTOR]]
+    if distance == 0 or port > DOWN:
+        return -1
+    if port == UP:
+        other = node - size + distance
+        return other if other >= 0 else other + size
+    if 2 * distance == size:
+        return -1
+    return node - distance if node >= distance else node - distance + size
+
+
+@inlined
+def jump_back(node, port, params):
+    """The port at the other end of a diagonal or hop, or -1."""
+    distance = params[JUMPS + node % params[SECTOR]]
+    if distance == 0:
+        return -1
+    if 2 * distance == params[LOOPS]:
+        return UP if port == UP else -1
+    return UP + DOWN - port

@@ -1,0 +1,32 @@
+"""Routing by a closed-form distance: the lowest port behind which the target is closer."""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.routing import ARRIVED, STUCK
+
+
+@inlined
+def wiring(node, port, params):
+    """Stand-in for a family's rule `neighbor` in `lowest_closer_port`."""
+    raise NotImplementedError
+
+
+@inlined
+def distance(node, target, params):
+    """Stand-in for a family's closed-form distance in `lowest_closer_port`."""
+    raise NotImplementedError
+
+
+@rule
+def lowest_closer_port(node, header, params):
+    """Try the ports in order; absent ones lead nowhere."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    here = distance(node, target, params)
+    for port in range(params[1]):
+        other = wiring(node, port, params)
+        if other >= 0 and distance(other, target, params) < here:
+            return port
+    return STUCK

@@ -1,0 +1,95 @@
+"""What the hypercube's variants share: 2^n processors with n ports, each its own way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from mpinet.compiled import Rule, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import require_integer
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+MOST_DIMENSIONS = 57
+"""Largest n for which 64 bits number the n 2^n ports."""
+
+
+class Cube(Topology):
+    """A cube variant of 2^n processors, numbered by their labels read in binary.
+
+    A family gives the smallest n as `least` and its two routing rules: `shortest_rule` takes the
+    lowest port that leads closer, `dimension_rule` corrects the highest wrong bit first.
+    """
+
+    least: ClassVar[int] = 1
+    shortest_rule: ClassVar[Rule]
+    dimension_rule: ClassVar[Rule]
+
+    def __init__(self, n: int):
+        self.require_dimensions(self.family, n)
+        self.dimensions = n
+        super().__init__(f"{n}", size=2**n, ports=n)
+
+    @classmethod
+    def require_dimensions(cls, where: str, n: int) -> None:
+        """Raise `TopologyError`, whose sentence starts with `where`, unless there is such a cube."""
+        require_integer(where, "n", n, cls.least, MOST_DIMENSIONS)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n; diameter ceil((n+1)/2) (lemma 3)."""
+        return {"degree": self.dimensions, "diameter": (self.dimensions + 2) // 2}
+
+    def address(self, node: int) -> str:
+        """The label: the bits of the number."""
+        self.require_node(node)
+        return format(node, f"0{self.dimensions}b")
+
+    def read_address(self, address: str) -> int:
+        """Read the bits."""
+        return int(address, 2)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The lowest port that leads closer; or the highest wrong bit first, at most n hops."""
+        return {
+            "shortest": lambda: stateless("shortest", self.shortest_rule, self),
+            "dimension": lambda: stateless(
+                "dimension", self.dimension_rule, self, shortest=False
+            ),
+        }
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Dimension after dimension, the highest first."""
+        return {"dimensions": lambda: dimensions_schedule(self, root)}
+
+
+class OddCube(Cube):
+    """A cube variant whose n must be odd."""
+
+    @classmethod
+    def require_dimensions(cls, where: str, n: int) -> None:
+        """Refuse even n, too."""
+        super().require_dimensions(where, n)
+        if n % 2 == 0:
+            raise TopologyError(f"{where}: n must be odd, not {n}.")
+
+
+@rule
+def same_port(node, port, params):
+    """The port leads back from its other end, too."""
+    return port
+
+
+@rule
+def highest_port_first(node, root, since, step, params):
+    """In step s every informed processor sends on port n-s (section 6, phase 2)."""
+    return params[1] - step if step <= params[1] else -1
+
+
+def dimensions_schedule(cube: Topology, root: int) -> Schedule:
+    """The one-port broadcast that serves every cube with n ports and every root: n steps."""
+    phases = (("cube", cube.ports),)
+    return Schedule("dimensions", root, highest_port_first, cube.params, phases)

@@ -1,0 +1,44 @@
+"""The ranks that run these tests: their transport, what they have together, and mappings."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from mpinet.machine.machine import Machine
+from mpinet.machine.placement import Mapping, blocks, scattered, tabulated
+from mpinet.machine.transport import Local, world
+from mpinet.networks.topology import Topology
+
+MAPPINGS = ["blocks", "random", "table"]
+
+
+@cache
+def transport() -> Local:
+    """One for all tests: ranks that got out of step in one would show it in the next."""
+    return world()
+
+
+def everyone(mine: Any) -> list[Any]:
+    """What all ranks have, rank 0 first (collective)."""
+    return MPI.COMM_WORLD.allgather(mine)
+
+
+def mapping_of(topology: Topology, name: str) -> Mapping:
+    """One of `MAPPINGS`."""
+    if name == "random":
+        return scattered(topology, seed=11)
+    if name == "table":
+        return tabulated(topology, np.random.default_rng(5).permutation(topology.size))
+    return blocks(topology)
+
+
+def machine_of(topology: Topology | str, ports: Any = "all", **options: Any) -> Machine:
+    """A machine on all ranks."""
+    return Machine(topology, ports, transport(), **options)
+
+
+def own(machine: Machine, nodes: Any) -> np.ndarray:
+    """Places in `nodes` of this rank's processors."""
+    return np.flatnonzero(np.isin(nodes, machine.nodes))

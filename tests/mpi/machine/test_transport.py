@@ -1,0 +1,57 @@
+"""The ranks' transport: records, sums and texts come to where they belong."""
+
+import numpy as np
+import pytest
+from mpi.machine.ranks import everyone, transport
+
+from mpinet.errors import RoutingError
+
+RANK, RANKS = transport().rank, transport().size
+
+
+def test_records_come_by_rank_in_the_order_sent():
+    counts = np.array([(RANK + 2 * to) % 3 * (to != RANK) for to in range(RANKS)])
+    texts = [f"{RANK} to {to}: {k}" for to in range(RANKS) for k in range(counts[to])]
+    received, incoming, total = transport().exchange(np.array(texts, "U20"), counts, word=RANK + 1)
+    expected = [
+        f"{rank} to {RANK}: {k}"
+        for rank in range(RANKS)
+        for k in range((rank + 2 * RANK) % 3 * (rank != RANK))
+    ]
+    assert received.tolist() == expected
+    assert incoming.sum() == len(expected)
+    assert total == sum(rank + 1 for rank in range(RANKS))
+
+
+def test_sums_and_maxima_are_element_by_element():
+    assert transport().sum(np.array([RANK, 1])).tolist() == [sum(range(RANKS)), RANKS]
+    assert transport().max(np.array([RANK, -RANK])).tolist() == [RANKS - 1, 0]
+
+
+def test_rank_0_gathers_texts_of_any_length_in_order():
+    texts = transport().gather(bytes([RANK]) * RANK)
+    assert texts == ([bytes([rank]) * rank for rank in range(RANKS)] if RANK == 0 else [])
+
+
+def test_rank_0_shares_its_text():
+    assert transport().share(b"from 0" if RANK == 0 else b"not this") == b"from 0"
+    assert transport().share(b"") == b""
+
+
+COLLECTIVES = {
+    "exchange": lambda: transport().exchange(np.zeros(0), np.zeros(RANKS, np.int64)),
+    "sum": lambda: transport().sum(np.zeros(3)),
+    "max": lambda: transport().max(np.zeros(3)),
+    "gather": lambda: transport().gather(b"here"),
+    "share": lambda: transport().share(b"this"),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_an_error_of_one_rank_is_raised_in_the_next_collective_of_all(name):
+    with pytest.raises(RoutingError, match="the last rank has lost its way"):
+        if RANK == RANKS - 1:
+            transport().fail(RoutingError("the last rank has lost its way"))
+        COLLECTIVES[name]()
+    assert everyone(RANK) == list(range(RANKS))
+    assert transport().sum(np.array([1])).tolist() == [RANKS]

@@ -1,0 +1,128 @@
+"""The router moves every message in the step in which the design's text moves it."""
+
+import networkx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from serial.machine.busgrid import BusGrid
+from serial.machine.scenario import Network, Scenario, bus_grid, classic
+
+from mpinet import Machine
+from mpinet.errors import UsageError
+from mpinet.machine.model import PortModel
+from mpinet.machine.router import Router
+from mpinet.networks.graph import from_networkx
+
+LOWEST_CLOSER = """ring:4 mesh:2x2 mesh:3x4 torus:5 torus:2x2x2 torus:4x4 hypercube:1 complete:9
+debruijn:3 shuffleexchange:3 circulant:10,jumps=1-5 chordalring:6,3 ring:3*hypercube:2""".split()
+"""Networks whose routing takes the lowest port that leads closer."""
+
+CLASSIC = {name: classic(name) for name in LOWEST_CLOSER}
+
+LIMITS = st.sampled_from([None, 1])
+
+
+BUSSES = {shape: bus_grid(*shape) for shape in [(1, 2), (1, 6), (2, 2), (3, 4)]}
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Network:
+    """A random connected graph of 2..9 processors."""
+    size = draw(st.integers(2, 9))
+    graph = networkx.Graph()
+    graph.add_edges_from((u, draw(st.integers(0, u - 1))) for u in range(1, size))
+    node = st.integers(0, size - 1)
+    extra = draw(st.lists(st.tuples(node, node), max_size=10))
+    graph.add_edges_from((u, v) for u, v in extra if u != v)
+    wiring = [sorted(graph.neighbors(u)) for u in range(size)]
+    return Network(from_networkx(graph), wiring)
+
+
+@st.composite
+def scenarios(draw: st.DrawFn, network: Network, faulty: bool = False) -> Scenario:
+    """Any traffic and any port model on a network."""
+    topology = network.topology
+    node = st.integers(0, topology.size - 1)
+    batches = st.lists(st.lists(st.tuples(node, node), max_size=20), min_size=1, max_size=3)
+    dead: list[int] = []
+    cut: list[tuple[int, int]] = []
+    if faulty:
+        edges = [(u, v) for u, ports in enumerate(network.wiring) for v in ports if v is not None]
+        dead = draw(st.lists(node, max_size=2, unique=True))
+        cut = draw(st.lists(st.sampled_from(edges), max_size=3))
+    return Scenario(
+        network,
+        draw(batches),
+        send=draw(LIMITS),
+        receive=draw(LIMITS),
+        half_duplex=topology.links and draw(st.booleans()),
+        mode=draw(st.sampled_from(["queued", "queued", "queued", "ideal"])),
+        policy=draw(st.sampled_from(["oldest", "fifo"])),
+        pause=draw(st.integers(0, 3)),
+        dead=tuple(dead),
+        cut=tuple(cut),
+    )
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_random_graphs_deliver_in_the_steps_of_brute_force(data):
+    scenario = data.draw(scenarios(data.draw(graphs())))
+    assert scenario.measured() == scenario.expected()
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_classic_networks_deliver_in_the_steps_of_brute_force(data):
+    network = CLASSIC[data.draw(st.sampled_from(LOWEST_CLOSER))]
+    scenario = data.draw(scenarios(network))
+    assert scenario.measured() == scenario.expected()
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_busses_deliver_in_the_steps_of_brute_force(data):
+    scenario = data.draw(scenarios(BUSSES[data.draw(st.sampled_from(list(BUSSES)))]))
+    assert scenario.measured() == scenario.expected()
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_messages_get_stuck_at_the_last_processor_before_a_fault(data):
+    scenario = data.draw(scenarios(data.draw(graphs()), faulty=True))
+    assert scenario.measured() == scenario.expected()
+
+
+@pytest.mark.parametrize("network", ["torus:4x4", "mesh:3x4"])
+@pytest.mark.parametrize("policy", ["oldest", "fifo"])
+def test_oldest_and_fifo_agree_with_brute_force_where_they_differ(network, policy):
+    size = CLASSIC[network].topology.size
+    batch = [(u, (u * u + 3 * k) % size) for k in range(4) for u in range(size)]
+    runs = [Scenario(CLASSIC[network], [batch, batch], 1, 1, policy=p) for p in ("oldest", "fifo")]
+    assert runs[0].expected() != runs[1].expected()
+    run = Scenario(CLASSIC[network], [batch, batch], 1, 1, policy=policy)
+    assert run.measured() == run.expected()
+
+
+def test_ideal_mode_delivers_after_as_many_steps_as_hops():
+    everybody = [(u, v) for u in range(16) for v in range(16)]
+    outcome = Scenario(CLASSIC["torus:4x4"], [everybody], mode="ideal").measured()
+    assert all(hops == step for _, _, hops, step in outcome["delivered"])
+    assert outcome["queue_max"] == 0
+
+
+def test_router_refuses_what_it_does_not_know():
+    machine = Machine("ring:4")
+    routing = machine.topology.routing()
+    with pytest.raises(UsageError, match="no mode 'best'"):
+        Router(machine, routing, mode="best")
+    with pytest.raises(UsageError, match="no policy 'newest'"):
+        Router(machine, routing, policy="newest")
+    two_ports = Machine("torus:4x4", PortModel(send=2))
+    with pytest.raises(UsageError, match="one port or all"):
+        Router(two_ports, two_ports.topology.routing())
+
+
+def test_busses_have_no_half_duplex():
+    with pytest.raises(UsageError, match="half duplex"):
+        Machine(BusGrid(2, 2), PortModel(half_duplex=True))
