@@ -20,6 +20,14 @@ class TopologyError(UsageError):
     """A topology string or a family's parameter that is not allowed."""
 
 
+class FileError(UsageError):
+    """A file that cannot be read or written on this host; another rank's host may differ."""
+
+
+class TopologyFileError(FileError, TopologyError):
+    """A topology's file or module that cannot be read on this host."""
+
+
 class NodeError(UsageError):
     """A processor number, port or address that the topology does not have."""
 

@@ -51,3 +51,15 @@ class Job:
     def show(self, result: Any) -> str:
         """The result, as JSON knows it, for a person."""
         return fields(result)
+
+
+class Failed(Job):
+    """A job that could not be prepared on this rank."""
+
+    def __init__(self, error: Exception):
+        super().__init__()
+        self._error = error
+
+    def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
+        """Say why."""
+        raise self._error

@@ -8,7 +8,7 @@ from typing import Any
 
 from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
-from mpinet.errors import UsageError
+from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.report.envelope import plain
@@ -93,7 +93,7 @@ def parse_faults(topology: Topology, text: str | None) -> Any:
         try:
             text = ",".join(Path(text).read_text().split())
         except (OSError, UnicodeDecodeError):
-            raise UsageError(f"--faults {text}: give node:U, link:U-V, .. or a file.") from None
+            raise FileError(f"--faults {text}: give node:U, link:U-V, .. or a file.") from None
     nodes, links = [], []
     for word in filter(None, text.split(",")):
         kind, _, where = word.partition(":")

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.cli.commands import module_of, parse
-from mpinet.cli.job import Job
-from mpinet.errors import MpinetError, UsageError
+from mpinet.cli.job import Failed, Job
+from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.report.files import as_json, require_result_file, write_result
 from mpinet.report.progress import Progress
@@ -48,7 +48,7 @@ class Session:
         """Do it all; the exit status."""
         try:
             options = self._parse()
-            job = module_of(options.command).prepare(options)
+            job = self._prepare(options)
         except SystemExit as ended:
             return int(ended.code or 0)
         except MpinetError as error:
@@ -57,8 +57,23 @@ class Session:
             return error.status
         return self._run(options, job)
 
+    @staticmethod
+    def _prepare(options: argparse.Namespace) -> Job:
+        """Prepare the job; what goes wrong on this rank alone is raised when all have met."""
+        try:
+            if options.out is not None:
+                require_result_file(options.out)
+            job: Job = module_of(options.command).prepare(options)
+        except FileError as error:
+            return Failed(error)
+        except MpinetError:
+            raise
+        except Exception as error:
+            return Failed(error)
+        return job
+
     def _parse(self) -> argparse.Namespace:
-        """Read what was typed, and check that results can be written."""
+        """Read what was typed."""
         said, heard = io.StringIO(), sys.stdout if launched_rank() == 0 else io.StringIO()
         try:
             with redirect_stderr(said), redirect_stdout(heard):
@@ -67,8 +82,6 @@ class Session:
             if ended.code:
                 raise UsageError(_sentence(said.getvalue())) from None
             raise
-        if options.out is not None:
-            require_result_file(options.out)
         return options
 
     def _run(self, options: argparse.Namespace, job: Job) -> int:

@@ -26,6 +26,9 @@ Numbers = NDArray[np.int64]
 MODES = ("ideal", "queued")
 POLICIES = ("oldest", "fifo")
 
+INJECTED_AT_ONCE = 1 << 18
+"""Messages whose rows are made at a time, so that injection needs little memory beside them."""
+
 NUMBER_BITS = 40
 """Bits of a message's number in a priority, below the step of its arrival."""
 
@@ -137,6 +140,20 @@ class Router:
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
         """
+        birth = [[self._numbered, self._ledger[hop.STEP]]]
+        self._births = np.concatenate([self._births, np.array(birth, np.int64)])
+        self._reserve(self.live + len(sources))
+        for begin in range(0, len(sources), INJECTED_AT_ONCE):
+            part = slice(begin, begin + INJECTED_AT_ONCE)
+            carried = None if payload is None else payload[part]
+            self._settle(self._rows(sources[part], targets[part], numbers[part], carried))
+        self._numbered += total
+        self.injected += len(sources)
+
+    def _rows(
+        self, sources: Numbers, targets: Numbers, numbers: Numbers, payload: Numbers | None
+    ) -> Numbers:
+        """New messages as rows, with the headers that their sources write."""
         rows = np.empty((len(sources), hop.WORDS + self._width), np.int64)
         rows[:, hop.NODE] = sources
         rows[:, hop.NUMBER] = numbers + self._numbered
@@ -144,19 +161,15 @@ class Router:
         hop.write_headers(
             self.routing.start.native,
             self.routing.params,
-            sources,
-            targets,
+            np.ascontiguousarray(sources),
+            np.ascontiguousarray(targets),
             self.routing.words,
             rows,
         )
         if payload is not None:
             begin = hop.WORDS + self.routing.words
             rows[:, begin : begin + self.payload_words] = payload
-        birth = [[self._numbered, self._ledger[hop.STEP]]]
-        self._births = np.concatenate([self._births, np.array(birth, np.int64)])
-        self._numbered += total
-        self.injected += len(sources)
-        self._settle(rows)
+        return rows
 
     @property
     def live(self) -> int:

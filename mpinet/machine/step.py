@@ -198,9 +198,7 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
         A processor puts different messages on one bus.
     """
     if len(payload) != len(sends.nodes):
-        raise UsageError(
-            f"{len(sends.nodes)} sends need as many messages, not {len(payload)}."
-        )
+        raise UsageError(f"{len(sends.nodes)} sends need as many messages, not {len(payload)}.")
     if machine.topology.links or payload.nbytes == 0:
         return
     order = np.lexsort((sends.channels, sends.nodes))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import rule
-from mpinet.errors import TopologyError
+from mpinet.errors import TopologyError, TopologyFileError
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
@@ -205,12 +205,12 @@ def read_graph(path: str) -> networkx.Graph:
             f"graph: the format of {path!r} is told by its ending: {', '.join(READERS)}."
         )
     if not Path(path).is_file():
-        raise TopologyError(f"graph: there is no file {path}.")
+        raise TopologyFileError(f"graph: there is no file {path}.")
     try:
         graph = reader(path)
     except Exception as error:
         kind = "edge list" if reader is read_edge_list else Path(path).suffix[1:]
-        raise TopologyError(f"graph: {path} is not a readable {kind}: {error}.") from error
+        raise TopologyFileError(f"graph: {path} is not a readable {kind}: {error}.") from error
     if isinstance(graph, list):
         raise TopologyError(f"graph: {path} has {len(graph)} graphs; give a file with one.")
     return graph

@@ -15,12 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mpinet.errors import MpinetError, TopologyError
+from mpinet.errors import MpinetError, TopologyError, TopologyFileError
 from mpinet.networks.arguments import read_declared, read_undeclared
 from mpinet.networks.topology import Topology
 
 
-class ModuleMissing(TopologyError):
+class ModuleMissing(TopologyFileError):
     """There is no module of the name given."""
 
 
@@ -66,7 +66,7 @@ def _own_class(place: str, class_name: str) -> type[Topology]:
     module = _import_from(place)
     cls = getattr(module, class_name, None)
     if cls is None:
-        raise TopologyError(f"{place} has no class {class_name!r}.")
+        raise TopologyFileError(f"{place} has no class {class_name!r}.")
     if not (isinstance(cls, type) and issubclass(cls, Topology)):
         raise TopologyError(
             f"{place}:{class_name} is no topology: it must be a subclass of mpinet.Topology."
@@ -81,7 +81,7 @@ def _import_from(place: str) -> ModuleType:
     load: Callable[[str], ModuleType] = import_module
     if place.endswith(".py"):
         if not Path(place).is_file():
-            raise TopologyError(f"There is no file {place}.")
+            raise TopologyFileError(f"There is no file {place}.")
         load, argument = _load_file, str(Path(place).resolve())
     else:
         argument = place
@@ -93,10 +93,10 @@ def _import_from(place: str) -> ModuleType:
             raise ModuleMissing(
                 f"There is no module {place!r}, neither installed nor in the current directory."
             ) from None
-        raise TopologyError(f"{place} cannot be imported: {error}.") from error
+        raise TopologyFileError(f"{place} cannot be imported: {error}.") from error
     except Exception as error:
         kind = type(error).__name__
-        raise TopologyError(f"{place} cannot be imported: {kind}: {error}.") from error
+        raise TopologyFileError(f"{place} cannot be imported: {kind}: {error}.") from error
 
 
 @cache

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled
-from mpinet.errors import UsageError
+from mpinet.errors import FileError, UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 
@@ -178,7 +178,7 @@ def read_pairs(topology: Topology, path: Path) -> Numbers:
         with path.open(newline="") as file:
             rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
     except OSError as error:
-        raise UsageError(f"Cannot read {path}: {error.strerror}.") from None
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from None
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is not a CSV file.") from None
     if rows and [field.strip() for field in rows[0][:2]] == ["source", "target"]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mpinet.errors import UsageError
+from mpinet.errors import FileError, UsageError
 
 ENDINGS = (".json", ".csv")
 
@@ -19,9 +19,9 @@ ENDINGS = (".json", ".csv")
 def require_writable(path: Path) -> None:
     """Raise `UsageError` if a file cannot be written at this place."""
     if path.is_dir() or not path.absolute().parent.is_dir():
-        raise UsageError(f"Cannot write {path}: its folder does not exist, or it is a folder.")
+        raise FileError(f"Cannot write {path}: its folder does not exist, or it is a folder.")
     if not os.access(path.absolute().parent, os.W_OK):
-        raise UsageError(f"Cannot write {path}: no permission.")
+        raise FileError(f"Cannot write {path}: no permission.")
 
 
 def require_result_file(path: Path) -> None:
