@@ -1,0 +1,169 @@
+"""What scripts rely on: fields of the results, hashes computed a second time, errors, files."""
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import mpinet
+from mpinet.networks.routing import path
+
+ENVELOPE = {
+    "mpinet", "command", "topology", "model", "seed", "ranks", "digest", "result", "seconds",
+}  # fmt: skip
+
+FIELDS = {
+    "show ring:6": {"size", "ports", "links", "degree_histogram", "edges_sha256"},
+    "show ring:6 --distances": {"diameter", "distance_sum", "average_distance"},
+    "path ring:6 0 2": {"nodes", "ports", "addresses", "hops", "header_bits"},
+    "route ring:6": {
+        "messages", "delivered", "undeliverable", "steps", "hops_total", "hops_max", "latency",
+        "queue_max", "link_load",
+    },
+    "route ring:6 --paths": {"paths_sha256"},
+    "flood ring:6": {"steps", "messages", "informed", "eccentricity"},
+    "broadcast ring:6": {"steps", "messages", "informed", "phases", "lower_bound"},
+    "broadcast ring:6 --schedule": {"schedule_sha256"},
+    "ascend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
+    "descend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
+}  # fmt: skip
+
+
+def run(command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    words = [sys.executable, "-m", "mpinet", *command.split()]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder)
+
+
+def result(command: str) -> dict:
+    """The result of a command that works."""
+    done = run(f"{command} --json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert set(document) == ENVELOPE
+    canonical = json.dumps(document["result"], sort_keys=True, separators=(",", ":"))
+    assert document["digest"] == sha256(canonical.encode()).hexdigest()
+    return document["result"]
+
+
+@pytest.mark.parametrize("command", FIELDS)
+def test_a_result_has_the_fields_of_the_contract(command):
+    assert FIELDS[command] <= set(result(command))
+
+
+def test_rows_have_the_fields_of_the_contract():
+    wanted = {"name", "parameters", "range", "example", "paper", "specification"}
+    assert all(wanted <= set(row) for row in result("topologies"))
+    row = result("neighbors hypercube:3 5")[1]
+    assert row == {"port": 1, "neighbor": 7, "reverse_port": 1, "channel": 16, "address": "111"}
+    absent = result("neighbors mesh:2x2 0")
+    assert [row["neighbor"] for row in absent] == [2, None, 1, None]
+
+
+def hash_of_lines(lines) -> str:
+    return sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["torus:3x4x2", "debruijn:5", "ccc:4", "fattree:3,2"])
+def test_the_hash_of_edges_is_that_of_the_sorted_links(name):
+    topology = mpinet.open(name)
+    links = set()
+    for u in range(topology.size):
+        for port in range(topology.ports):
+            v = topology.neighbor(u, port)
+            if v >= 0:
+                links.add((min(u, v), max(u, v)))
+    shown = result(f"show {name} --distances")
+    assert shown["edges_sha256"] == hash_of_lines(f"{u} {v}" for u, v in sorted(links))
+    graph = nx.Graph(links)
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    assert shown["links"] == len(links)
+    assert shown["diameter"] == nx.diameter(graph)
+    assert shown["distance_sum"] == sum(sum(row.values()) for row in lengths.values())
+    degrees = [degree for _, degree in graph.degree]
+    histogram = {str(d): degrees.count(d) for d in sorted(set(degrees))}
+    assert shown["degree_histogram"] == histogram
+
+
+def test_the_file_of_edges_has_the_hash_that_is_shown(tmp_path):
+    edges = tmp_path / "edges.txt"
+    shown = result(f"show torus:3x5 --edges {edges}")
+    assert sha256(edges.read_bytes()).hexdigest() == shown["edges_sha256"]
+
+
+@pytest.mark.parametrize("name", ["torus:3x4", "ccc:3", "ring:5*hypercube:2"])
+def test_the_hash_of_paths_is_that_of_the_paths_asked_one_by_one(name):
+    topology = mpinet.open(name)
+    routing = topology.routing()
+    pairs = [(s, t) for s in range(topology.size) for t in range(topology.size) if s != t]
+    lines = [" ".join(map(str, path(topology, routing, s, t)[0])) for s, t in pairs]
+    shown = result(f"route {name} --pairs all --mode ideal --paths")
+    assert shown["paths_sha256"] == hash_of_lines(lines)
+    assert shown["hops_total"] == sum(line.count(" ") for line in lines)
+
+
+def test_the_hash_of_a_schedule_is_that_of_its_sends():
+    sends = ["1 0 0 1", "2 0 1 4", "2 1 0 2", "3 2 0 3"]  # spec of HDN, 6.1, ring of 5
+    assert result("broadcast ring:5 --schedule")["schedule_sha256"] == hash_of_lines(sends)
+
+
+def test_out_files_hold_the_result(tmp_path):
+    done = run("route ring:6 --out r.json", tmp_path)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "r.json").read_text())["result"]["messages"] == 6
+    assert run("topologies --out t.csv", tmp_path).returncode == 0
+    with (tmp_path / "t.csv").open() as file:
+        assert {"name", "example"} <= set(next(csv.DictReader(file)))
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["r.json", "t.csv"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("show hypercube:x", "'x' is not a whole number"),
+        ("flood ring:6 --ports one", "--ports one does not apply"),
+        ("route ring:6 --mode ideal --policy fifo", "--policy fifo does not apply"),
+        ("route ring:6 --pairs everybody", "no traffic pattern 'everybody'"),
+        ("route ring:6 --faults node:9", "Node 9 is not in ring:6"),
+        ("route ring:6 --faults link:0-3", "no link 0-3"),
+        ("route ring:6 --routing magic", "no routing 'magic'"),
+        ("broadcast ring:6 --algorithm magic", "no broadcast 'magic'"),
+        ("broadcast fattree:2,2 --root 5", "is a switch"),
+        ("ascend ring:6 --operator sum", "2^q processors"),
+        ("ascend ring:8 --operator bitonic-merge", "no ascend form"),
+        ("show ring:6 --mapping random", "does not apply without --distances"),
+        ("show ring:6 --out result.txt", ".json or .csv"),
+        ("route ring:6 --seed -1", "whole number"),
+        ("route ring:6 --dist", "unrecognized arguments"),
+        ("show debruijn:14 --routing x", "unrecognized arguments"),
+        ("route debruijn:14", "no routing rule of its own"),
+    ],
+)
+def test_wrong_usage_gets_one_sentence_and_status_2(command, said):
+    done = run(command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr and done.stderr.count("\n") == 1
+    document = json.loads(run(f"{command} --json").stdout)
+    assert document["status"] == 2 and said in document["error"]
+
+
+def test_help_answers_without_numba_mpi_networkx_and_numpy():
+    code = (
+        "import sys\nfrom mpinet.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('numba', 'mpi4py', 'networkx', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.endswith("[]\n")
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        assert run("--help").returncode == 0
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.3
