@@ -246,11 +246,17 @@ class Mapped:
         A rule of kind ``port_rule``.
     params : ndarray of int64
         Its parameters; ``params[0]`` processors, ``params[1]`` ports.
+    nodes, ports : int, optional
+        How many of both the rule is for, where these are other things than processors and ports.
     """
 
-    def __init__(self, rule: Rule, params: Any):
+    def __init__(self, rule: Rule, params: Any, nodes: int | None = None, ports: int | None = None):
         self.rule = rule
         self.params = params
+        self.counts = (
+            params[0] if nodes is None else nodes,
+            params[1] if ports is None else ports,
+        )
 
     @property
     def native(self) -> Any:
@@ -276,8 +282,8 @@ class Mapped:
             A number that the topology does not have.
         """
         nodes, ports = np.broadcast_arrays(np.asarray(nodes, np.int64), np.asarray(ports, np.int64))
-        self._require(nodes, self.params[0], "node")
-        self._require(ports, self.params[1], "port")
+        self._require(nodes, self.counts[0], "node")
+        self._require(ports, self.counts[1], "port")
         if nodes.ndim == 0:
             return int(self.rule(int(nodes), int(ports), self.params))
         if nodes.size <= SMALL:

@@ -155,14 +155,15 @@ class Machine:
         order, keys = step.in_order(self, arrivals, listen)
         self.checked(lambda: step.check_received(self, sends, arrivals, keys))
         if not self.topology.links:
-            self.checked(lambda: step.check_busses(self, sends))
+            transmissions = step.heard_transmissions(self, sends)
+            self.checked(lambda: step.check_busses(self, transmissions))
         self.count_step(sends)
         return Inbox(
             arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total
         )
 
     def checked(self, check: Callable[[], T]) -> T:
-        """Do a check; its error is raised on every rank, elsewhere in the next collective."""
+        """Do a check without collectives; its error is raised on every rank, in its next one."""
         try:
             return check()
         except MpinetError as error:

@@ -33,7 +33,8 @@ class Plan:
         order, keys = step.in_order(machine, arrivals, None)
         machine.checked(lambda: step.check_received(machine, sends, arrivals, keys))
         if not machine.topology.links:
-            machine.checked(lambda: step.check_busses(machine, sends))
+            transmissions = step.heard_transmissions(machine, sends)
+            machine.checked(lambda: step.check_busses(machine, transmissions))
         self.nodes = arrivals.nodes[order]
         self.ports = arrivals.ports[order]
         self.senders = sends.nodes

@@ -328,19 +328,29 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Num
             )
 
 
-def check_busses(machine: Machine, sends: Sends) -> None:
-    """Check that every bus carries one transmission (collective).
+def heard_transmissions(machine: Machine, sends: Sends) -> Numbers:
+    """The transmissions on busses that have a member here (collective).
 
     A transmission is made known to every rank that hosts a member of its bus, as every member
     hears it.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 2)
+        Rows (sender, bus).
+    """
+    return heard_claims(machine, np.unique(np.stack([sends.nodes, sends.channels], axis=1), axis=0))
+
+
+def check_busses(machine: Machine, transmissions: Numbers) -> None:
+    """Check that every bus carries one of the transmissions that are heard here.
 
     Raises
     ------
     ModelViolation
         Two members of one bus send in the same step.
     """
-    claims = np.unique(np.stack([sends.nodes, sends.channels], axis=1), axis=0)
-    senders, channels = heard_claims(machine, claims).T
+    senders, channels = transmissions.T
     order = np.lexsort((senders, channels))
     senders, channels = senders[order], channels[order]
     clash = (np.diff(channels) == 0) & (np.diff(senders) != 0)

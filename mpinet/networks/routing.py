@@ -70,9 +70,7 @@ class Routing:
     repaired: Callable[[tuple[int, ...], tuple[tuple[int, int], ...]], Routing] | None = None
     dead: tuple[int, ...] = ()
 
-    def around(
-        self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
-    ) -> Routing:
+    def around(self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()) -> Routing:
         """The routing where nodes and links are dead: itself if it does not know how.
 
         Parameters

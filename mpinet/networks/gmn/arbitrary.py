@@ -26,7 +26,7 @@ from mpinet.networks.gmn.parameters import (
     require_loops,
 )
 from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
-from mpinet.networks.gmn.walk import find_path
+from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing
@@ -153,13 +153,11 @@ def start(source, target, header, params):
 
     Such a node has ring links only, so that a path leaves it by the token that led to it.
     """
-    most = params[MOST]
-    tokens = np.empty(most, np.int64)
-    nodes = np.empty(most + 1, np.int64)
+    scratch = np.empty((ROWS, params[MOST] + 1), np.int64)
     hops = np.empty(params[TYPES] + 2, np.int64)
     node = whole_number(source, params)
-    count = find_path(node, whole_number(target, params), tokens, nodes, hops, params)
-    kept = 0
+    count = find_path(node, whole_number(target, params), scratch, hops, params)
+    tokens, kept = scratch[TOKENS], 0
     for i in range(count):
         node = behind(node, tokens[i], params)
         if not is_left_out(node, params):

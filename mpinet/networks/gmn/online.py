@@ -19,7 +19,7 @@ from mpinet.networks.gmn.routing import (
     start,
     write_list,
 )
-from mpinet.networks.gmn.walk import erase_loops
+from mpinet.networks.gmn.walk import ROWS, TOKENS, erase_loops
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
@@ -49,11 +49,9 @@ def decide_online(node, header, params):
 @inlined
 def repair(node, header, params):
     """Put the detour in the place of the first two tokens and erase loops in what is left."""
-    most = params[MOST] + params[dead_at(params) + 1]
-    tokens = np.empty(most, np.int64)
-    detoured = np.empty(most, np.int64)
-    nodes = np.empty(most + 1, np.int64)
-    count = 0
+    room = params[MOST] + params[dead_at(params) + 1]
+    scratch = np.empty((ROWS + 1, room), np.int64)
+    tokens, count = scratch[TOKENS], 0
     while next_token(header, params) != NO_TOKEN:
         tokens[count] = next_token(header, params)
         count += 1
@@ -61,6 +59,6 @@ def repair(node, header, params):
     if count < 2:
         write_list(tokens, count, header, params)
         return
-    count = go_round(tokens, count, 0, detoured, params)
-    count = erase_loops(node, detoured, count, nodes, params)
-    write_list(detoured, count, header, params)
+    count = go_round(tokens, count, 0, scratch[ROWS], params)
+    count = erase_loops(node, ROWS, count, scratch, params)
+    write_list(scratch[ROWS], count, header, params)

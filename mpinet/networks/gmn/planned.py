@@ -12,12 +12,21 @@ from mpinet.compiled import inlined, rule
 from mpinet.networks.gmn.detours import dead_at, go_round, params_with_detours, require_one_node
 from mpinet.networks.gmn.parameters import HALF, SECTOR, TYPES
 from mpinet.networks.gmn.routing import decide, listed_routing, start, write_list
-from mpinet.networks.gmn.walk import count_hops, emit, erase_loops, find_path, span
+from mpinet.networks.gmn.walk import (
+    NODES,
+    ROWS,
+    TOKENS,
+    count_hops,
+    emit,
+    erase_loops,
+    find_path,
+    span,
+)
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
-TOKENS, DETOURED, BEST, NODES = range(4)
-"""Rows of scratch: a candidate's tokens, these with the detour, the best ones, a path's nodes."""
+DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
+"""More rows of scratch: a candidate's tokens with the detour, the best ones."""
 
 
 def planned_routing(topology: Topology) -> Routing:
@@ -37,9 +46,9 @@ def planned_routing(topology: Topology) -> Routing:
 def start_planned(source, target, header, params):
     """Write the tokens of the first shortest candidate."""
     room = 4 * params[SECTOR] + 4 * params[TYPES] + params[dead_at(params) + 1] + 8
-    scratch = np.empty((4, room), np.int64)
+    scratch = np.empty((MORE_ROWS, room), np.int64)
     hops = np.empty(params[TYPES] + 2, np.int64)
-    count = find_path(source, target, scratch[TOKENS], scratch[NODES], hops, params)
+    count = find_path(source, target, scratch, hops, params)
     best = better(source, target, count, room, scratch, params)
     for shift in (0, -1, 1):
         for diagonal in (False, True):
@@ -98,18 +107,18 @@ def way_of(choice, shift, diagonal, least, most, first, last, m):
 @inlined
 def better(source, target, count, best, scratch, params):
     """Keep the candidate, with its detour, if it is shorter than the best so far; its length."""
-    tokens, nodes = scratch[TOKENS], scratch[NODES]
-    count = erase_loops(source, tokens, count, nodes, params)
+    row, nodes = TOKENS, scratch[NODES]
+    count = erase_loops(source, row, count, scratch, params)
     if nodes[count] != target:
         return best
     dead, place = params[dead_at(params)], 1
     while place < count and nodes[place] != dead:
         place += 1
     if place < count:
-        count = go_round(tokens, count, place - 1, scratch[DETOURED], params)
-        tokens = scratch[DETOURED]
-        count = erase_loops(source, tokens, count, nodes, params)
+        count = go_round(scratch[row], count, place - 1, scratch[DETOURED], params)
+        row = DETOURED
+        count = erase_loops(source, row, count, scratch, params)
     if count >= best:
         return best
-    scratch[BEST, :count] = tokens[:count]
+    scratch[BEST, :count] = scratch[row, :count]
     return count

@@ -26,7 +26,7 @@ from mpinet.networks.gmn.parameters import (
     UP,
     token_at,
 )
-from mpinet.networks.gmn.walk import find_path
+from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
 from mpinet.networks.topology import Topology
@@ -145,12 +145,10 @@ def follow(node, header, params):
 @rule
 def start(source, target, header, params):
     """Write the tokens of the paper's path."""
-    most = params[MOST]
-    tokens = np.empty(most, np.int64)
-    nodes = np.empty(most + 1, np.int64)
+    scratch = np.empty((ROWS, params[MOST] + 1), np.int64)
     hops = np.empty(params[TYPES] + 2, np.int64)
-    count = find_path(source, target, tokens, nodes, hops, params)
-    write_list(tokens, count, header, params)
+    count = find_path(source, target, scratch, hops, params)
+    write_list(scratch[TOKENS], count, header, params)
 
 
 @rule

