@@ -1,0 +1,177 @@
+"""The one-port broadcast of a hierarchical dual-net: Algorithm 2, mended (spec of HDN, 6.2).
+
+First the root's own copy of level i-1 is informed, then all its nodes cross at level i. Each
+cluster of the other class now has one informed super-node, from which it is informed likewise; then
+its nodes cross, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.arithmetic import ceil_log2
+from mpinet.networks.classic.complete import complete_call
+from mpinet.networks.classic.grid import path_broadcast_steps, path_call
+from mpinet.networks.classic.ring import ring_broadcast_steps, ring_call
+from mpinet.networks.hdn.base import COMPLETE, RING, Members
+from mpinet.networks.hdn.levels import (
+    CLUSTERS,
+    FACTOR_RECORD,
+    FACTORS_AT,
+    FIRST_CROSS,
+    FIRST_PORT,
+    IS_COMPLETE,
+    IS_PATH,
+    KIND,
+    PHASES_AT,
+    SIDE,
+    UNIT,
+    WEIGHT,
+    Levels,
+    level_record,
+    with_super_node,
+)
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import MAX_SIZE, Topology
+
+LAST_STEP, FROM, ALSO, PORT, FACTOR, SOURCE, PHASE_RECORD = range(7)
+"""A phase's record: its last step; lo and sigma, so that a node informed in phase p acts if
+p = sigma or lo <= p < this phase; its cross port, or else the record of its factor and the place in
+the factor of the nodes that the lines start from. In front stands the root's phase (number 0, the
+paper's -1), at the end one in which nobody acts."""
+
+NOBODY = -1
+"""No phase; no factor."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of the schedule.
+
+    Parameters
+    ----------
+    name : str
+        ``D0``, ``X1``, ``Y1``, ..
+    steps : int
+        Its length.
+    lo, sigma : int
+        Phases of the nodes that act.
+    port, factor, source : int
+        As in a phase's record.
+    """
+
+    name: str
+    steps: int
+    lo: int
+    sigma: int
+    port: int = NOBODY
+    factor: int = NOBODY
+    source: int = 0
+
+
+def broadcast_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
+    """The mended Algorithm 2 from a root."""
+    phases = Phases(topology, levels).of(levels.count, (), 1, 0, root)
+    records, step = [0, 0, NOBODY, NOBODY, NOBODY, 0], 0
+    for phase in phases:
+        step += phase.steps
+        records += [step, phase.lo, phase.sigma, phase.port, phase.factor, phase.source]
+    records += [MAX_SIZE, len(phases) + 1, NOBODY, NOBODY, NOBODY, 0]
+    params = np.concatenate([topology.params, np.array(records, np.int64)])
+    named = tuple((phase.name, phase.steps) for phase in phases)
+    return Schedule("algorithm2", root, send, params, named)
+
+
+class Phases:
+    """The phases of broadcasts in copies of the levels of a network.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    levels : Levels
+        Its levels.
+    """
+
+    def __init__(self, topology: Topology, levels: Levels):
+        self._params = topology.params
+        self._levels = levels
+
+    def of(self, level: int, informed: Members, first: int, sigma: int, source: int) -> list[Phase]:
+        """F_i(A), numbered from phase `first`.
+
+        Parameters
+        ----------
+        level : int
+            The level i of the copies.
+        informed : Members
+            A: in each copy a coset of this sub-product knows the message, since phase `sigma`.
+        source : int
+            A node whose digits below level i are those of such a node.
+        """
+        if level == 0:
+            return [self._factor(j, first, sigma, source) for j in self._levels.outside(informed)]
+        port = int(self._params[FIRST_CROSS]) + level - 1
+        phases = self.of(level - 1, informed, first, sigma, source)
+        phases.append(Phase(f"X{level}", 1, first, sigma, port))
+        again = first + len(phases)
+        arrived = self._crossed(source, level)
+        phases += self.of(level - 1, self._levels.members[level - 1], again, again - 1, arrived)
+        if self._levels.clusters(level) > 1:
+            phases.append(Phase(f"Y{level}", 1, again, NOBODY, port))
+        return phases
+
+    def _crossed(self, source: int, level: int) -> int:
+        """Where nodes of the source's cluster arrive in other clusters, but for their N."""
+        record = level_record(level, self._params)
+        unit, clusters = self._params[record + UNIT], self._params[record + CLUSTERS]
+        return int(with_super_node(source, record, source // unit % clusters, self._params))
+
+    def _factor(self, j: int, first: int, sigma: int, source: int) -> Phase:
+        kind, side = self._levels.base[j]
+        weight, _ = self._levels.coordinates[j]
+        place = source // weight % side
+        if kind == RING:
+            steps = ring_broadcast_steps(side)
+        elif kind == COMPLETE:
+            steps = ceil_log2(side)
+        else:
+            steps = path_broadcast_steps(place, side)
+        record = FACTORS_AT + j * FACTOR_RECORD
+        return Phase(f"D{j}", steps, first, sigma, factor=record, source=place)
+
+
+@rule
+def send(node, root, since, step, params):
+    """A node that is to act in this phase crosses, or calls along its line of the factor."""
+    at, now, informed = params[PHASES_AT], 0, 0
+    while params[at + LAST_STEP] < step:
+        if params[at + LAST_STEP] < since:
+            informed += 1
+        now += 1
+        at += PHASE_RECORD
+    acts = informed == params[at + ALSO] or params[at + FROM] <= informed < now
+    if params[at + FACTOR] < 0:
+        return params[at + PORT] if acts else -1
+    if acts or informed == now:
+        sub_step = step - params[at - PHASE_RECORD + LAST_STEP]
+        return line_call(node, params[at + FACTOR], params[at + SOURCE], sub_step, params)
+    return -1
+
+
+@inlined
+def line_call(node, factor, source, step, params):
+    """Port on which a node sends in a sub-step of the broadcast along a factor, or -1 (6.1)."""
+    side, kind = params[factor + SIDE], params[factor + KIND]
+    place = node // params[factor + WEIGHT] % side
+    offset = place - source if place >= source else place - source + side
+    if kind == IS_COMPLETE:
+        call = complete_call(offset, side, step)
+    elif kind == IS_PATH:
+        call = path_call(place, source, side, step)
+    else:
+        call = ring_call(offset, side, step)
+    return call if call < 0 else params[factor + FIRST_PORT] + call

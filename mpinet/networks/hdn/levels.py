@@ -1,0 +1,218 @@
+"""What the rules are told about an HDN, and the digits of its nodes (spec of HDN, 2).
+
+A node number is a mixed-radix number of the digits C_k, U_k, .., C_1, U_1 and then the base's
+coordinates, those outside the top level's super-node first. SN_l, too, is a number of such digits:
+C_{l-1}, U_{l-1}, .., C_1, U_1 and the coordinates outside J_l. Digits that follow one another in
+both are one *run*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from mpinet.compiled import inlined
+from mpinet.errors import TopologyError
+from mpinet.networks.hdn.base import COMPLETE, PATH, RING, Factor, Members
+from mpinet.networks.topology import MAX_SIZE
+
+BASE_SIZE, FACTORS, LEVELS, FIRST_CROSS, RECORDS_AT, PHASES_AT, FACTORS_AT = range(2, 9)
+"""Where the rules' parameters hold N_0, the number r of factors, k, the port of level 1, the places
+of the levels' records and of a schedule's phases (behind all), and the factors' records."""
+
+FIRST_PORT, WEIGHT, SIDE, KIND, FACTOR_RECORD = range(5)
+"""A factor's record: its first port, the weight of its coordinate in a node number, its size and
+its kind. Behind the last record stands `FIRST_CROSS` once more."""
+
+KINDS = {RING: 0, COMPLETE: 1, PATH: 2}
+IS_RING, IS_COMPLETE, IS_PATH = KINDS.values()
+
+UNIT, CLUSTERS, MEMBERS, RUNS_FROM, RUNS_TO, LEVEL_RECORD = range(6)
+"""A level's record: the weight N_{l-1} of U_l in a node number, n_l, the factors in J_l as bits,
+where the runs of SN_l start and where they end."""
+
+RUN_RECORD = 3
+"""Words of a run: weight in a node number, radix, weight in SN_l."""
+
+Digit = tuple[int, int]
+"""Weight of a digit in a node number, and its radix."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Sizes, digits and rule parameters of HDN(B,k,S).
+
+    Parameters
+    ----------
+    base : tuple of Factor
+        The factors of B.
+    members : tuple of Members
+        The super-nodes J_1, .., J_k.
+    sizes : tuple of int
+        N_0, .., N_k.
+    """
+
+    base: tuple[Factor, ...]
+    members: tuple[Members, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """The number k of levels."""
+        return len(self.members)
+
+    def super_size(self, level: int) -> int:
+        """s_i, nodes in a super-node."""
+        return prod(self.base[j].size for j in self.members[level - 1])
+
+    def clusters(self, level: int) -> int:
+        """n_i, super-nodes in a cluster and clusters in a class."""
+        return self.sizes[level - 1] // self.super_size(level)
+
+    @cached_property
+    def coordinates(self) -> list[Digit]:
+        """The digits b_0, .., b_{r-1}."""
+        inside = self.members[-1] if self.members else ()
+        order = [*self.outside(inside), *inside]
+        weights, weight = {}, 1
+        for j in reversed(order):
+            weights[j] = weight
+            weight *= self.base[j].size
+        return [(weights[j], factor.size) for j, factor in enumerate(self.base)]
+
+    def outside(self, members: Members) -> Members:
+        """The factors that are not in a super-node."""
+        return tuple(j for j in range(len(self.base)) if j not in members)
+
+    def upper_digits(self, level: int) -> list[Digit]:
+        """The digits C_i, U_i, .., C_1, U_1."""
+        pairs = [(self.clusters(i), self.sizes[i - 1]) for i in range(level, 0, -1)]
+        return [digit for n, unit in pairs for digit in ((n * unit, 2), (unit, n))]
+
+    def digits(self) -> list[Digit]:
+        """All digits in the paper's order."""
+        return [*self.upper_digits(self.count), *self.coordinates]
+
+    def super_node_digits(self, level: int) -> list[Digit]:
+        """The digits of SN_i."""
+        outer = [self.coordinates[j] for j in self.outside(self.members[level - 1])]
+        return [*self.upper_digits(level - 1), *outer]
+
+    def inner_digits(self, level: int) -> list[Digit]:
+        """The digits of N_i."""
+        return [self.coordinates[j] for j in self.members[level - 1]]
+
+    def params(self) -> list[int]:
+        """The rules' parameters behind size and ports."""
+        lines, first_port = [], 0
+        for factor, (weight, side) in zip(self.base, self.coordinates, strict=True):
+            lines += [first_port, weight, side, KINDS[factor.kind]]
+            first_port += factor_ports(factor)
+        records_at = FACTORS_AT + len(lines) + 1
+        runs_at = records_at + LEVEL_RECORD * self.count
+        records: list[int] = []
+        runs: list[int] = []
+        for level, members in enumerate(self.members, 1):
+            own = runs_of(self.super_node_digits(level))
+            start = runs_at + len(runs)
+            records += [self.sizes[level - 1], self.clusters(level)]
+            records += [sum(1 << j for j in members), start, start + len(own)]
+            runs += own
+        head = [self.sizes[0], len(self.base), self.count, first_port, records_at]
+        return [*head, runs_at + len(runs), *lines, first_port, *records, *runs]
+
+
+def factor_ports(factor: Factor) -> int:
+    """Ports of a factor: one for each other node of a complete graph, else two."""
+    return factor.size - 1 if factor.kind == COMPLETE else 2
+
+
+def factor_diameter(factor: Factor) -> int:
+    """Diameter of a factor."""
+    return {RING: factor.size // 2, COMPLETE: 1, PATH: factor.size - 1}[factor.kind]
+
+
+def levels_of(family: str, base: tuple[Factor, ...], members: tuple[Members, ...]) -> Levels:
+    """HDN(B,k,S) of checked parts.
+
+    Raises
+    ------
+    TopologyError
+        It would have too many nodes.
+    """
+    sizes = [prod(factor.size for factor in base)]
+    for level, inside in enumerate(members, 1):
+        sizes.append(2 * sizes[-1] ** 2 // prod(base[j].size for j in inside))
+        if sizes[-1] > MAX_SIZE:
+            raise TopologyError(
+                f"{family}: level {level} of {len(members)} would have more than 2^63 - 1 "
+                "processors; take fewer levels, a smaller BASE or larger super-nodes."
+            )
+    return Levels(base, members, tuple(sizes))
+
+
+def runs_of(digits: Sequence[Digit]) -> list[int]:
+    """The runs of a number of these digits, most significant first."""
+    runs: list[list[int]] = []
+    for weight, radix in digits:
+        if runs and runs[-1][0] == weight * radix:
+            runs[-1] = [weight, runs[-1][1] * radix]
+        else:
+            runs.append([weight, radix])
+    below = 1
+    words: list[int] = []
+    for weight, radix in reversed(runs):
+        words = [weight, radix, below, *words]
+        below *= radix
+    return words
+
+
+def split(number: int, digits: Sequence[Digit]) -> tuple[int, ...]:
+    """The digits of a node number."""
+    return tuple(number // weight % radix for weight, radix in digits)
+
+
+def value(number: int, digits: Sequence[Digit]) -> int:
+    """The mixed-radix value of some digits of a node number."""
+    total = 0
+    for weight, radix in digits:
+        total = total * radix + number // weight % radix
+    return total
+
+
+@inlined
+def level_record(level, params):
+    """Where the record of a level starts."""
+    return params[RECORDS_AT] + LEVEL_RECORD * (level - 1)
+
+
+@inlined
+def super_node(node, record, params):
+    """SN of a node at the level of the record."""
+    number = 0
+    for run in range(params[record + RUNS_FROM], params[record + RUNS_TO], RUN_RECORD):
+        number += node // params[run] % params[run + 1] * params[run + 2]
+    return number
+
+
+@inlined
+def with_super_node(node, record, number, params):
+    """The node with another SN at the level of the record, N and all above unchanged."""
+    moved = node
+    for run in range(params[record + RUNS_FROM], params[record + RUNS_TO], RUN_RECORD):
+        weight, radix = params[run], params[run + 1]
+        moved += (number // params[run + 2] % radix - node // weight % radix) * weight
+    return moved
+
+
+@inlined
+def across(node, record, params):
+    """The node behind the cross port: change the class, exchange U and SN, keep N."""
+    unit, clusters = params[record + UNIT], params[record + CLUSTERS]
+    above = node // unit
+    own_class, cluster = above // clusters & 1, above % clusters
+    number = super_node(node, record, params)
+    other = with_super_node(node, record, cluster, params)
+    return other + (number - cluster + (1 - 2 * own_class) * clusters) * unit

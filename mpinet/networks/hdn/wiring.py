@@ -1,0 +1,260 @@
+"""Hierarchical dual-net, recursive dual-net and dual-cube: wiring and addresses (spec of HDN, 1-3).
+
+The three are one network with different parameters, numbering, ports and routings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import NodeError, TopologyError
+from mpinet.networks.hdn.base import (
+    BASE_ALLOWED,
+    K2,
+    SIZES_ALLOWED,
+    SUPER_ALLOWED,
+    Factor,
+    Members,
+    factors,
+    joined,
+    members_text,
+    require_base,
+    require_super,
+    super_nodes,
+    super_of_sizes,
+    super_sizes,
+)
+from mpinet.networks.hdn.broadcast import broadcast_schedule
+from mpinet.networks.hdn.levels import (
+    FACTOR_RECORD,
+    FACTORS_AT,
+    FIRST_CROSS,
+    FIRST_PORT,
+    IS_COMPLETE,
+    IS_PATH,
+    KIND,
+    SIDE,
+    WEIGHT,
+    Levels,
+    across,
+    factor_diameter,
+    factor_ports,
+    level_record,
+    levels_of,
+    split,
+    value,
+)
+from mpinet.networks.hdn.routing import landing_routing, stack_routing, stateless_routing
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+
+
+class DualNet(Topology):
+    """What HDN, RDN and dual-cube share: all but the notation of their parameters.
+
+    Ports: factor by factor +1 and -1 (complete graph: +1, +2, ..), then the cross ports of level
+    1, .., k. Without levels it is the product base itself.
+    """
+
+    paper = "HDN (Li, Peng, Chu 2012)"
+    specification = "hdn 1, 2, 3, 5, 6"
+
+    def __init__(self, arguments: str, base: tuple[Factor, ...], members: tuple[Members, ...]):
+        self.levels: Levels = levels_of(self.family, base, members)
+        super().__init__(
+            arguments,
+            size=self.levels.sizes[-1],
+            ports=sum(map(factor_ports, base)) + self.levels.count,
+            params=self.levels.params(),
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Across to the other class, or along a factor of the base."""
+        cross = port - params[FIRST_CROSS]
+        if cross >= 0:
+            return across(node, level_record(cross + 1, params), params)
+        factor = factor_of(port, params)
+        weight, side, kind = params[factor + WEIGHT], params[factor + SIDE], params[factor + KIND]
+        way = port - params[factor + FIRST_PORT]
+        step = way + 1 if kind == IS_COMPLETE else 1 - 2 * way
+        moved = node // weight % side + step
+        if moved < 0 or moved >= side:
+            if kind == IS_PATH:
+                return -1
+            step += side if moved < 0 else -side
+        return node + step * weight
+
+    @rule
+    def reverse_port(node, port, params):
+        """A cross port is its own way back; in the base it is the opposite step's port."""
+        if port >= params[FIRST_CROSS]:
+            return port
+        factor = factor_of(port, params)
+        first = params[factor + FIRST_PORT]
+        last = params[factor + SIDE] - 2 if params[factor + KIND] == IS_COMPLETE else 1
+        return 2 * first + last - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Nodes by the recurrence of section 3; degree and diameter by Theorem 1.
+
+        Diameter 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2.
+        """
+        levels, k = self.levels, self.levels.count
+        diameters = [factor_diameter(factor) for factor in levels.base]
+        inside = sum(
+            2 ** (k - level) * sum(diameters[j] for j in members)
+            for level, members in enumerate(levels.members, 1)
+        )
+        diameter = 2**k * sum(diameters) - inside + 2 ** (k + 1) - 2
+        return {"size": self.size, "degree": self.ports, "diameter": diameter}
+
+    def address(self, node: int) -> str:
+        """The paper's address at the top level: ``C,U,SN,N``; the coordinates if there is none."""
+        self.require_node(node)
+        return ",".join(map(str, split(node, self._address_digits())))
+
+    def read_address(self, address: str) -> int:
+        """Put the parts together."""
+        parts = zip(map(int, address.split(",")), self._address_digits(), strict=True)
+        return sum(part * weight for part, (weight, _) in parts)
+
+    def _address_digits(self) -> list[tuple[int, int]]:
+        """The parts of an address as digits of the node number."""
+        levels, k = self.levels, self.levels.count
+        if k == 0:
+            return levels.coordinates
+        n, s = levels.clusters(k), levels.super_size(k)
+        return [*levels.upper_digits(k)[:2], (s, n), (1, s)]
+
+    def level_address(self, node: int, level: int) -> tuple[int, int, int, int]:
+        """The paper's address (C_i, U_i, SN_i, N_i) of a node inside its copy of level i.
+
+        Raises
+        ------
+        NodeError
+            No such node or level.
+        """
+        self.require_node(node)
+        levels = self.levels
+        if not 1 <= level <= levels.count:
+            raise NodeError(f"There is no level {level} in {self.name}: 1..{levels.count}.")
+        own_class, cluster = split(node, levels.upper_digits(level)[:2])
+        number = value(node, levels.super_node_digits(level))
+        return own_class, cluster, number, value(node, levels.inner_digits(level))
+
+    def digits(self, node: int) -> tuple[int, ...]:
+        """All digits (C_k, U_k, .., C_1, U_1, b_0, .., b_{r-1}) of a node."""
+        self.require_node(node)
+        return split(node, self.levels.digits())
+
+    def node_of(self, digits: Sequence[int]) -> int:
+        """The node with these digits: the inverse of `digits`.
+
+        Raises
+        ------
+        NodeError
+            Too many or too few digits, or one out of its range.
+        """
+        places = self.levels.digits()
+        if len(digits) != len(places):
+            raise NodeError(f"A node of {self.name} has {len(places)} digits, not {len(digits)}.")
+        for at, (digit, (_, radix)) in enumerate(zip(digits, places, strict=True)):
+            if not 0 <= digit < radix:
+                raise NodeError(
+                    f"Digit {at} of a node of {self.name} must be 0..{radix - 1}, not {digit}."
+                )
+        return sum(digit * weight for digit, (weight, _) in zip(digits, places, strict=True))
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The paper's Algorithm 1; without a stack; with better landings.
+
+        ``algorithm1``: the header is a stack of legs (5.1, 5.2). ``stateless``: the header is the
+        target (5.3). ``landing``: the source chooses where to cross (5.4).
+        """
+        return {
+            "algorithm1": lambda: stack_routing(self),
+            "stateless": lambda: stateless_routing(self),
+            "landing": lambda: landing_routing(self),
+        }
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Algorithm 2, mended (6.2)."""
+        return {"algorithm2": lambda: broadcast_schedule(self, self.levels, root)}
+
+
+class HierarchicalDualNet(DualNet):
+    """HDN(B,k,S) over a product of rings C, complete graphs K and (without levels) paths P.
+
+    Parameters
+    ----------
+    BASE : sequence of (str, int)
+        Kind and size of each factor.
+    super : sequence of sequences of int, optional
+        The factors of the super-node, level by level. Default: no levels.
+    sizes : sequence of int, optional
+        The super-nodes' sizes instead, where they say which ones.
+    """
+
+    family = "hdn"
+    parameters = (
+        Parameter("BASE", BASE_ALLOWED, factors),
+        Parameter("super", SUPER_ALLOWED, super_nodes, default=None),
+        Parameter("sizes", SIZES_ALLOWED, super_sizes, default=None),
+    )
+    example = "hdn:2x3x5,super=0.1/1.2"
+
+    def __init__(
+        self,
+        BASE: Sequence[tuple[str, int]],
+        super: Sequence[Sequence[int]] | None = None,
+        sizes: Sequence[int] | None = None,
+    ):
+        base = require_base("hdn", BASE)
+        if super is not None and sizes is not None:
+            raise TopologyError("hdn: give super or sizes, not both.")
+        if sizes is not None:
+            super = super_of_sizes("hdn", base, sizes)
+        members = require_super("hdn", base, () if super is None else super)
+        levels = "/".join(map(members_text, members))
+        # The name that contract.md gives the parameter hides Python's own super.
+        DualNet.__init__(self, joined(base) + (f",super={levels}" if levels else ""), base, members)
+
+
+class RecursiveDualNet(DualNet):
+    """RDN(B,k): the HDN whose super-nodes are single nodes."""
+
+    family = "rdn"
+    parameters = (Parameter("BASE", BASE_ALLOWED, factors), Parameter("k", "0..4", integer))
+    example = "rdn:2x3x5,1"
+
+    def __init__(self, BASE: Sequence[tuple[str, int]], k: int):
+        base = require_base("rdn", BASE)
+        require_integer("rdn", "k", k, 0, 4)
+        super().__init__(f"{joined(base)},{k}", base, require_super("rdn", base, [()] * k))
+
+
+class DualCube(DualNet):
+    """Dual-cube: the RDN of one level over the (n-1)-cube; a node's address in its cube is U,SN."""
+
+    family = "dualcube"
+    parameters = (Parameter("n", "2..29", integer),)
+    example = "dualcube:3"
+
+    def __init__(self, n: int):
+        require_integer("dualcube", "n", n, 2, 29)
+        super().__init__(f"{n}", (K2,) * (n - 1), ((),))
+
+
+@inlined
+def factor_of(port, params):
+    """Where the record of the factor of a port starts."""
+    factor = FACTORS_AT
+    while params[factor + FACTOR_RECORD + FIRST_PORT] <= port:
+        factor += FACTOR_RECORD
+    return factor
