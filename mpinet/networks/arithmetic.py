@@ -21,6 +21,17 @@ def lowest_one(word: int) -> int:
 
 
 @inlined
+def highest_one(word: int) -> int:
+    """Position of the highest one bit of a positive word."""
+    word |= word >> 1
+    word |= word >> 2
+    word |= word >> 4
+    word |= word >> 8
+    word |= word >> 16
+    return count_ones(word | (word >> 32)) - 1
+
+
+@inlined
 def ceil_log2(number: int) -> int:
     """Least e with 2^e >= number, for a positive number."""
     exponent = 0

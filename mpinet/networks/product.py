@@ -33,6 +33,8 @@ class Product(Topology):
     ----------
     first, second : Topology
         The factors; both of links or both of busses. Only the second may have switches.
+    arguments : str, optional
+        The arguments of a family that is a product under a name of its own.
 
     Raises
     ------
@@ -40,7 +42,7 @@ class Product(Topology):
         Factors that do not go together.
     """
 
-    def __init__(self, first: Topology, second: Topology):
+    def __init__(self, first: Topology, second: Topology, arguments: str | None = None):
         require_factors(first, second)
         self.first, self.second = first, second
         busses = None
@@ -49,19 +51,21 @@ class Product(Topology):
         size, ports = first.size * second.size, first.ports + second.ports
         own = (first.busses or 0, second.busses or 0)
         params = joined(first, first.params, second.params, own)
-        super().__init__("", size, ports, params, hosts=first.size * second.hosts, busses=busses)
-        self.name = f"{first.name}*{second.name}"
+        hosts = first.size * second.hosts
+        super().__init__(arguments or "", size, ports, params, hosts=hosts, busses=busses)
+        if arguments is None:
+            self.name = f"{first.name}*{second.name}"
         made = product_rules(rules_of(first), rules_of(second), busses is None)
         for name, product_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(product_rule, self.params))
 
     @property
     def factors(self) -> tuple[Topology, ...]:
-        """The factors that are no products themselves, in order."""
+        """The factors that are no products themselves, or that have a name of their own."""
         return tuple(
             leaf
             for factor in (self.first, self.second)
-            for leaf in (factor.factors if isinstance(factor, Product) else (factor,))
+            for leaf in (factor.factors if type(factor) is Product else (factor,))
         )
 
     @property
@@ -91,6 +95,18 @@ class Product(Topology):
             node += weight * factor.node(re.sub(r"\\(.)", r"\1", part))
             weight *= factor.size
         return node
+
+    def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The first factor's busses copy after copy, then the second's."""
+        busses, others = self.first.busses or 0, self.second.busses or 0
+        b, a = np.divmod(np.unique(nodes), self.first.size)
+        rows, own = _spread(self.first, a)
+        columns, across = _spread(self.second, b)
+        own += b[rows] * busses
+        across += self.second.size * busses + a[columns] * others
+        at = np.concatenate([rows, columns])
+        pairs = np.stack([b[at] * self.first.size + a[at], np.concatenate([own, across])], axis=1)
+        return np.unique(pairs, axis=0)
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -151,6 +167,17 @@ class Product(Topology):
             params=with_head(self, params),
             phases=first.phases + second.phases,
         )
+
+
+def _spread(
+    factor: Topology, places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The busses of a factor's nodes: which of the places, and the bus."""
+    pairs = factor.incidences(np.unique(places))
+    begin, end = (np.searchsorted(pairs[:, 0], places, side) for side in ("left", "right"))
+    rows = np.repeat(np.arange(places.size), end - begin)
+    before = np.repeat(np.cumsum(end - begin) - end, end - begin)
+    return rows, pairs[np.arange(rows.size) - before, 1]
 
 
 def require_factors(first: Topology, second: Topology) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from mpinet.compiled import Rule, rule
-from mpinet.errors import TopologyError
+from mpinet.networks.arithmetic import highest_one
 from mpinet.networks.parameters import require_integer
-from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
@@ -16,8 +16,23 @@ MOST_DIMENSIONS = 57
 """Largest n for which 64 bits number the n 2^n ports."""
 
 
-class Cube(Topology):
-    """A cube variant of 2^n processors, numbered by their labels read in binary.
+class BinaryLabels(Topology):
+    """2^n processors, numbered by their labels of n bits read in binary."""
+
+    dimensions: int
+
+    def address(self, node: int) -> str:
+        """The label: the bits of the number."""
+        self.require_node(node)
+        return format(node, f"0{self.dimensions}b")
+
+    def read_address(self, address: str) -> int:
+        """Read the bits."""
+        return int(address, 2)
+
+
+class Cube(BinaryLabels):
+    """A cube variant of 2^n processors.
 
     A family gives the smallest n as `least` and its two routing rules: `shortest_rule` takes the
     lowest port that leads closer, `dimension_rule` corrects the highest wrong bit first.
@@ -34,7 +49,7 @@ class Cube(Topology):
 
     @classmethod
     def require_dimensions(cls, where: str, n: int) -> None:
-        """Raise `TopologyError`, whose sentence starts with `where`, unless there is such a cube."""
+        """Raise `TopologyError`, whose sentence starts with `where`, unless n is allowed."""
         require_integer(where, "n", n, cls.least, MOST_DIMENSIONS)
 
     @property
@@ -42,23 +57,13 @@ class Cube(Topology):
         """Degree n; diameter ceil((n+1)/2) (lemma 3)."""
         return {"degree": self.dimensions, "diameter": (self.dimensions + 2) // 2}
 
-    def address(self, node: int) -> str:
-        """The label: the bits of the number."""
-        self.require_node(node)
-        return format(node, f"0{self.dimensions}b")
-
-    def read_address(self, address: str) -> int:
-        """Read the bits."""
-        return int(address, 2)
-
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """The lowest port that leads closer; or the highest wrong bit first, at most n hops."""
+        closer, highest = type(self).shortest_rule, type(self).dimension_rule
         return {
-            "shortest": lambda: stateless("shortest", self.shortest_rule, self),
-            "dimension": lambda: stateless(
-                "dimension", self.dimension_rule, self, shortest=False
-            ),
+            "shortest": lambda: stateless("shortest", closer, self),
+            "dimension": lambda: stateless("dimension", highest, self, shortest=False),
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
@@ -66,21 +71,17 @@ class Cube(Topology):
         return {"dimensions": lambda: dimensions_schedule(self, root)}
 
 
-class OddCube(Cube):
-    """A cube variant whose n must be odd."""
-
-    @classmethod
-    def require_dimensions(cls, where: str, n: int) -> None:
-        """Refuse even n, too."""
-        super().require_dimensions(where, n)
-        if n % 2 == 0:
-            raise TopologyError(f"{where}: n must be odd, not {n}.")
-
-
 @rule
 def same_port(node, port, params):
     """The port leads back from its other end, too."""
     return port
+
+
+@rule
+def fix_highest_bit(node, header, params):
+    """Take the port of the highest bit that is wrong, where it changes lower bits only."""
+    difference = node ^ header[0]
+    return ARRIVED if difference == 0 else highest_one(difference)
 
 
 @rule

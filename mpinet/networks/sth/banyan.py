@@ -1,0 +1,95 @@
+"""The banyan-hypercube: levels of hypercubes, neighbouring levels joined as in a banyan network."""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.sth.addresses import parts_of, written
+from mpinet.networks.topology import Topology
+
+LEVELS, BITS, CUBE_BITS = 2, 3, 4
+"""Where the rules' parameters hold h, the bits of a digit, and those of a label."""
+
+
+class BanyanHypercube(Topology):
+    """Banyan-hypercube of h s^k processors L*s^k + X.
+
+    The first ports flip the bits of X; then s ports lead to level L+1, setting base-s digit L of X
+    to 0..s-1; then s ports to level L-1, setting digit L-1.
+    """
+
+    family = "bh"
+    parameters = (
+        Parameter("h", "1..k+1", integer),
+        Parameter("k", ">= 1", integer),
+        Parameter("s", "a power of two >= 2", integer),
+    )
+    example = "bh:3,2,4"
+    paper = "Youssef, Narahari 1990"
+    specification = "sth 8"
+
+    def __init__(self, h: int, k: int, s: int):
+        require_integer("bh", "k", k, 1, 57)
+        require_integer("bh", "h", h, 1, k + 1)
+        require_integer("bh", "s", s, 2, 2**57)
+        if s.bit_count() != 1:
+            raise TopologyError(f"bh: s must be a power of two, not {s}.")
+        bits = s.bit_length() - 1
+        self.label_bits = k * bits
+        super().__init__(
+            f"{h},{k},{s}",
+            size=h << (k * bits),
+            ports=k * bits + 2 * s,
+            params=[h, bits, k * bits],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Inside the level's hypercube, or to a neighbouring level."""
+        cube_bits, bits = params[CUBE_BITS], params[BITS]
+        if port < cube_bits:
+            return node ^ (1 << port)
+        level = node >> cube_bits
+        port -= cube_bits
+        if port < 1 << bits:
+            if level == params[LEVELS] - 1:
+                return -1
+            return with_digit(node, bits * level, port, params) + (1 << cube_bits)
+        if level == 0:
+            return -1
+        port -= 1 << bits
+        return with_digit(node, bits * (level - 1), port, params) - (1 << cube_bits)
+
+    @rule
+    def reverse_port(node, port, params):
+        """The same bit, or the port in the other direction that sets the digit back."""
+        cube_bits, bits = params[CUBE_BITS], params[BITS]
+        if port < cube_bits:
+            return port
+        level = node >> cube_bits
+        if port - cube_bits < 1 << bits:
+            return cube_bits + (1 << bits) + digit_at(node, bits * level, params)
+        return cube_bits + digit_at(node, bits * (level - 1), params)
+
+    def address(self, node: int) -> str:
+        """``(L,X)``: level and label."""
+        self.require_node(node)
+        return written(node >> self.label_bits, node % (1 << self.label_bits))
+
+    def read_address(self, address: str) -> int:
+        """Put level and label together."""
+        level, label = parts_of(address)
+        return (level << self.label_bits) + label
+
+
+@inlined
+def digit_at(node, place, params):
+    """The digit of the label that starts at bit `place`."""
+    return (node >> place) & ((1 << params[BITS]) - 1)
+
+
+@inlined
+def with_digit(node, place, digit, params):
+    """The node with that digit set."""
+    return node + ((digit - digit_at(node, place, params)) << place)

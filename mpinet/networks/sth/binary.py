@@ -1,0 +1,25 @@
+"""The binary hypercube as one of the kinds of the cube in STH."""
+
+from __future__ import annotations
+
+from mpinet.networks.classic.hypercube import Hypercube, fix_lowest_bit
+from mpinet.networks.sth.cube import Cube, fix_highest_bit, same_port
+
+
+class BinaryCube(Cube):
+    """Hypercube of 2^n processors with the routings of its variants: the kind q."""
+
+    family = "q"
+    paper = "STH (definition 7)"
+    specification = "sth 3"
+
+    neighbor = Hypercube.neighbor
+    reverse_port = same_port
+
+    shortest_rule = fix_lowest_bit
+    dimension_rule = fix_highest_bit
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n, diameter n (definition 7)."""
+        return {"degree": self.dimensions, "diameter": self.dimensions}

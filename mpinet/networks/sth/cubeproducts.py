@@ -1,0 +1,139 @@
+"""Products that the paper names: star graph and mesh times a hypercube, star times arrangement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.errors import TopologyError
+from mpinet.networks.classic.hypercube import Hypercube
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.sth.cube import MOST_DIMENSIONS
+from mpinet.networks.sth.namedproduct import NamedProduct
+from mpinet.networks.sth.permutations import MOST_SYMBOLS, Arrangement, StarGraph
+from mpinet.networks.topology import Topology
+
+COLUMNS = 2
+"""Where the lattice's parameters hold c."""
+
+UP, DOWN, LEFT, RIGHT = range(4)
+"""The lattice's ports: i-1, i+1, j-1, j+1."""
+
+
+class StarCube(NamedProduct):
+    """Star-hypercube: the star graph of n symbols times the hypercube of m dimensions."""
+
+    family = "starcube"
+    parameters = (Parameter("n", "2..15", integer), Parameter("m", "1..57", integer))
+    example = "starcube:4,3"
+    paper = "Zheng, Cong, Bitayeb 1993"
+    specification = "sth 8"
+
+    def __init__(self, n: int, m: int):
+        require_integer("starcube", "n", n, 2, MOST_SYMBOLS)
+        require_integer("starcube", "m", m, 1, MOST_DIMENSIONS)
+        super().__init__(f"{n},{m}", StarGraph(n), Hypercube(m))
+
+
+class ArrangementStar(NamedProduct):
+    """Arrangement-star: the star graph of s symbols times the arrangement graph A(n,k)."""
+
+    family = "arrstar"
+    parameters = (
+        Parameter("s", "2..15", integer),
+        Parameter("n", ">= 2", integer),
+        Parameter("k", "1..n-1", integer),
+    )
+    example = "arrstar:3,4,2"
+    paper = "Awwad, Al-Ayyoub, Ould-Khaoua 2003"
+    specification = "sth 8"
+
+    def __init__(self, s: int, n: int, k: int):
+        require_integer("arrstar", "s", s, 2, MOST_SYMBOLS)
+        require_integer("arrstar", "n", n, 2)
+        require_integer("arrstar", "k", k, 1, n - 1)
+        super().__init__(f"{s},{n},{k}", StarGraph(s), Arrangement(n, k))
+
+
+class HyperMesh(NamedProduct):
+    """Hyper-mesh: the mesh of r rows and c columns times the hypercube of n dimensions."""
+
+    family = "hypermesh"
+    parameters = (
+        Parameter("r", ">= 1, r*c >= 2", integer),
+        Parameter("c", ">= 1", integer),
+        Parameter("n", "1..57", integer),
+    )
+    example = "hypermesh:2,3,2"
+    paper = "Abuelrub 2002"
+    specification = "sth 8"
+
+    def __init__(self, r: int, c: int, n: int):
+        require_integer("hypermesh", "r", r, 1)
+        require_integer("hypermesh", "c", c, 1)
+        require_integer("hypermesh", "n", n, 1, MOST_DIMENSIONS)
+        if r * c < 2:
+            raise TopologyError("hypermesh: r*c must be >= 2, not 1.")
+        super().__init__(f"{r},{c},{n}", Lattice(r, c), Hypercube(n))
+
+
+class Lattice(Topology):
+    """The hyper-mesh's mesh of places i*c + j; ports i-1, i+1, j-1, j+1, absent at the border."""
+
+    family = "lattice"
+
+    def __init__(self, r: int, c: int):
+        self.columns = c
+        super().__init__(f"{r},{c}", size=r * c, ports=4, params=[c])
+
+    @rule
+    def neighbor(node, port, params):
+        """One further along the row or column, nothing behind the border."""
+        columns = params[COLUMNS]
+        if port == UP:
+            return node - columns if node >= columns else -1
+        if port == DOWN:
+            return node + columns if node + columns < params[0] else -1
+        column = node % columns
+        if port == LEFT:
+            return node - 1 if column > 0 else -1
+        return node + 1 if column < columns - 1 else -1
+
+    @rule
+    def reverse_port(node, port, params):
+        """The opposite direction."""
+        return port ^ 1
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Diameter r + c - 2."""
+        return {"diameter": self.size // self.columns + self.columns - 2}
+
+    def address(self, node: int) -> str:
+        """Row and column: ``i,j``."""
+        self.require_node(node)
+        i, j = divmod(node, self.columns)
+        return f"{i},{j}"
+
+    def read_address(self, address: str) -> int:
+        """Put row and column together."""
+        i, j = map(int, address.split(","))
+        return i * self.columns + j
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """First to the row, then to the column."""
+        return {"shortest": lambda: stateless("shortest", decide_lattice, self)}
+
+
+@rule
+def decide_lattice(node, header, params):
+    """The lowest port that leads closer."""
+    columns = params[COLUMNS]
+    row, target_row = node // columns, header[0] // columns
+    if row != target_row:
+        return UP if target_row < row else DOWN
+    if node == header[0]:
+        return ARRIVED
+    return LEFT if header[0] < node else RIGHT

@@ -1,0 +1,46 @@
+"""The double-loop hypercube DLH(m,n), which the paper compares with: C_2m times K_2 times Q_n."""
+
+from __future__ import annotations
+
+from mpinet.networks.classic.hypercube import Hypercube
+from mpinet.networks.classic.ring import Ring
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.sth.addresses import parts_of, written
+from mpinet.networks.sth.cube import MOST_DIMENSIONS
+from mpinet.networks.sth.loop import MOST
+from mpinet.networks.sth.namedproduct import NamedProduct
+
+
+class DoubleLoopHypercube(NamedProduct):
+    """DLH(m,n) of m 2^(n+2) processors (r,l,x); ports r+1, r-1, flip l, flip the bits of x.
+
+    The loop l and the label x are the n+1 bits 2x+l of one hypercube.
+    """
+
+    family = "dlh"
+    parameters = (Parameter("m", "2..2^57", integer), Parameter("n", "0..56", integer))
+    example = "dlh:3,2"
+    paper = "Youyao et al. 2008; STH (table 4)"
+    specification = "sth 2, 3"
+
+    def __init__(self, m: int, n: int):
+        self.m = require_integer("dlh", "m", m, 2, MOST)
+        self.dimensions = require_integer("dlh", "n", n, 0, MOST_DIMENSIONS - 1)
+        super().__init__(f"{m},{n}", Ring(2 * m), Hypercube(n + 1))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n+3, diameter m+n+1, m 2^(n+1) (n+3) links (table 4)."""
+        m, n = self.m, self.dimensions
+        return {"degree": n + 3, "diameter": m + n + 1, "links": (n + 3) * m << (n + 1)}
+
+    def address(self, node: int) -> str:
+        """``(r,l,x)``: place in the ring, loop, the cube's label in decimal."""
+        self.require_node(node)
+        bits, place = divmod(node, self.first.size)
+        return written(place, bits % 2, bits // 2)
+
+    def read_address(self, address: str) -> int:
+        """Put place, loop and label together."""
+        place, loop, label = parts_of(address)
+        return (2 * label + loop) * self.first.size + place

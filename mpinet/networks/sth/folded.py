@@ -1,0 +1,57 @@
+"""The folded hypercube: every processor has a link to its complement, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.networks.arithmetic import count_ones, lowest_one
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.sth.cube import BinaryLabels, same_port
+
+
+class FoldedCube(BinaryLabels):
+    """Folded hypercube of 2^n processors; port i flips bit i, port n all bits."""
+
+    family = "foldedcube"
+    parameters = (Parameter("n", "2..57", integer),)
+    example = "foldedcube:5"
+    paper = "El-Amawy, Latifi 1991"
+    specification = "sth 8"
+
+    def __init__(self, n: int):
+        self.dimensions = require_integer("foldedcube", "n", n, 2, 57)
+        super().__init__(f"{n}", size=2**n, ports=n + 1)
+
+    @rule
+    def neighbor(node, port, params):
+        """Flip bit `port`, or all bits."""
+        return params[0] - 1 - node if port == params[1] - 1 else node ^ (1 << port)
+
+    reverse_port = same_port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n+1, diameter ceil(n/2)."""
+        return {"degree": self.ports, "diameter": self.ports // 2}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The lowest port that leads closer."""
+        return {"shortest": lambda: stateless("shortest", decide, self)}
+
+
+@rule
+def decide(node, header, params):
+    """Correct the lowest wrong bit, or spoil the lowest right one on the way to the complement."""
+    wrong = node ^ header[0]
+    if wrong == 0:
+        return ARRIVED
+    bits = params[1]
+    if 2 * count_ones(wrong) < bits:
+        return lowest_one(wrong)
+    if 2 * count_ones(wrong) == bits:
+        return 0
+    right = params[0] - 1 - wrong
+    return lowest_one(right) if right else bits - 1

@@ -1,0 +1,126 @@
+"""Hex-Cell HC(d), which the paper compares with: hexagons in d levels round one in the middle.
+
+Level X is a ring of 6(2X-1) processors in six sextants; processors at even places of a sextant have
+a link outwards, those at odd places one inwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.sth.addresses import parts_of, written
+from mpinet.networks.sth.closer import lowest_closer_port
+from mpinet.networks.topology import Topology
+
+DEPTH = 2
+"""Where the rules' parameters hold d."""
+
+FORWARD, ACROSS = 0, 2
+
+
+@inlined
+def floor_sqrt(number):
+    """Largest whole number whose square is at most `number`, for 0 <= number < 2^62."""
+    root = int(number**0.5)
+    while root * root > number:
+        root -= 1
+    while (root + 1) * (root + 1) <= number:
+        root += 1
+    return root
+
+
+@inlined
+def level_and_place(node):
+    """Level X and place Y in the level's ring."""
+    inside = floor_sqrt(node // 6)
+    return inside + 1, node - 6 * inside * inside
+
+
+@inlined
+def coordinates(node):
+    """Place in the plane: three coordinates, of which every link changes one by 1."""
+    level, place = level_and_place(node)
+    side = 2 * level - 1
+    sextant = place // side
+    place -= sextant * side
+    up, down = (place + 1) // 2, place // 2
+    if sextant % 2 == 0:
+        x, y, z = level, 1 - level + up, -down
+    else:
+        x, y, z = level - up, 1 + down, 1 - level
+    if sextant < 2:
+        return x, y, z
+    return (z, x, y) if sextant < 4 else (y, z, x)
+
+
+@inlined
+def cell_distance(node, target, params):
+    """Hops between two processors: the sum of the coordinates' differences (spec of STH, 4)."""
+    x, y, z = coordinates(node)
+    a, b, c = coordinates(target)
+    return abs(x - a) + abs(y - b) + abs(z - c)
+
+
+class HexCell(Topology):
+    """Hex-Cell of 6 d^2 processors, level after level; ports: on and back in the ring, across."""
+
+    family = "hexcell"
+    parameters = (Parameter("d", ">= 1", integer),)
+    example = "hexcell:3"
+    paper = "Sharieh et al. 2008; STH (table 4)"
+    specification = "sth 2, 3"
+
+    def __init__(self, d: int):
+        self.depth = require_integer("hexcell", "d", d, 1)
+        super().__init__(f"{d}", size=6 * d * d, ports=3, params=[d])
+
+    @rule
+    def neighbor(node, port, params):
+        """Along the level's ring; or to the next level, from even places outwards."""
+        level, place = level_and_place(node)
+        side = 2 * level - 1
+        if port != ACROSS:
+            if port == FORWARD:
+                return node + 1 if place < 6 * side - 1 else node - place
+            return node - 1 if place > 0 else node + 6 * side - 1
+        sextant = place // side
+        place -= sextant * side
+        if place % 2 == 1:
+            return 6 * (level - 2) * (level - 2) + sextant * (side - 2) + place - 1
+        if level == params[DEPTH]:
+            return -1
+        return 6 * level * level + sextant * (side + 2) + place + 1
+
+    @rule
+    def reverse_port(node, port, params):
+        """On and back are each other's way back, across its own."""
+        return port if port == ACROSS else 1 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 3, diameter 4d-1 (introduction)."""
+        return {"degree": 3, "diameter": 4 * self.depth - 1}
+
+    def address(self, node: int) -> str:
+        """``(X,Y+1)``: level and place in it, both from 1."""
+        self.require_node(node)
+        level, place = level_and_place(node)
+        return written(level, place + 1)
+
+    def read_address(self, address: str) -> int:
+        """Put level and place together."""
+        level, place = parts_of(address)
+        return 6 * (level - 1) ** 2 + place - 1
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The lowest port that leads closer in the plane."""
+        closer = type(self).shortest_rule
+        return {"shortest": lambda: stateless("shortest", closer, self)}
+
+    shortest_rule = lowest_closer_port.bind(
+        "HexCell.shortest", wiring=neighbor, distance=cell_distance
+    )

@@ -1,0 +1,64 @@
+"""The hierarchical hypercube: 2^k processors at every place of a cube of 2^k dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
+from mpinet.networks.sth.addresses import parts_of, written
+from mpinet.networks.sth.cube import same_port
+from mpinet.networks.topology import Topology
+
+
+class HierarchicalCube(Topology):
+    """HHC of 2^(2^k+k) processors X*2^k + Y; ports 0..k-1 flip the bits of Y, port k bit Y of X."""
+
+    family = "hhc"
+    parameters = (Parameter("k", "1..5", integer),)
+    example = "hhc:2"
+    paper = "Malluhi, Bayoumi 1994"
+    specification = "sth 8"
+
+    def __init__(self, k: int):
+        self.bits = require_integer("hhc", "k", k, 1, 5)
+        super().__init__(f"{k}", size=1 << (2**k + k), ports=k + 1)
+
+    @rule
+    def neighbor(node, port, params):
+        """Inside the small cube, or over the large cube's dimension of the place in it."""
+        k = params[1] - 1
+        if port < k:
+            return node ^ (1 << port)
+        return node ^ (1 << (k + (node & ((1 << k) - 1))))
+
+    reverse_port = same_port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree k+1, diameter 2^(k+1)."""
+        return {"degree": self.ports, "diameter": 2 << self.bits}
+
+    def address(self, node: int) -> str:
+        """``(X,Y)``: the small cube's number and the place in it."""
+        self.require_node(node)
+        return written(node >> self.bits, node % (1 << self.bits))
+
+    def read_address(self, address: str) -> int:
+        """Put cube and place together."""
+        cube, place = parts_of(address)
+        return (cube << self.bits) + place
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest paths by 2^k tables: all small cubes look alike."""
+        return {"shortest": lambda: table_routing(self, decide, 1 << self.bits)}
+
+
+@rule
+def decide(node, header, params):
+    """Move the node into the small cube 0 and look the target up."""
+    place = node & (params[REPRESENTATIVES] - 1)
+    return entry(params, place * params[0] + (header[0] ^ node ^ place))

@@ -1,0 +1,112 @@
+"""The linear loop LST(m): the circulant of 8m processors with the jumps 1 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.classic.circulant import JumpNetwork
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.sth.candidates import BACK, BACK_4, ON, ON_4, candidate_routing
+from mpinet.networks.topology import Topology
+
+MOST = 2**57
+"""Largest m: a number, a candidate and a mark fit in a word."""
+
+PREFIX = "PE_"
+"""What the paper puts before a processor's number."""
+
+
+class ChordedLoop(JumpNetwork):
+    """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
+
+    family = "lst"
+    parameters = (Parameter("m", "2..2^57", integer),)
+    example = "lst:3"
+    paper = "STH (section 3)"
+    specification = "sth 3"
+
+    def __init__(self, m: int):
+        self.m = require_integer("lst", "m", m, 2, MOST)
+        super().__init__(f"{m}", 8 * m, (-4, 1))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 4, diameter m+1, 16m links (section 3, lemma 3)."""
+        return {"degree": 4, "diameter": self.m + 1, "links": 16 * self.m}
+
+    def address(self, node: int) -> str:
+        """``PE_u``."""
+        self.require_node(node)
+        return f"{PREFIX}{node}"
+
+    def read_address(self, address: str) -> int:
+        """Number of ``PE_u``."""
+        return int(address.removeprefix(PREFIX))
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The paper's choice among four candidate walks; and the stateless shortest one."""
+        return {
+            "paper": lambda: candidate_routing(self),
+            "optimal": lambda: stateless("optimal", decide, self),
+        }
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Along the chords, then to both sides."""
+        return {"chords": lambda: loop_schedule(self, root)}
+
+
+@rule
+def decide(node, header, params):
+    """The shorter way round (a tie forward), by a chord as long as three or more are to go."""
+    offset = header[0] - node
+    if offset == 0:
+        return ARRIVED
+    ahead = offset if offset > 0 else offset + params[0]
+    if 2 * ahead <= params[0]:
+        return ON_4 if ahead >= 3 else ON
+    return BACK_4 if params[0] - ahead >= 3 else BACK
+
+
+def loop_schedule(topology: Topology, root: int) -> Schedule:
+    """The one-port broadcast in LST(m): m+2 steps (spec of STH, 6)."""
+    phases = (("lst", topology.size // 8 + 2),)
+    return Schedule("chords", root, send, topology.params, phases)
+
+
+@inlined
+def chords_and_rest(offset, size):
+    """Chords k and rest e of an offset 4k+e to the source, with k in -(m-1)..m and e in -1..2."""
+    place = offset + 1 if offset + 1 < size else 0
+    chords = place // 4
+    return chords if 8 * chords <= size else chords - size // 4, place % 4 - 1
+
+
+@rule
+def send(node, root, since, step, params):
+    """Every fourth processor passes on by its chord first; then +1 and -1, and +1 once more."""
+    size = params[0]
+    chords, rest = chords_and_rest((node - root) % size, size)
+    turn = step - since
+    if node == root:
+        return chord_then_sides(turn - 1, BACK_4) if turn > 1 else ON_4
+    if rest == 0:
+        if chords > 0 and 8 * chords < size:
+            return chord_then_sides(turn, ON_4)
+        if chords < 0 and 8 * (1 - chords) < size:
+            return chord_then_sides(turn, BACK_4)
+        return chord_then_sides(turn + 1, BACK_4)
+    return ON if rest == 1 and turn == 1 else -1
+
+
+@inlined
+def chord_then_sides(turn, chord):
+    """What a processor with a chord to serve sends in its turns 1, 2, 3, or -1."""
+    if turn == 1:
+        return chord
+    if turn == 2:
+        return ON
+    return BACK if turn == 3 else -1

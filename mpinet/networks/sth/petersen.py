@@ -1,0 +1,171 @@
+"""The Petersen graph and its products with itself and with the hypercube.
+
+The Petersen graph has an outer ring 0..4, an inner star 5..9 with steps of 2, and a spoke for each
+of the five. A folded Petersen cube has k such digits, digit 0 the fastest, and a cube's label above
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.arithmetic import lowest_one
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import Topology
+
+FORWARD, BACKWARD, SPOKE = 0, 1, 2
+
+DIGITS, POWERS = 2, 3
+"""Where the rules' parameters hold k and the powers 10^0 .. 10^k."""
+
+
+@inlined
+def petersen_neighbor(node, port):
+    """Behind ports 0 and 1 the ring or star, behind port 2 the spoke."""
+    if port == SPOKE:
+        return node + 5 if node < 5 else node - 5
+    step = 1 if node < 5 else 2
+    if port == BACKWARD:
+        step = 5 - step
+    return (node + step) % 5 + (0 if node < 5 else 5)
+
+
+@inlined
+def petersen_port(node, target):
+    """The port towards another processor; no shortest path has a second one beside it.
+
+    The offset counts steps of the node's own ring or star.
+    """
+    offset = (target - node) % 5
+    if node >= 5:
+        offset = 3 * offset % 5
+    if (node < 5) == (target < 5):
+        return FORWARD if offset <= 2 else BACKWARD
+    if offset == 1:
+        return FORWARD
+    return BACKWARD if offset == 4 else SPOKE
+
+
+class PetersenCube(Topology):
+    """What the family shares: k Petersen digits under n bits; 3 ports a digit, then one a bit."""
+
+    def __init__(self, arguments: str, n: int, k: int):
+        powers = [10**j for j in range(k + 1)]
+        super().__init__(arguments, size=10**k << n, ports=3 * k + n, params=[k, *powers])
+
+    @rule
+    def neighbor(node, port, params):
+        """Move in the port's digit, or flip the port's bit."""
+        digits = params[DIGITS]
+        if port >= 3 * digits:
+            power = params[POWERS + digits]
+            label = node // power
+            return node + ((label ^ (1 << (port - 3 * digits))) - label) * power
+        power = params[POWERS + port // 3]
+        digit = node // power % 10
+        return node + (petersen_neighbor(digit, port % 3) - digit) * power
+
+    @rule
+    def reverse_port(node, port, params):
+        """Forward and backward are each other's way back, spokes and bits their own."""
+        if port >= 3 * params[DIGITS] or port % 3 == SPOKE:
+            return port
+        return port + 1 - 2 * (port % 3)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The lowest port that leads closer: digit after digit, then bit after bit."""
+        return {"shortest": lambda: stateless("shortest", decide, self)}
+
+
+@rule
+def decide(node, header, params):
+    """The lowest wrong digit, or else the lowest wrong bit."""
+    target, digits = header[0], params[DIGITS]
+    if node == target:
+        return ARRIVED
+    for index in range(digits):
+        power = params[POWERS + index]
+        here, there = node // power % 10, target // power % 10
+        if here != there:
+            return 3 * index + petersen_port(here, there)
+    power = params[POWERS + digits]
+    return 3 * digits + lowest_one(node // power ^ target // power)
+
+
+class Petersen(PetersenCube):
+    """Petersen graph; ports along the ring of 0..4 or the star of 5..9, then the spoke."""
+
+    family = "petersen"
+    parameters = ()
+    example = "petersen"
+    paper = "textbook"
+    specification = "sth 8"
+
+    def __init__(self) -> None:
+        super().__init__("", 0, 1)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 3, diameter 2."""
+        return {"degree": 3, "diameter": 2}
+
+
+class HyperPetersen(PetersenCube):
+    """Hyper Petersen network of 10 2^(n-3) processors: the Petersen graph times a hypercube."""
+
+    family = "hp"
+    parameters = (Parameter("n", "3..56", integer),)
+    example = "hp:5"
+    paper = "Das, Banerjee 1992"
+    specification = "sth 8"
+
+    def __init__(self, n: int):
+        self.degree = require_integer("hp", "n", n, 3, 56)
+        super().__init__(f"{n}", n - 3, 1)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n, diameter n-1."""
+        return {"degree": self.degree, "diameter": self.degree - 1}
+
+
+class FoldedPetersenCube(PetersenCube):
+    """Folded Petersen cube FPQ(n,k) of 10^k 2^n processors; a digit's ports 3j..3j+2, then bits."""
+
+    family = "fpq"
+    parameters = (Parameter("n", "0..53", integer), Parameter("k", "1..17", integer))
+    example = "fpq:2,2"
+    paper = "Öhring, Das 1996"
+    specification = "sth 8"
+
+    def __init__(self, n: int, k: int):
+        self.bits = require_integer("fpq", "n", n, 0, 53)
+        self.digits = require_integer("fpq", "k", k, 1, 17)
+        super().__init__(f"{n},{k}", n, k)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 3k+n, diameter 2k+n."""
+        return {"degree": self.ports, "diameter": 2 * self.digits + self.bits}
+
+
+class FoldedPetersen(PetersenCube):
+    """Folded Petersen network FP(k) of 10^k processors; port 3j+i is port i of digit j."""
+
+    family = "fp"
+    parameters = (Parameter("k", "1..17", integer),)
+    example = "fp:2"
+    paper = "Öhring, Das 1996"
+    specification = "sth 8"
+
+    def __init__(self, k: int):
+        self.digits = require_integer("fp", "k", k, 1, 17)
+        super().__init__(f"{k}", 0, k)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 3k, diameter 2k."""
+        return {"degree": 3 * self.digits, "diameter": 2 * self.digits}

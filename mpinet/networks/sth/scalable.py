@@ -1,0 +1,105 @@
+"""The scalable twisted hypercube STH(m,n) = LST(m) times a cube of n dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.sth.addresses import parts_of, written
+from mpinet.networks.sth.binary import BinaryCube
+from mpinet.networks.sth.candidates import list_bits
+from mpinet.networks.sth.crossed import CrossedCube
+from mpinet.networks.sth.cube import Cube, dimensions_schedule
+from mpinet.networks.sth.hilbers import HilbersCube
+from mpinet.networks.sth.loop import MOST, ChordedLoop, loop_schedule
+from mpinet.networks.sth.namedproduct import NamedProduct
+from mpinet.networks.sth.twisted import TwistedCube
+
+CUBES: dict[str, type[Cube]] = {
+    "tq": TwistedCube,
+    "cq": CrossedCube,
+    "hkv": HilbersCube,
+    "q": BinaryCube,
+}
+"""The cube's kinds."""
+
+
+class ScalableTwistedHypercube(NamedProduct):
+    """STH(m,n) of 8m 2^n processors (u,v) = v*8m + u; ports 0..3 as in LST, 4.. as in the cube."""
+
+    family = "sth"
+    parameters = (
+        Parameter("m", "2..2^57", integer),
+        Parameter("n", "2..57 (cq, q: 1..57; hkv: odd, 1..57)", integer),
+        Parameter("kind", "tq, cq, hkv or q", str, default="tq"),
+    )
+    example = "sth:3,3"
+    paper = "STH"
+    specification = "sth 2-6"
+
+    def __init__(self, m: int, n: int, kind: str = "tq"):
+        self.m = require_integer("sth", "m", m, 2, MOST)
+        arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
+        super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n+4; diameter m+1+ceil((n+1)/2); m 2^(n+2) (n+4) links (lemmas 2, 3; table 4)."""
+        m, n = self.m, self.second.ports
+        diameter = m + 1 + (n + 2) // 2
+        return {"degree": n + 4, "diameter": diameter, "links": (n + 4) * m << (n + 2)}
+
+    def address(self, node: int) -> str:
+        """``(u,v)``: the place in the loop, and the cube's label in decimal."""
+        self.require_node(node)
+        v, u = divmod(node, self.first.size)
+        return written(u, v)
+
+    def read_address(self, address: str) -> int:
+        """Put place and label together."""
+        u, v = parts_of(address)
+        return v * self.first.size + u
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The loop's part by the paper's procedure or optimally, then the cube's part."""
+        return {"paper": self._paper, "optimal": partial(self._by_loop, "optimal")}
+
+    def _by_loop(self, name: str) -> Routing:
+        """The loop's routing `name`, then the cube's shortest one."""
+        return self.composed(name, name, "shortest")
+
+    def _paper(self) -> Routing:
+        """The loop's port list and the cube's label are the header."""
+        size, dimensions = self.first.size, self.second.ports
+
+        def header_bits(source: int, target: int) -> int:
+            return list_bits(source % size, target % size, size) + dimensions
+
+        return replace(self._by_loop("paper"), header_bits=header_bits)
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """The paper's two phases: the root's loop, then all cubes at once."""
+        label, place = divmod(root, self.first.size)
+        loop = partial(loop_schedule, self.first, place)
+        cubes = partial(dimensions_schedule, self.second, label)
+        return {"twophase": lambda: replace(self._schedule(root, loop, cubes), name="twophase")}
+
+
+def cube_of_kind(kind: str, n: int) -> Cube:
+    """The cube of a kind.
+
+    Raises
+    ------
+    TopologyError
+        There is no such kind, or none of n dimensions.
+    """
+    if not isinstance(kind, str) or kind not in CUBES:
+        raise TopologyError(f"sth: kind must be tq, cq, hkv or q, not {kind!r}.")
+    CUBES[kind].require_dimensions(f"sth with kind {kind}", n)
+    return CUBES[kind](n)
