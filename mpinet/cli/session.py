@@ -86,6 +86,8 @@ class Session:
 
     def _run(self, options: argparse.Namespace, job: Job) -> int:
         """Run the job on all ranks and come to the end together."""
+        import numpy as np
+
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
@@ -93,6 +95,7 @@ class Session:
             transport = world()
             with self._progress(options, job) as progress:
                 result = job.run(transport, progress.update)
+            transport.sum(np.zeros(1))  # a rank may still have an error to tell
         except MpinetError as error:
             status, text = error.status, str(error)
         except KeyboardInterrupt:

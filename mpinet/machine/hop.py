@@ -33,17 +33,27 @@ END_NUMBER, END_NODE, END_HOPS, END_STATUS, END_STEP, END_PAYLOAD = range(6)
     LEAVING,
     WRONG,
     WRONG_PLACE,
+    ARRIVALS_SEAL,
     FIELDS,
-) = range(13)
+) = range(14)
 """The fields of a router's ledger: messages here, steps made; moves and ends in the last pass;
 messages delivered and lost here; hops of all moves, most hops of a delivered message, most messages
-that waited at a processor in a step; rows in `leaving`; a routing error, and who made it."""
+that waited at a processor in a step; rows in `leaving`; a routing error, and who made it; the sum
+of the `seal`s of the delivered messages."""
 
 IDEAL, QUEUED, CHOSEN = range(3)
 """How channels are granted: all at once, first come first served, or as `granted` says."""
 
-UNWIRED_PORT, ENDLESS, WRONG_END = 1, 2, 3
+UNWIRED_PORT, ENDLESS = 1, 2
 """Routing errors."""
+
+SEAL_MASK = (1 << 61) - 1
+
+
+@inlined
+def seal(total, number, node):
+    """Add what shows that a message belongs to a node: swapped ends would change the sum."""
+    return (total + ((number + 1) * (node + 1) & SEAL_MASK)) & SEAL_MASK
 
 
 @inlined
@@ -275,19 +285,23 @@ def book_ends(ends, births, latency, ledger):
             batch -= 1
         latency[ledger[STEP] - births[batch, 1]] += 1
         ledger[DELIVERED] += 1
+        ledger[ARRIVALS_SEAL] = seal(ledger[ARRIVALS_SEAL], ends[i, END_NUMBER], ends[i, END_NODE])
         ledger[HOPS_MAX] = max(ledger[HOPS_MAX], ends[i, END_HOPS])
 
 
-@kernel("void(start_rule, int64[::1], int64[::1], int64[::1], int64, int64[:, ::1])")
+@kernel("int64(start_rule, int64[::1], int64[::1], int64[::1], int64, int64[:, ::1])")
 def write_headers(start_rule, params, sources, targets, header_words, rows):
-    """Let every source write its message's header into the message's row."""
+    """Let every source write its message's header into the message's row; the sum of the seals."""
     start = start_rule.call
     header = np.empty(header_words, np.int64)
+    total = 0
     for i in range(sources.size):
         header[:] = 0
         start(sources[i], targets[i], header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
+        total = seal(total, rows[i, NUMBER], targets[i])
+    return total
 
 
 @kernel("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], int64, int64, int64)")

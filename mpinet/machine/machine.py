@@ -130,7 +130,8 @@ class Machine:
         nodes, ports : array-like of int, shape (k,)
             The sends of this rank's processors: sender and port.
         payload : ndarray, shape (k, ..), optional
-            A message each, of any fixed-size dtype.
+            A message each, of any fixed-size dtype; the same dtype and shape on all ranks, also
+            where there is nothing to send.
         listen : (nodes, ports), optional
             The ports from which this rank's processors accept in this step. Default: from all.
         word : int
@@ -144,8 +145,8 @@ class Machine:
         Raises
         ------
         ModelViolation
-            On every rank, if any processor breaks the port model; it names step, processor,
-            port and rule.
+            If any processor breaks the port model; it names step, processor, port and rule. Every
+            rank raises it, those that only hear of it in this or their next collective.
         """
         sends = self.checked(lambda: step.check_sends(self, nodes, ports))
         if payload is not None:

@@ -100,6 +100,7 @@ class Router:
         self.fifo = policy == "fifo"
         self.payload_words = payload_words
         self.injected = 0
+        self._seal = 0
         self._ideal = mode == "ideal"
         self._arbiter = None if self._ideal else Arbiter.where_needed(machine)
         self._keep = keep
@@ -158,7 +159,7 @@ class Router:
         rows[:, hop.NODE] = sources
         rows[:, hop.NUMBER] = numbers + self._numbered
         rows[:, hop.HOPS] = 0
-        hop.write_headers(
+        self._seal += hop.write_headers(
             self.routing.start.native,
             self.routing.params,
             np.ascontiguousarray(sources),
@@ -227,15 +228,27 @@ class Router:
         ------
         ConservationError
             A message was lost or doubled.
+        RoutingError
+            All were delivered, but not all where they were sent.
         """
         ledger = self._ledger
-        injected, delivered, lost, live = self.machine.sum(
-            self.injected, ledger[hop.DELIVERED], ledger[hop.LOST], ledger[hop.LIVE]
+        injected, delivered, lost, live, sent, arrived = self.machine.sum(
+            self.injected,
+            ledger[hop.DELIVERED],
+            ledger[hop.LOST],
+            ledger[hop.LIVE],
+            self._seal & hop.SEAL_MASK,
+            ledger[hop.ARRIVALS_SEAL],
         )
         if injected != delivered + lost + live:
             raise ConservationError(
                 f"{injected} messages were injected, but {delivered} delivered, {lost} "
                 f"undeliverable and {live} in flight are {delivered + lost + live}."
+            )
+        if injected == delivered and (sent - arrived) & hop.SEAL_MASK:
+            raise RoutingError(
+                f"Routing {self.routing.name} on {self.machine.topology.name} delivered messages "
+                "at processors that they were not sent to."
             )
 
     @property

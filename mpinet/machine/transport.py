@@ -7,6 +7,7 @@ can tell all others in whichever collective they call next: errors are raised on
 from __future__ import annotations
 
 import json
+import math
 import time
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import errors
-from mpinet.errors import MpinetError, TransportError
+from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launched import launched_ranks
 
 FAILED = -1
@@ -55,7 +56,7 @@ class Local:
         Parameters
         ----------
         records : ndarray, shape (k, ..)
-            Fixed-size records, those for rank 0 first.
+            Fixed-size records, those for rank 0 first; of one dtype on all ranks.
         counts : ndarray of int64, shape (size,)
             How many of them go to each rank (none to this one).
         word : int
@@ -155,16 +156,16 @@ class Mpi(Local):
         self.rank = comm.rank
         self.size = comm.size
         self.library = _mpi().Get_library_version().replace("\0", "").split(",")[0]
-        self._told = np.zeros((self.size, 2), np.int64)
-        self._heard = np.zeros((self.size, 2), np.int64)
+        self._told = np.zeros((self.size, 3), np.int64)
+        self._heard = np.zeros((self.size, 3), np.int64)
         self._types: dict[int, Any] = {}
 
     def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
         """Alltoall of counts and words, then Alltoallv of the records."""
-        incoming, total = self._control(counts, word)
+        width = records.dtype.itemsize * math.prod(records.shape[1:])
+        incoming, total = self._control(counts, word, width)
         records = np.ascontiguousarray(records)
         received = np.empty((int(incoming.sum()), *records.shape[1:]), records.dtype)
-        width = records.dtype.itemsize * int(np.prod(records.shape[1:], dtype=np.int64))
         if width:
             kind = self._record_type(width)
             self._comm.Alltoallv(
@@ -203,8 +204,7 @@ class Mpi(Local):
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._told[:, 0] = FAILED
-        self._told[:, 1] = 0
+        self._told[:] = FAILED, 0, 0
         self._comm.Alltoall(self._told, self._heard)
         self._raise_together(error)
 
@@ -229,12 +229,21 @@ class Mpi(Local):
         """End the whole job now."""
         self._comm.Abort(status)
 
-    def _control(self, counts: NDArray[np.int64], word: int) -> tuple[NDArray[np.int64], int]:
+    def _control(
+        self, counts: NDArray[np.int64], word: int, width: int = 0
+    ) -> tuple[NDArray[np.int64], int]:
+        """Tell every rank how many records it will get, a word, and the records' width in bytes."""
         self._told[:, 0] = counts
         self._told[:, 1] = word
+        self._told[:, 2] = width
         self._comm.Alltoall(self._told, self._heard)
         if self._heard[:, 0].min() == FAILED:
             self._raise_together(None)
+        if self._heard[:, 2].min() != self._heard[:, 2].max():
+            raise UsageError(
+                "All ranks must give messages of one dtype and shape, also those that send none: "
+                f"they give {', '.join(map(str, self._heard[:, 2]))} bytes a message."
+            )
         return self._heard[:, 0].copy(), int(self._heard[:, 1].sum())
 
     def _raise_together(self, error: MpinetError | None) -> None:

@@ -10,10 +10,12 @@ def broadcast_bound(machine: Machine, root: int) -> int:
     """Steps that no broadcast from `root` beats: its distances, and the growth of the informed.
 
     In a step an informed processor informs at most `send` others, so their number grows at most by
-    the factor 1 + send; with one port it doubles (spec of HDN, section 8).
+    the factor 1 + send; with one port it doubles (spec of HDN, section 8). A transmission on a bus
+    may inform as many as the sender has ports (each is another member).
     """
     survey = Machine(machine.topology, "all", machine.transport, machine.mapping)
-    fanout = machine.model.send or machine.topology.ports
+    ports = machine.topology.ports
+    fanout = ports if machine.model.send is None or not machine.topology.links else 1
     return max(flood(survey, root).farthest_host, growth_bound(machine.topology.hosts, fanout))
 
 

@@ -100,6 +100,11 @@ def require_algorithm(topology: Topology, root: int, algorithm: str | None) -> S
             f"Node {root} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
         )
     own = topology.schedules(root)
+    if not topology.links and (algorithm == TREE or not own):
+        raise UsageError(
+            f"{topology.name} has busses, and a tree's branches would meet on them; its own "
+            f"broadcasts: {', '.join(own) or 'none yet'}."
+        )
     name = algorithm or next(iter(own), TREE)
     if name != TREE and name not in own:
         raise UsageError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.plan import Plan
+from mpinet.machine.step import heard_claims
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.topology import Topology
 
@@ -45,7 +47,8 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     """Flood an all-port machine from one root (collective).
 
     Every node that was informed in the step before sends on all its ports; the flood ends when all
-    are informed (or nobody new is).
+    are informed (or nobody new is). On busses it offers those that it has not heard the message on,
+    and of the nodes that offer a bus the lowest-numbered one sends, to all members.
 
     Parameters
     ----------
@@ -68,13 +71,20 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     fresh = machine.nodes[machine.nodes == root]
     informed[machine.slots(fresh)] = True
     reached, farthest_host = 1, 0
+    heard = np.empty((0, 2), np.int64)
     while reached < machine.topology.size:
         nodes, ports = wired(machine.topology, fresh)
+        if not machine.topology.links:
+            nodes, ports = _on_free_busses(machine, nodes, ports, heard)
         inbox = machine.step(nodes, ports)
         slots = machine.slots(_different(inbox.nodes))
         slots = slots[~informed[slots]]
         informed[slots] = True
         fresh = machine.nodes[slots]
+        if not machine.topology.links:
+            heard = np.stack(
+                [inbox.nodes, machine.topology.channel(inbox.nodes, inbox.ports)], axis=1
+            )
         new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
         if new == 0:
             break
@@ -86,6 +96,29 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     return FloodResult(steps, messages, reached, steps, farthest_host)
+
+
+def _on_free_busses(
+    machine: Machine, nodes: Numbers, ports: Numbers, heard: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Of these sends, those on busses that have not carried the message, one sender a bus.
+
+    Parameters
+    ----------
+    heard : ndarray of int64, shape (k, 2)
+        Rows (node, bus) of what came in the step before (collective).
+    """
+    channels = machine.topology.channel(nodes, ports)
+    offers = np.stack([nodes, channels], axis=1)
+    _, place = np.unique(np.concatenate([heard, offers]), axis=0, return_inverse=True)
+    place = place.ravel()
+    free = ~np.isin(place[len(heard) :], place[: len(heard)])
+    nodes, ports, channels, offers = nodes[free], ports[free], channels[free], offers[free]
+    told = heard_claims(machine, np.unique(offers, axis=0))
+    told = told[np.lexsort((told[:, 0], told[:, 1]))]
+    busses, first = np.unique(told[:, 1], return_index=True)
+    sends = told[first, 0][np.searchsorted(busses, channels)] == nodes
+    return nodes[sends], ports[sends]
 
 
 def _different(ascending: Numbers) -> Numbers:
@@ -131,6 +164,7 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     """Measure all distances by flooding from all nodes, 512 sources at once (collective).
 
     Every node keeps a bit for each source that has reached it and sends the new ones on all ports.
+    Busses are taken for links between all their members: each source's flood is one of its own.
 
     Parameters
     ----------
@@ -146,6 +180,8 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     """
     _require_all_port(machine, "Flooding")
     size = machine.topology.size
+    if not machine.topology.links:
+        machine = Machine(adjacency(machine.topology), "all", machine.transport, machine.mapping)
     plan = machine.plan(*wired(machine.topology, machine.nodes))
     receivers = machine.slots(plan.nodes)
     diameter = total = pairs = 0
@@ -157,6 +193,13 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     if pairs != size * (size - 1):
         raise UsageError(f"{machine.topology.name} is not connected: it has no diameter.")
     return Distances(diameter, total, total / pairs if pairs else 0.0)
+
+
+def adjacency(topology: Topology) -> Topology:
+    """A bus network with a link between every two members of a bus, on the same ports."""
+    view = copy(topology)
+    view.busses = None
+    return view
 
 
 def _require_all_port(machine: Machine, what: str) -> None:
