@@ -88,6 +88,11 @@ class Topology:
                 f"{self.family}:{arguments} would have {size} processors with {ports} ports each; "
                 "at most 2^63 - 1 ports can be numbered."
             )
+        if busses is not None and busses > MAX_SIZE:
+            raise TopologyError(
+                f"{self.family}:{arguments} would have {busses} busses; at most 2^63 - 1 can be "
+                "numbered."
+            )
         family = self.family or f"{type(self).__module__}:{type(self).__qualname__}"
         self.name = f"{family}:{arguments}" if arguments else family
         self.size = size
@@ -109,6 +114,36 @@ class Topology:
     def links(self) -> bool:
         """Whether nodes are joined by links (otherwise by busses)."""
         return self.busses is None
+
+    def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The busses of some processors of a bus network.
+
+        By default the channels of their ports. A family that has busses with a single member,
+        which make no port, overrides it.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Processor numbers.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, 2)
+            Rows (processor, bus), each once, sorted.
+        """
+        ports = np.arange(self.ports)
+        there = self.neighbor(nodes[:, np.newaxis], ports) >= 0
+        rows, columns = np.nonzero(there)
+        busses = self.channel(nodes[rows], columns)
+        return np.unique(np.stack([nodes[rows], busses], axis=1), axis=0)
+
+    def bus_members(self, bus: int) -> list[int]:
+        """The processors on a bus, in member order.
+
+        By default all processors' incidences are searched, and the order is ascending.
+        """
+        pairs = self.incidences(np.arange(self.size))
+        return pairs[pairs[:, 1] == bus, 0].tolist()
 
     @property
     def stated(self) -> dict[str, int]:

@@ -1,0 +1,128 @@
+"""The machine description of a GBSN, as its rules read it: one record a block.
+
+Every processor knows it, and nothing else of the network: the number of blocks, the shift amount,
+and of each block its first number, size and partial connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from mpinet.compiled import inlined
+from mpinet.networks.arithmetic import ceil_log2
+from mpinet.networks.gbsn.partial import partial_ports, subsection_tops
+from mpinet.networks.gbsn.words import rotated_left, rotated_right
+
+BLOCKS, SHIFT, BLOCK_BITS, PLACE_BITS, RECORDS, FIRSTS = range(2, 8)
+"""Where the rules' parameters hold k, b, c, w, the place of the blocks' records, and the numbers of
+the blocks' first processors."""
+
+SIZE, WIDTH, A, TOPS, LEFT, NEEDY, RECORD = range(7)
+"""What a block's record holds: its m, ceil(lg m) and a; the topmost bits of its subsections; the
+port LEFT (RIGHT follows); whether it is needy; and the record's length."""
+
+
+def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> list[int]:
+    """The rules' parameters behind size and ports.
+
+    Parameters
+    ----------
+    b : int
+        The shift amount.
+    m, a : sequence of int, shape (k,)
+        The blocks' sizes and partial parameters.
+    completed : bool
+        Whether needy blocks get their completion link.
+    """
+    needy = needy_blocks(b, m) if completed else [False] * len(m)
+    words = [len(m), b, ceil_log2(len(m)), max(map(ceil_log2, m)), FIRSTS + len(m)]
+    words += accumulate(m[:-1], initial=0)
+    for size, part, flag in zip(m, a, needy, strict=True):
+        width = ceil_log2(size)
+        tops, left = subsection_tops(width, part), partial_ports(width, part)
+        words += [size, width, part, tops, left, int(flag)]
+    return words
+
+
+def needy_blocks(b: int, m: Sequence[int]) -> list[bool]:
+    """Which blocks' first processors have no right shift of their own (spec of GBSN, 2).
+
+    Block B's leads to block B >> b, if that has the place; it is also taken where its port there
+    carries the completion link of another needy block.
+    """
+    place_bits = max(map(ceil_log2, m))
+    needy = [False]
+    for block in range(1, len(m)):
+        upper, rest = block >> b, block % 2**b
+        taken = b >= 2 and rest == 0 and needy[2 * upper]
+        needy.append(rest << (place_bits - b) >= m[upper] or taken)
+    return needy
+
+
+@inlined
+def record(block, params):
+    """Where a block's record starts."""
+    return params[RECORDS] + RECORD * block
+
+
+@inlined
+def first_of(block, params):
+    """The number of a block's first processor."""
+    return params[FIRSTS + block]
+
+
+@inlined
+def block_of(node, params):
+    """The block of a processor, by binary search for its number."""
+    block, blocks = 0, params[BLOCKS]
+    while blocks > 1:
+        half = blocks >> 1
+        if first_of(block + half, params) <= node:
+            block += half
+        blocks -= half
+    return block
+
+
+@inlined
+def is_needy(block, params):
+    """Whether there is a block of this number, and it is needy."""
+    return block < params[BLOCKS] and params[record(block, params) + NEEDY] != 0
+
+
+@inlined
+def is_there(block, place, params):
+    """Whether the network has this word."""
+    return block < params[BLOCKS] and place < params[record(block, params) + SIZE]
+
+
+@inlined
+def right_is_taken(block, place, params):
+    """Whether the port RIGHT of a processor carries a completion link."""
+    if place == 0:
+        return is_needy(block, params)
+    return place == 1 and is_needy(2 * block + 1, params)
+
+
+@inlined
+def left_is_taken(block, place, params):
+    """Whether the port LEFT of a processor carries a completion link."""
+    return place == 0 and is_needy(2 * block, params)
+
+
+@inlined
+def right_shift(block, place, params):
+    """Block and place after a right shift, whether or not the network has them."""
+    place_bits = params[PLACE_BITS]
+    word = (block << place_bits) | place
+    word = rotated_right(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
+    return word >> place_bits, word & ((1 << place_bits) - 1)
+
+
+@inlined
+def left_shift(block, place, params):
+    """Block and place after a left shift, likewise."""
+    place_bits = params[PLACE_BITS]
+    word = (block << place_bits) | place
+    word = rotated_left(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
+    return word >> place_bits, word & ((1 << place_bits) - 1)

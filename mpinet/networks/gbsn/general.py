@@ -1,0 +1,196 @@
+"""The generalized block shift network GBSN: blocks of any sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.arithmetic import ceil_log2
+from mpinet.networks.gbsn.description import (
+    LEFT,
+    SIZE,
+    A,
+    block_of,
+    description,
+    first_of,
+    is_there,
+    left_is_taken,
+    left_shift,
+    record,
+    right_is_taken,
+    right_shift,
+)
+from mpinet.networks.gbsn.partial import flipped_bits, partial_ports
+from mpinet.networks.gbsn.routing import decide
+from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.topology import Topology
+
+MAX_BITS = 62
+"""Longest address word."""
+
+
+def one_or_dashed(text: str) -> int | tuple[int, ...]:
+    """Read one whole number, or several joined by ``-``."""
+    return dashed(text) if "-" in text else integer(text)
+
+
+def yes_or_no(text: str) -> bool:
+    """Read ``yes`` or ``no``."""
+    if text not in ("yes", "no"):
+        raise ValueError(f"{text!r} is neither yes nor no")
+    return text == "yes"
+
+
+class GeneralizedBlockShift(Topology):
+    """GBSN(a_0..|b|m_0..): block i of m_i processors, numbered block after block.
+
+    Ports, block by block: the partial ones as in the BSN, as many as the block's width asks for;
+    then LEFT and RIGHT. A port is not wired where the network lacks the other end. What the
+    paper's construction leaves in pieces is joined by the completion's links, unless ``completed``
+    is ``no``; then there are only table routings. Routing: ``gbsn``, stateless.
+    """
+
+    family = "gbsn"
+    parameters = (
+        Parameter("b", "1..the width of the largest block", integer),
+        Parameter("m", "the blocks' sizes, each >= 2, joined by -", dashed),
+        Parameter("a", "1..the block's width, one or one a block, joined by -", one_or_dashed),
+        Parameter("completed", "yes or no", yes_or_no, default=True),
+    )
+    example = "gbsn:1,m=4-4-4-2,a=1"
+    paper = "GBSN (A generalized topology of block shift networks)"
+    specification = "gbsn 2"
+
+    def __init__(self, b: int, m: Sequence[int], a: int | Sequence[int], completed: bool = True):
+        self.m = block_sizes(m)
+        widths = [ceil_log2(size) for size in self.m]
+        self.shift = require_integer("gbsn", "b", b, 1, max(widths))
+        self.a = partial_parameters(a, widths)
+        if not isinstance(completed, bool):
+            raise TopologyError(f"gbsn: completed must be True or False, not {completed!r}.")
+        self.completed = completed
+        self.place_bits = max(widths)
+        self.bits = ceil_log2(len(self.m)) + self.place_bits
+        if self.bits > MAX_BITS:
+            raise TopologyError(
+                f"gbsn: m asks for addresses of {self.bits} bits; at most {MAX_BITS} are possible."
+            )
+        params = description(b, self.m, self.a, completed)
+        left = max(map(partial_ports, widths, self.a))
+        super().__init__(
+            arguments(b, self.m, self.a, completed),
+            size=sum(self.m),
+            ports=left if b == self.bits else left + 2,
+            params=params,
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Flip a pattern inside the block, or go over a shift or completion link."""
+        block = block_of(node, params)
+        at = record(block, params)
+        place = node - first_of(block, params)
+        left = params[at + LEFT]
+        if port < left:
+            other = place ^ flipped_bits(port, params[at + A])
+            return node - place + other if other < params[at + SIZE] else -1
+        if port > left + 1:
+            return -1
+        block, place, _ = other_end(block, place, port == left, params)
+        return first_of(block, params) + place if block >= 0 else -1
+
+    @rule
+    def reverse_port(node, port, params):
+        """The same pattern; LEFT for RIGHT and back, but as it comes for completion links."""
+        block = block_of(node, params)
+        at = record(block, params)
+        left = params[at + LEFT]
+        if port < left:
+            return port
+        if port > left + 1:
+            return -1
+        block, _, back = other_end(block, node - first_of(block, params), port == left, params)
+        return params[record(block, params) + LEFT] + back if block >= 0 else -1
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree: the largest (2^w - 1) b/w + 2 for widths w (III.A), where that is whole."""
+        degrees = [Fraction((2**w - 1) * self.shift, w) + 2 for w in map(ceil_log2, self.m)]
+        return {"degree": int(max(degrees))} if max(degrees).denominator == 1 else {}
+
+    def address(self, node: int) -> str:
+        """The word: the block's bits, then those of the place in it."""
+        self.require_node(node)
+        block = block_of(node, self.params)
+        place = node - int(first_of(block, self.params))
+        return format((block << self.place_bits) | place, f"0{self.bits}b")
+
+    def read_address(self, address: str) -> int:
+        """Look the word's block up, and count from its first processor."""
+        word = int(address, 2)
+        block, place = word >> self.place_bits, word & (2**self.place_bits - 1)
+        if word < 0 or not is_there(block, place, self.params):
+            raise ValueError(f"the network has no word {address}")
+        return int(first_of(block, self.params)) + place
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The shift plan, and the tree plan where that has no way; tables if not completed."""
+        if not self.completed:
+            return super().routings
+        return {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
+
+
+def block_sizes(m: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of the blocks; raises `TopologyError` for what cannot be."""
+    if isinstance(m, str) or not isinstance(m, Sequence) or not m:
+        raise TopologyError(f"gbsn: m must be the sizes of one or more blocks, not {m!r}.")
+    return tuple(require_integer("gbsn", "a block's size in m", size, 2) for size in m)
+
+
+def partial_parameters(a: int | Sequence[int], widths: Sequence[int]) -> tuple[int, ...]:
+    """One partial parameter a block; raises `TopologyError` for what cannot be."""
+    if isinstance(a, str) or not isinstance(a, Sequence):
+        require_integer("gbsn", "a", a, 1, min(widths))
+        return (a,) * len(widths)
+    if len(a) != len(widths):
+        raise TopologyError(
+            f"gbsn: a must be one number, or {len(widths)}, one for each block, not {len(a)}."
+        )
+    return tuple(
+        require_integer("gbsn", f"a of block {block}", part, 1, width)
+        for block, (part, width) in enumerate(zip(a, widths, strict=True))
+    )
+
+
+def arguments(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> str:
+    """The canonical arguments."""
+    parts = a if len(set(a)) > 1 else a[:1]
+    text = f"{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
+    return text if completed else f"{text},completed=no"
+
+
+@inlined
+def other_end(block, place, leftwards, params):
+    """Block and place behind the port LEFT or RIGHT, and 0 or 1 for the port LEFT or RIGHT there.
+
+    The block is -1 where the port is not wired.
+    """
+    if leftwards and left_is_taken(block, place, params):
+        return 2 * block, 0, 1
+    if not leftwards and right_is_taken(block, place, params):
+        if place == 1:
+            return 2 * block + 1, 0, 1
+        return block >> 1, block & 1, block & 1
+    if leftwards:
+        other, there = left_shift(block, place, params)
+        taken = right_is_taken(other, there, params)
+    else:
+        other, there = right_shift(block, place, params)
+        taken = left_is_taken(other, there, params)
+    if taken or not is_there(other, there, params) or (other == block and there == place):
+        return -1, 0, 0
+    return other, there, 1 if leftwards else 0

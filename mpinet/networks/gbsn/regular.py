@@ -1,0 +1,172 @@
+"""The block shift network BSN(a,b): all words of n bits, in blocks of 2^b."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.errors import TopologyError
+from mpinet.networks.arithmetic import ceil_log2, lowest_one
+from mpinet.networks.gbsn.partial import (
+    flipped_bits,
+    flipping_port,
+    least_change,
+    partial_port,
+    partial_ports,
+    subsection_tops,
+)
+from mpinet.networks.gbsn.words import bits_to_bring, rotated_left, rotated_right, wanted_bits
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import Topology
+
+A, SHIFT, BITS, LEFT, TOPS = 2, 3, 4, 5, 6
+"""Where the rules' parameters hold a, b, n, the port LEFT (RIGHT follows), and the topmost bits of
+the subsections."""
+
+
+class BlockShift(Topology):
+    """BSN(a,b) of 2^n processors, numbered by their words.
+
+    Ports: subsection after subsection of a bits from the right, in each the patterns 1 .. 2^a - 1
+    that a hop flips; then the shifts by b positions LEFT and RIGHT. Routings: ``twsr``, two-way
+    shift routing with a counter; ``gbsn``, the stateless routing of the generalized network.
+    """
+
+    family = "bsn"
+    parameters = (
+        Parameter("a", "1..b, a divisor of b", integer),
+        Parameter("b", "1..n", integer),
+        Parameter("n", "1..61", integer),
+    )
+    example = "bsn:2,2,8"
+    paper = "GBSN (Pan, Chuang 1997)"
+    specification = "gbsn 1"
+
+    def __init__(self, a: int, b: int, n: int):
+        require_integer("bsn", "n", n, 1, 61)
+        require_integer("bsn", "b", b, 1, n)
+        require_integer("bsn", "a", a, 1, b)
+        if b % a:
+            raise TopologyError(f"bsn: a must divide b = {b}; {a} does not.")
+        self.a, self.shift, self.bits = a, b, n
+        self.sections = -(-n // b)
+        left = partial_ports(b, a)
+        super().__init__(
+            f"{a},{b},{n}",
+            size=2**n,
+            ports=left if b == n else left + 2,
+            params=[a, b, n, left, subsection_tops(b, a)],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Set a subsection, or rotate the word; -1 where that changes nothing."""
+        left = params[LEFT]
+        if port < left:
+            return node ^ flipped_bits(port, params[A])
+        if port == left:
+            other = rotated_left(node, params[SHIFT], params[BITS])
+        else:
+            other = rotated_right(node, params[SHIFT], params[BITS])
+        return other if other != node else -1
+
+    @rule
+    def reverse_port(node, port, params):
+        """The same pattern leads back; LEFT and RIGHT are each other's way back."""
+        left = params[LEFT]
+        return port if port < left else 2 * left + 1 - port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree (2^a - 1) b/a + 2 (III.A)."""
+        return {"degree": (2**self.a - 1) * self.shift // self.a + 2}
+
+    def address(self, node: int) -> str:
+        """The word."""
+        self.require_node(node)
+        return format(node, f"0{self.bits}b")
+
+    def read_address(self, address: str) -> int:
+        """Read the bits."""
+        return int(address, 2)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """TWSR; the routing of the GBSN."""
+        return {
+            "twsr": self._two_way,
+            "gbsn": lambda: stateless("gbsn", decide, self, shortest=False),
+        }
+
+    def _two_way(self) -> Routing:
+        bits = self.bits + ceil_log2(self.sections)
+        return Routing(
+            name="twsr",
+            start=start_two_way,
+            decide=decide_two_way,
+            params=self.params,
+            header_bits=lambda source, target: bits,
+            words=2,
+            shortest=False,
+            stateless=False,
+        )
+
+
+@rule
+def start_two_way(source, target, header, params):
+    """The target, and no right shifts made so far."""
+    header[0] = target
+    header[1] = 0
+
+
+@rule
+def decide_two_way(node, header, params):
+    """Two-way shift routing (spec of GBSN, 3.1).
+
+    Set the section that lies in the rightmost bits, then shift right to the next one; after the
+    last section that differs, shift all the way back to the left. A shift of a word that rotation
+    keeps is no hop.
+    """
+    shift, bits, left = params[SHIFT], params[BITS], params[LEFT]
+    moving = rotated_left(node, shift, bits) != node
+    while True:
+        turned = header[1] * shift
+        difference = rotated_left(node, turned, bits) ^ header[0]
+        if difference == 0:
+            if header[1] == 0:
+                return ARRIVED
+            header[1] -= 1
+            if moving:
+                return left
+            continue
+        section = (difference >> turned) & ((1 << shift) - 1)
+        if section != 0:
+            return flipping_port(section, lowest_one(section) // params[A], params[A])
+        header[1] += 1
+        if moving:
+            return left + 1
+
+
+@rule
+def decide(node, header, params):
+    """The GBSN's routing where all blocks are equal (spec of GBSN, 3.3).
+
+    Inside the target's block set the subsections; elsewhere set what the next right shift has to
+    bring, and shift.
+    """
+    a, shift = params[A], params[SHIFT]
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    block, goal = node >> shift, target >> shift
+    place = node & ((1 << shift) - 1)
+    if block == goal:
+        return partial_port(place, target & ((1 << shift) - 1), a, params[TOPS])
+    block_bits = params[BITS] - shift
+    bits = bits_to_bring(block, goal, shift, block_bits)
+    wanted = wanted_bits(goal, bits, shift, block_bits)
+    way_out = least_change(place, wanted, max(bits - block_bits, 0), shift, a)
+    if place == way_out:
+        return params[LEFT] + 1
+    return partial_port(place, way_out, a, params[TOPS])
