@@ -65,11 +65,7 @@ def incidence_lines(topology: Topology) -> Callable[[int, int], bytes]:
     """Lines ``processor bus`` of the processors in a window, each pair once, sorted."""
 
     def lines(begin: int, end: int) -> bytes:
-        nodes = np.repeat(np.arange(begin, end), topology.ports)
-        ports = np.tile(np.arange(topology.ports), end - begin)
-        there = topology.neighbor(nodes, ports) >= 0
-        nodes, ports = nodes[there], ports[there]
-        return number_lines(np.unique(np.stack([nodes, topology.channel(nodes, ports)], 1), axis=0))
+        return number_lines(topology.incidences(np.arange(begin, end)))
 
     return lines
 

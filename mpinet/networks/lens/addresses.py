@@ -1,0 +1,41 @@
+"""Addresses of the lens: a word of n digits with a dot in it (spec of the lens, 2)."""
+
+from __future__ import annotations
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""Digits of the paper's text form; larger radices get decimal digits and commas (ours)."""
+
+
+def written(k: int, digits: list[int], largest: int) -> str:
+    """The text of an address.
+
+    Parameters
+    ----------
+    k : int
+        Number of digits left of the dot.
+    digits : list of int
+        All digits, most significant first.
+    largest : int
+        The larger one of the two radices.
+    """
+    if largest > len(DIGITS):
+        return ".".join(",".join(map(str, part)) for part in (digits[:k], digits[k:]))
+    text = "".join(DIGITS[digit] for digit in digits)
+    return f"{text[:k]}.{text[k:]}"
+
+
+def read(text: str, largest: int) -> tuple[int, list[int]]:
+    """The inverse of `written`.
+
+    Raises
+    ------
+    ValueError
+        Not exactly one dot, or something that is no digit.
+    """
+    left, dot, right = text.partition(".")
+    if not dot or "." in right:
+        raise ValueError(f"{text!r} has not exactly one dot")
+    if largest > len(DIGITS):
+        parts = [part.split(",") if part else [] for part in (left, right)]
+        return len(parts[0]), [int(digit) for part in parts for digit in part]
+    return len(left), [DIGITS.index(digit) for digit in left + right]

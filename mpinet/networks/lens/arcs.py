@@ -1,0 +1,216 @@
+"""Plans and distances in the completed lens (spec of the lens, 6): the two arcs of the circle.
+
+The positions that the dot passes on its way right from the source's row to the target's are the
+right arc, the others the left one. A plan goes D(x), then the other way D'(x + n-a + y), then D(y)
+about a longest run of agreeing positions in an arc of a positions, x positions away from the
+source. Arcs are words of bits, bit 0 next to the source, 1 = the position agrees.
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined
+from mpinet.networks.arithmetic import count_ones, lowest_one
+from mpinet.networks.lens.labels import CHUNK, CHUNK_DIGITS, INVERSE, LEFT_RADIX, LEVEL, left_power
+from mpinet.networks.lens.plans import PATTERN_B, plan_word
+
+
+@inlined
+def agreement(k, value, goal, params):
+    """The circle's words of agreeing positions, read rightwards and leftwards from row k's dot."""
+    n, radix = params[LEVEL], params[LEFT_RADIX]
+    rightwards, leftwards = 0, 0
+    if radix == 1:
+        return 0, 0
+    offset = n - 1 - k
+    offset = offset if offset >= 0 else n - 1
+    left = n
+    while left > 0:
+        value_rest, goal_rest = value // params[CHUNK], goal // params[CHUNK]
+        one, other = value - value_rest * params[CHUNK], goal - goal_rest * params[CHUNK]
+        value, goal = value_rest, goal_rest
+        for _ in range(min(left, params[CHUNK_DIGITS])):
+            one_rest, other_rest = fast_division(one, params), fast_division(other, params)
+            if one - one_rest * radix == other - other_rest * radix:
+                rightwards |= 1 << offset
+                leftwards |= 1 << (n - 1 - offset)
+            one, other = one_rest, other_rest
+            offset = offset - 1 if offset > 0 else n - 1
+        left -= params[CHUNK_DIGITS]
+    return rightwards, leftwards
+
+
+@inlined
+def fast_division(number, params):
+    """A number below `CHUNK` divided by R."""
+    return (
+        number * params[INVERSE] >> 31 if params[CHUNK_DIGITS] > 1 else number // params[LEFT_RADIX]
+    )
+
+
+@inlined
+def longest_runs(word):
+    """The length of a word's longest runs of ones, and the word of their lowest bits."""
+    length, starts = 0, 0
+    while word:
+        starts = word
+        word &= word >> 1
+        length += 1
+    return length, starts
+
+
+@inlined
+def least_plans(word, a, goes_left, anywhere, params):
+    """Least length of the plans of an arc, the run's length, and the word of the least plans' x.
+
+    An empty run stands next to the source in the right arc and at the far end of the left one, or
+    anywhere. With pattern B a plan is one hop shorter if a run to the left precedes one to the
+    right: if x > 0 in the left arc, y > 0 in the right one.
+    """
+    n = params[LEVEL]
+    if params[LEFT_RADIX] == 1:
+        return n - a, a, 1
+    run, starts = longest_runs(word & ((1 << a) - 1))
+    if run == 0 and anywhere:
+        starts = (1 << (a + 1)) - 1
+    elif run == 0:
+        starts = 1 << a if goes_left else 1
+    if params[PATTERN_B]:
+        merging = starts & -2 if goes_left else starts & ((1 << (a - run)) - 1)
+        if merging:
+            return n + a - 2 * run - 1, run, merging
+    return n + a - 2 * run, run, starts
+
+
+@inlined
+def circle_distance(rightwards, leftwards, a, params):
+    """Least number of hops for a right arc of a positions."""
+    right_length, _, _ = least_plans(rightwards, a, 0, 0, params)
+    left_length, _, _ = least_plans(leftwards, params[LEVEL] - a, 1, 0, params)
+    return min(right_length, left_length)
+
+
+@inlined
+def arc_plan(goes_left, x, run, a, row, choice, params):
+    """The plan about a run that starts after x positions, as word 1 of a header."""
+    y = a - x - run
+    return plan_word(goes_left, x, x + params[LEVEL] - a + y, y, row, choice, params)
+
+
+@inlined
+def split(processor, params):
+    """A processor's row k = 1..n and the value of its digits."""
+    width = left_power(params[LEVEL], params)
+    k = processor // width
+    return k + 1, processor - k * width
+
+
+@inlined
+def right_arc(k, row, params):
+    """Number of positions from row k rightwards to another row."""
+    return row - k if row >= k else row - k + params[LEVEL]
+
+
+@inlined
+def nth_one(word, index):
+    """Position of the one bit of a word that has `index` ones below it."""
+    for _ in range(index):
+        word &= word - 1
+    return lowest_one(word)
+
+
+@inlined
+def circle_plan(source, target, choice, header, params):
+    """Write the header of the first least plan: those of the shorter arc come first."""
+    (k, value), (row, goal) = split(source, params), split(target, params)
+    header[0] = goal
+    n, a = params[LEVEL], right_arc(k, row, params)
+    rightwards, leftwards = agreement(k, value, goal, params)
+    right_length, right_run, right_starts = least_plans(rightwards, a, 0, 0, params)
+    left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 0, params)
+    if right_length < left_length or (right_length == left_length and 2 * a < n):
+        x = lowest_one(right_starts)
+        header[1] = arc_plan(0, x, right_run, a, row, choice, params)
+    else:
+        x = lowest_one(left_starts)
+        header[1] = arc_plan(1, x, left_run, n - a, row, choice, params)
+
+
+@inlined
+def random_circle_plan(source, target, draw, choice, header, params):
+    """Write the header of one of the least plans of the list, chosen by a random number."""
+    (k, value), (row, goal) = split(source, params), split(target, params)
+    header[0] = goal
+    n, a = params[LEVEL], right_arc(k, row, params)
+    rightwards, leftwards = agreement(k, value, goal, params)
+    right_length, right_run, right_starts = least_plans(rightwards, a, 0, 0, params)
+    left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 0, params)
+    rights = count_ones(right_starts) if right_length <= left_length else 0
+    lefts = count_ones(left_starts) if left_length <= right_length else 0
+    index = draw % (rights + lefts)
+    if index < rights:
+        x = nth_one(right_starts, index)
+        header[1] = arc_plan(0, x, right_run, a, row, choice, params)
+    else:
+        x = nth_one(left_starts, index - rights)
+        header[1] = arc_plan(1, x, left_run, n - a, row, choice, params)
+
+
+@inlined
+def circle_path_counts(k, value, row, goal, params):
+    """Numbers of shortest paths, alternating between processors and busses, by the arc.
+
+    Every word of moves about a longest run has as many paths: R^(a-b), for the digits of crossings
+    that are not final and the bus of a move across. From a row to itself the circle may also be
+    read rightwards, which makes new words of the runs that touch the source on neither side.
+
+    Returns
+    -------
+    right, left : int
+        Numbers of paths about runs in the right and in the left arc.
+    """
+    n, a = params[LEVEL], right_arc(k, row, params)
+    rightwards, leftwards = agreement(k, value, goal, params)
+    right_length, right_run, right_starts = least_plans(rightwards, a, 0, 1, params)
+    left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 1, params)
+    right, left = 0, 0
+    if right_length <= left_length:
+        right = 2 if a == 0 else count_ones(right_starts) * left_power(a - right_run, params)
+    if left_length <= right_length:
+        words = count_ones(left_starts)
+        if a == 0:
+            words += count_ones(inner(left_starts, left_run, params))
+        left = words * left_power(n - a - left_run, params)
+    return right, left
+
+
+@inlined
+def inner(starts, run, params):
+    """The starts of the circle's runs that touch the source's dot on neither side."""
+    return starts & -2 & ((1 << (params[LEVEL] - run)) - 1)
+
+
+@inlined
+def regular_circle_plan(source, target, draw, choice, header, params):
+    """Write the header of a word of moves, chosen by a random number, each path equally likely."""
+    (k, value), (row, goal) = split(source, params), split(target, params)
+    header[0] = goal
+    n, a = params[LEVEL], right_arc(k, row, params)
+    right, left = circle_path_counts(k, value, row, goal, params)
+    rightwards, leftwards = agreement(k, value, goal, params)
+    index = draw % (right + left)
+    if index < right and a == 0:
+        header[1] = plan_word(index, n, 0, 0, row, choice, params)
+        return
+    if index < right:
+        _, run, starts = least_plans(rightwards, a, 0, 1, params)
+        x = nth_one(starts, index // left_power(a - run, params))
+        header[1] = arc_plan(0, x, run, a, row, choice, params)
+        return
+    _, run, starts = least_plans(leftwards, n - a, 1, 1, params)
+    index = (index - right) // left_power(n - a - run, params)
+    words = count_ones(starts)
+    if index < words:
+        header[1] = arc_plan(1, nth_one(starts, index), run, n - a, row, choice, params)
+        return
+    y = nth_one(inner(starts, run, params), index - words)
+    header[1] = arc_plan(0, n - run - y, run, n, row, choice, params)

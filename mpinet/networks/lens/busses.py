@@ -1,0 +1,58 @@
+"""What the bus networks of this room share: incidences of processors and busses, local both ways.
+
+A *place* is a processor's port of the specification, thus a bus; the ports of `Topology` are the
+(bus, other member) pairs in the order of the places. Incidences that make no port (the only member
+of a bus) are here, too.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Mapped, Rule
+from mpinet.errors import NodeError
+from mpinet.networks.topology import Topology
+
+
+class BusNetwork(Topology):
+    """A network of busses with local rules for its incidences.
+
+    A family's class defines ``bus_at(node, place, params)``, the bus at a processor's place, and
+    ``member_at(bus, place, params)``, the member at a place of the bus; -1 = none. It sets
+    ``places`` and ``seats``, the largest numbers of busses a processor and processors a bus.
+    """
+
+    bus_at: ClassVar[Rule]
+    member_at: ClassVar[Rule]
+    places: int
+    seats: int
+    busses: int
+
+    def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """All busses of some processors, also those without another member."""
+        nodes = np.unique(nodes)
+        rule = Mapped(type(self).bus_at, self.params, self.size, self.places)
+        busses = rule(nodes[:, np.newaxis], np.arange(self.places)[np.newaxis, :])
+        rows, places = np.nonzero(busses >= 0)
+        pairs = np.stack([nodes[rows], busses[rows, places]], axis=1)
+        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+    def busses_of(self, node: int) -> list[int]:
+        """The busses of a processor in the order of its places."""
+        self.require_node(node)
+        busses = (int(type(self).bus_at(node, i, self.params)) for i in range(self.places))
+        return [bus for bus in busses if bus >= 0]
+
+    def bus_members(self, bus: int) -> list[int]:
+        """The processors on a bus in member order."""
+        self.require_bus(bus)
+        members = (int(type(self).member_at(bus, i, self.params)) for i in range(self.seats))
+        return [node for node in members if node >= 0]
+
+    def require_bus(self, bus: int) -> None:
+        """Raise `NodeError` unless `bus` is a bus of this network."""
+        if not 0 <= bus < self.busses:
+            raise NodeError(f"Bus {bus} is not in {self.name}: busses are 0..{self.busses - 1}.")

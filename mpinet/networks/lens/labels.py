@@ -1,0 +1,189 @@
+"""Labels of the lens: words with a dot, what is next to them, and the ports in this order.
+
+Everything is arithmetic on (k, left, right): the number of digits left of the dot, and the values
+of the digits on either side of it.
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined
+
+LEFT_RADIX, RIGHT_RADIX, LEVEL, COMPLETED = 2, 3, 4, 5
+"""Where the rules' parameters hold R, S, n and whether the lens is completed."""
+
+ROUTING = 6
+"""Where they hold three numbers for routings (see `plans`)."""
+
+CHUNK, CHUNK_DIGITS, INVERSE = 9, 10, 11
+"""Where they hold the largest power of R up to 2^15 (or R), its exponent, and 2^31 // R + 1: a
+number below the power is divided by R with a multiplication (see `arcs.agreement`)."""
+
+ROWS = 12
+"""Where they hold the first label of each row 0..n, then S^0 .. S^n, then R^0 .. R^n."""
+
+RIGHT, LEFT, ACROSS = 0, 1, 2
+"""The elementary moves: pattern A either way, and pattern B."""
+
+
+def lens_params(R: int, S: int, n: int, completed: bool) -> list[int]:
+    """The rules' parameters behind size and ports."""
+    rows = [0]
+    for k in range(n):
+        rows.append(rows[-1] + R**k * S ** (n - k))
+    powers = [radix**i for radix in (S, R) for i in range(n + 1)]
+    digits = max([1, *(i for i in range(1, 16) if R**i <= 2**15)])
+    chunk = [R**digits, digits, 2**31 // R + 1]
+    return [R, S, n, int(completed), 1, 0, 0, *chunk, *rows, *powers]
+
+
+@inlined
+def first_row(params):
+    """Number of labels in row 0: a processor's number is its label's less this."""
+    return params[ROWS + 1]
+
+
+@inlined
+def right_power(exponent, params):
+    """A power of S."""
+    return params[ROWS + params[LEVEL] + 1 + exponent]
+
+
+@inlined
+def left_power(exponent, params):
+    """A power of R."""
+    return params[ROWS + 2 * params[LEVEL] + 2 + exponent]
+
+
+@inlined
+def row_of(label, params):
+    """The number k of digits left of the dot; searched from the side where the rows are long."""
+    if params[LEFT_RADIX] == params[RIGHT_RADIX]:
+        return label // first_row(params)
+    if params[LEFT_RADIX] < params[RIGHT_RADIX]:
+        k = 0
+        while k < params[LEVEL] and label >= params[ROWS + k + 1]:
+            k += 1
+        return k
+    k = params[LEVEL]
+    while label < params[ROWS + k]:
+        k -= 1
+    return k
+
+
+@inlined
+def label_parts(label, params):
+    """The number of digits left of the dot, and the values left and right of it."""
+    k = row_of(label, params)
+    value = label - params[ROWS + k]
+    power = right_power(params[LEVEL] - k, params)
+    left = value // power
+    return k, left, value - left * power
+
+
+@inlined
+def processor(k, left, right, params):
+    """The number of a processor."""
+    power = right_power(params[LEVEL] - k, params)
+    return params[ROWS + k] - first_row(params) + left * power + right
+
+
+@inlined
+def right_row(k, params):
+    """The row on the right of row k, on the circle where there is one."""
+    return k + 1 if k < params[LEVEL] else 1
+
+
+@inlined
+def next_digit(k, left, right, params):
+    """The digit right of the dot, on the circle the first one behind the last."""
+    n = params[LEVEL]
+    if k == n:
+        return left // left_power(n - 1, params)
+    return right // right_power(n - k - 1, params)
+
+
+@inlined
+def right_of(k, left, right, digit, params):
+    """The processor one to the right, with the digit that is crossed set."""
+    if k == params[LEVEL]:
+        k, left, right = 0, 0, left
+    rest = right % right_power(params[LEVEL] - k - 1, params)
+    return processor(k + 1, left * params[LEFT_RADIX] + digit, rest, params)
+
+
+@inlined
+def left_of(k, left, right, digit, params):
+    """The processor one to the left, with the digit that is crossed set."""
+    right += digit * right_power(params[LEVEL] - k, params)
+    if k == 1:
+        return processor(params[LEVEL], right, 0, params)
+    return processor(k - 1, left // params[LEFT_RADIX], right, params)
+
+
+@inlined
+def bus_at_place(k, left, right, place, params):
+    """The own bus at place 0, lower bus c at place c + 1; -1 = none."""
+    n = params[LEVEL]
+    if place == 0:
+        if k < n:
+            return params[ROWS + k] + left * right_power(n - k, params) + right
+        return left if params[COMPLETED] else -1
+    above = left // params[LEFT_RADIX] * right_power(n - k + 1, params)
+    return params[ROWS + k - 1] + above + (place - 1) * right_power(n - k, params) + right
+
+
+@inlined
+def layout(k, params):
+    """How many members are right of row k, lower busses have owners, and boxes have members."""
+    if params[COMPLETED]:
+        return params[LEFT_RADIX], params[RIGHT_RADIX], params[LEFT_RADIX]
+    own = params[LEFT_RADIX] if k < params[LEVEL] else 0
+    return own, params[RIGHT_RADIX] if k > 1 else 0, params[LEFT_RADIX]
+
+
+@inlined
+def read_port(port, own, owners, members, params):
+    """What is behind a port: (RIGHT, 0, b), (LEFT, c, 0), (ACROSS, c, seat among others), or -1."""
+    if port < own:
+        return RIGHT, 0, port
+    port -= own
+    if port < owners * members:
+        c = port // members
+        seat = port - c * members
+        return (LEFT, c, 0) if seat == 0 else (ACROSS, c, seat - 1)
+    port -= owners * members
+    if port >= (params[RIGHT_RADIX] - owners) * (members - 1):
+        return -1, 0, 0
+    c = port // (members - 1)
+    return ACROSS, owners + c, port - c * (members - 1)
+
+
+@inlined
+def left_port(c, own, members):
+    """The port to the owner of lower bus c."""
+    return own + c * members
+
+
+@inlined
+def seat_among_others(digit, without):
+    """The place of a digit among those that differ from `without`."""
+    return digit if digit < without else digit - 1
+
+
+@inlined
+def across_port(c, seat, own, owners, members):
+    """The port over lower bus c to another member of the box."""
+    if c < owners:
+        return own + c * members + 1 + seat
+    return own + owners * members + (c - owners) * (members - 1) + seat
+
+
+@inlined
+def port_of(move, digit, c, left, own, owners, members, params):
+    """The port of a move; `left` ends in the processor's own digit left of the dot."""
+    if move == RIGHT:
+        return digit
+    if move == LEFT:
+        return left_port(digit, own, members)
+    seat = seat_among_others(digit, left % params[LEFT_RADIX])
+    return across_port(c, seat, own, owners, members)

@@ -1,0 +1,174 @@
+"""Multistage networks of two-by-two switches (spec of the lens, 10): omega, flip, cube, ..
+
+A line x, of n bits, leads from each stage to the next one; the kind says which bits of x give the
+number of the switch on its left and on its right. Every switch is a node; the lines are links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import table_routing
+from mpinet.networks.topology import Topology
+
+KIND, STAGES = 2, 3
+"""Where the rules' parameters hold the kind's place in `KINDS` and n."""
+
+KINDS = ("omega", "flip", "cube", "banyan", "baseline")
+OMEGA, FLIP, CUBE, BANYAN, BASELINE = range(5)
+
+PORTS = 4
+"""Ports 0 and 1: the lines to the right; 2 and 3: those to the left."""
+
+
+class Multistage(Topology):
+    """Multistage network of n stages of 2^(n-1) switches; node = stage * 2^(n-1) + switch.
+
+    Ports 0 and 1 are a switch's lines to the next stage, 2 and 3 those to the stage before, each
+    pair ascending by the line's number (ours); the outer stages lack theirs. Every line is a link
+    of its own.
+    """
+
+    family = "multistage"
+    parameters = (
+        Parameter("kind", " | ".join(KINDS), str),
+        Parameter("n", "1..57", integer),
+    )
+    example = "multistage:omega,4"
+    paper = "Finkel, Solomon; textbook"
+    specification = "lens 10"
+
+    def __init__(self, kind: str, n: int):
+        if kind not in KINDS:
+            raise TopologyError(
+                f"multistage: kind must be one of {', '.join(KINDS)}, not {kind!r}."
+            )
+        require_integer("multistage", "n", n, 1, 57)
+        super().__init__(
+            f"{kind},{n}",
+            size=n << (n - 1),
+            ports=PORTS if n > 1 else 0,
+            params=[KINDS.index(kind), n],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """The switch at the line's other end."""
+        line = line_behind(node, port, params)
+        if line < 0:
+            return -1
+        stage = node >> (params[STAGES] - 1)
+        if port < 2:
+            return ((stage + 1) << (params[STAGES] - 1)) + right_switch(line, stage, params)
+        return ((stage - 1) << (params[STAGES] - 1)) + left_switch(line, stage - 1, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """The line's place at its other end."""
+        line = line_behind(node, port, params)
+        if line < 0:
+            return -1
+        stage = node >> (params[STAGES] - 1)
+        if port < 2:
+            return 2 + (line >> right_bit(stage, params)) % 2
+        return (line >> left_bit(stage - 1, params)) % 2
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree 4: two lines on either side."""
+        return {"degree": 4}
+
+    def address(self, node: int) -> str:
+        """Stage and switch: ``1,5``."""
+        self.require_node(node)
+        width = 1 << (int(self.params[STAGES]) - 1)
+        return f"{node // width},{node % width}"
+
+    def read_address(self, address: str) -> int:
+        """Put stage and switch together."""
+        stage, switch = map(int, address.split(","))
+        return (stage << (int(self.params[STAGES]) - 1)) + switch
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest paths by a table."""
+        return {"shortest": lambda: table_routing(self)}
+
+
+@inlined
+def left_bit(gap, params):
+    """The bit of a line that does not matter on the left of gap 0..n-2."""
+    if params[KIND] == CUBE:
+        return gap
+    return params[STAGES] - 1 - gap if params[KIND] == BANYAN else 0
+
+
+@inlined
+def right_bit(gap, params):
+    """The bit of a line that does not matter on the right of a gap."""
+    if params[KIND] == CUBE:
+        return gap + 1
+    if params[KIND] == BANYAN:
+        return params[STAGES] - 2 - gap
+    return params[STAGES] - 1 if params[KIND] == OMEGA else 1
+
+
+@inlined
+def without_bit(word, place):
+    """The word with a bit taken out and the gap closed."""
+    return ((word >> (place + 1)) << place) | (word & ((1 << place) - 1))
+
+
+@inlined
+def with_bit(word, place, bit):
+    """The inverse of `without_bit`."""
+    low = word & ((1 << place) - 1)
+    return ((word >> place) << (place + 1)) | (bit << place) | low
+
+
+@inlined
+def rotated(word, width, distance):
+    """The word with its low bits, `width` in number, rotated right by 1 or width - 1."""
+    low = word & ((1 << width) - 1)
+    turned = (low >> distance) | ((low << (width - distance)) & ((1 << width) - 1))
+    return word - low + turned
+
+
+@inlined
+def turning_width(gap, params):
+    """How many low bits of a line are rotated in flip and baseline networks."""
+    return params[STAGES] - gap if params[KIND] == BASELINE else params[STAGES]
+
+
+@inlined
+def left_switch(line, gap, params):
+    """The switch at a line's left end."""
+    return without_bit(line, left_bit(gap, params))
+
+
+@inlined
+def right_switch(line, gap, params):
+    """The switch at a line's right end."""
+    if params[KIND] == FLIP or params[KIND] == BASELINE:
+        return rotated(line, turning_width(gap, params), 1) >> 1
+    return without_bit(line, right_bit(gap, params))
+
+
+@inlined
+def line_behind(node, port, params):
+    """The number of the line at a port, -1 = none."""
+    n = params[STAGES]
+    stage = node >> (n - 1)
+    switch = node - (stage << (n - 1))
+    if port < 2:
+        return -1 if stage == n - 1 else with_bit(switch, left_bit(stage, params), port)
+    if stage == 0:
+        return -1
+    if params[KIND] == FLIP or params[KIND] == BASELINE:
+        width = turning_width(stage - 1, params)
+        return rotated(2 * switch + port - 2, width, width - 1)
+    return with_bit(switch, right_bit(stage - 1, params), port - 2)

@@ -1,0 +1,118 @@
+"""Plans: three runs of moves, and how a header carries them (spec of the lens, 5 and 6).
+
+A header's word 0 is the value of the target's digits. Word 1 has, from the lowest bit on: whether
+pattern B is allowed; whether the first run goes left; the lengths of the three runs to go, whose
+directions alternate; the target's row; how the digits of crossings that are not final are chosen.
+Word 2, where there is one, belongs to that choice: a random key, or a number of digits used up.
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined
+from mpinet.draws import draw32
+from mpinet.networks.lens.labels import (
+    ACROSS,
+    LEFT,
+    LEFT_RADIX,
+    LEVEL,
+    RIGHT,
+    RIGHT_RADIX,
+    ROUTING,
+    left_power,
+    right_power,
+    right_row,
+)
+from mpinet.networks.routing import ARRIVED
+
+PATTERN_B, SEED, SUPPLIED = ROUTING, ROUTING + 1, ROUTING + 2
+"""Where a routing's parameters hold whether pattern B is allowed, its seed, and the number of
+supplied digits, which stand at the end of the parameters."""
+
+BITS = 14
+FIELD = (1 << BITS) - 1
+RUNS, RUNS_MASK = 2, (1 << 3 * BITS) - 1
+ROW = RUNS + 3 * BITS
+CHOICE = ROW + BITS
+"""Where the fields of word 1 start, and their masks."""
+
+AS_TARGET, ZERO, DRAWN, GIVEN, NO_WAY = 0, 1, 2, 3, 4
+"""Digits of crossings that are not final: the target's, 0, random, supplied. NO_WAY: no plan."""
+
+
+@inlined
+def plan_word(goes_left, first, second, third, row, choice, params):
+    """A plan as word 1 of a header."""
+    runs = first | second << BITS | third << 2 * BITS
+    flags = params[PATTERN_B] | goes_left << 1
+    return flags | runs << RUNS | row << ROW | choice << CHOICE
+
+
+@inlined
+def target_digit(place, header, params):
+    """The target's digit at a place 1..n."""
+    n, row = params[LEVEL], header[1] >> ROW & FIELD
+    if place > row or params[LEFT_RADIX] == params[RIGHT_RADIX]:
+        return header[0] // right_power(n - place, params) % params[RIGHT_RADIX]
+    above = header[0] // right_power(n - row, params)
+    return above // left_power(row - place, params) % params[LEFT_RADIX]
+
+
+@inlined
+def next_move(k, header, params):
+    """Take the next move of a processor in row k off the header.
+
+    Returns
+    -------
+    move : int
+        RIGHT, LEFT or ACROSS; ARRIVED at the plan's end.
+    digit : int
+        The digit to write.
+    c : int
+        The lower bus for a move across.
+    """
+    word = header[1]
+    runs = word >> RUNS & RUNS_MASK
+    if runs == 0:
+        return ARRIVED, 0, 0
+    flags = word & 3
+    while runs & FIELD == 0:
+        runs >>= BITS
+        flags ^= 2
+    first, second = runs & FIELD, runs >> BITS & FIELD
+    to_go = first + second + (runs >> 2 * BITS)
+    if flags == 3 and first == 1 and second > 0:
+        header[1] = (word >> ROW << ROW) | (runs - 1 - (1 << BITS)) << RUNS | 2
+        digit = target_digit(k, header, params)
+        return ACROSS, digit, across_bus(digit, to_go, header, params)
+    header[1] = (word >> ROW << ROW) | (runs - 1) << RUNS | flags
+    place = k if flags & 2 else right_row(k, params)
+    radix = params[RIGHT_RADIX] if flags & 2 else params[LEFT_RADIX]
+    if second >= first and word >> CHOICE != AS_TARGET:
+        digit = free_digit(radix, to_go, header, params)
+        if digit >= 0:
+            return LEFT if flags & 2 else RIGHT, digit, 0
+    digit = target_digit(place, header, params)
+    return LEFT if flags & 2 else RIGHT, digit if digit < radix else digit % radix, 0
+
+
+@inlined
+def across_bus(digit, to_go, header, params):
+    """The lower bus for a move across: by the digit, or random."""
+    if header[1] >> CHOICE == DRAWN:
+        return draw32(int(header[2]), int(to_go), 1, 4) % params[RIGHT_RADIX]
+    return digit % params[RIGHT_RADIX]
+
+
+@inlined
+def free_digit(radix, to_go, header, params):
+    """The digit of a crossing that is not final; -1 = the target's."""
+    choice = header[1] >> CHOICE
+    if choice == DRAWN:
+        return draw32(int(header[2]), int(to_go), 0, 4) % radix
+    if choice == ZERO:
+        return 0
+    used = header[2]
+    if used >= params[SUPPLIED]:
+        return -1
+    header[2] += 1
+    return params[params.size - params[SUPPLIED] + used] % radix

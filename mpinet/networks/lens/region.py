@@ -1,0 +1,113 @@
+"""Plans and distances in the uncompleted lens (spec of the lens, 5): the region of difference.
+
+The region is the smallest interval of positions lo..hi that has every position in which the two
+addresses differ and every one between their dots, with the dots in it or at its borders. With k
+positions, i of them left of the source's dot and j left of the target's, a plan is
+R(k-i) L(k) R(j) or L(i) R(k) L(k-j).
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined
+from mpinet.networks.lens.labels import (
+    LEFT_RADIX,
+    LEVEL,
+    RIGHT_RADIX,
+    first_row,
+    label_parts,
+    left_power,
+    right_power,
+)
+from mpinet.networks.lens.plans import (
+    AS_TARGET,
+    NO_WAY,
+    PATTERN_B,
+    plan_word,
+)
+
+
+@inlined
+def first_difference(one, other, places, params):
+    """The first position in which two words of radix-R digits differ, places + 1 if none."""
+    if one == other:
+        return places + 1
+    position = 1
+    while one // left_power(places - position, params) == other // left_power(
+        places - position, params
+    ):
+        position += 1
+    return position
+
+
+@inlined
+def last_difference(one, other, places, params):
+    """The last position in which two words of radix-S digits differ, `places` at their left end."""
+    if one == other:
+        return places
+    position = params[LEVEL]
+    difference = one - other if one > other else other - one
+    while difference % params[RIGHT_RADIX] == 0:
+        difference //= params[RIGHT_RADIX]
+        position -= 1
+    return position
+
+
+@inlined
+def region(k, left, right, row, above, below, params):
+    """(lo, hi) of the region between two different processors (k, left, right)."""
+    near, far = min(k, row), max(k, row)
+    one, other = left // left_power(k - near, params), above // left_power(row - near, params)
+    lo = min(first_difference(one, other, near, params), near + 1)
+    power = right_power(params[LEVEL] - far, params)
+    hi = max(last_difference(right % power, below % power, far, params), far)
+    return lo, hi
+
+
+@inlined
+def region_distance(k, left, right, row, above, below, params):
+    """Least number of hops, with pattern B: 2k - |i-j|, one less if neither i nor j is 0."""
+    if k == row and left == above and right == below:
+        return 0
+    lo, hi = region(k, left, right, row, above, below, params)
+    saved = 1 if min(k, row) >= lo else 0
+    return 2 * (hi - lo + 1) - abs(k - row) - saved
+
+
+@inlined
+def region_plan(source, target, right_first, choice, header, params):
+    """Write the header of the shorter plan; of two equally long ones, the left-first one or not."""
+    k, left, right = label_parts(source + first_row(params), params)
+    row, above, below = label_parts(target + first_row(params), params)
+    header[0] = above * right_power(params[LEVEL] - row, params) + below
+    if source == target:
+        header[1] = plan_word(0, 0, 0, 0, row, AS_TARGET, params)
+        return
+    lo, hi = region(k, left, right, row, above, below, params)
+    if lo == 1 and not params[PATTERN_B]:
+        header[1] = plan_word(0, 0, 0, 0, row, NO_WAY, params)
+        return
+    size, i, j = hi - lo + 1, k - lo + 1, row - lo + 1
+    if j < i or (j == i and right_first):
+        header[1] = plan_word(0, size - i, size, j, row, choice, params)
+    else:
+        header[1] = plan_word(1, i, size, size - j, row, choice, params)
+
+
+@inlined
+def region_path_count(source, target, params):
+    """Number of shortest paths, alternating between processors and busses.
+
+    Every digit of a crossing that is not final is free, and so is the bus of a move across.
+    """
+    if source == target:
+        return 1
+    k, left, right = label_parts(source + first_row(params), params)
+    row, above, below = label_parts(target + first_row(params), params)
+    lo, hi = region(k, left, right, row, above, below, params)
+    size, i, j = hi - lo + 1, k - lo + 1, row - lo + 1
+    count = 1
+    for _ in range(min(i, j)):
+        count *= params[RIGHT_RADIX]
+    for _ in range(size - max(i, j)):
+        count *= params[LEFT_RADIX]
+    return 2 * count if i == j and 0 < i < size else count

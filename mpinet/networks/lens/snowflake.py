@@ -1,0 +1,254 @@
+"""The dense snowflake (spec of the lens, 10): p clusters joined by p-1 busses at their corners.
+
+The report gives one sentence only; the completion is the specification's. Corner c of a cluster is
+its processor ccc..c. Number `t` of the busses that join p clusters holds corner i+t (mod p) of each
+cluster i. All corners of a cluster of level m are 2^m - 1 hops from each other. Of a processor's
+cluster the corner that its first digit names may be nearest, and all others are equally far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.lens.busses import BusNetwork
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+
+RADIX, LEVEL, POWERS = 2, 3, 4
+"""Where the rules' parameters hold p, n and the powers p^0 .. p^n; the first number of the busses
+of each level 1..n-1 follows."""
+
+MAX_LEVEL = 62
+"""Largest n that numbers of 64 bits can have."""
+
+
+class DenseSnowflake(BusNetwork):
+    """Dense snowflake of p^n processors and 2p^(n-1) - 1 busses.
+
+    The first bus of a processor joins the p numbers that differ in the last digit, the second one
+    clusters; ports are the other members, ascending by the digit that tells them apart. Busses are
+    numbered level by level (ours).
+    """
+
+    family = "snowflake"
+    parameters = (Parameter("p", ">= 2", integer), Parameter("n", "1..62", integer))
+    example = "snowflake:3,4"
+    paper = "Finkel, Solomon"
+    specification = "lens 10"
+
+    def __init__(self, p: int, n: int):
+        require_integer("snowflake", "p", p, 2)
+        require_integer("snowflake", "n", n, 1, MAX_LEVEL)
+        firsts = [p ** (n - 1)]
+        for level in range(1, n):
+            firsts.append(firsts[-1] + (p - 1) * p ** (n - 1 - level))
+        self.places, self.seats = min(n, 2), p
+        super().__init__(
+            f"{p},{n}",
+            size=p**n,
+            ports=self.places * (p - 1),
+            params=[p, n, *(p**i for i in range(n + 1)), *firsts[: n - 1]],
+            busses=firsts[-1],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """The member that many places on, the processor itself left out."""
+        p = params[RADIX]
+        corner = node % p
+        if port < p - 1:
+            return node - corner + (port if port < corner else port + 1)
+        level = suffix(node, corner, params)
+        if level == params[LEVEL]:
+            return -1
+        digit = digit_at(node, level, params)
+        port -= p - 1
+        other = port if port < digit else port + 1
+        return across(node, corner, level, digit, other, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """The own digit's place among the others."""
+        p = params[RADIX]
+        corner = node % p
+        if port < p - 1:
+            return corner if corner <= port else corner - 1
+        level = suffix(node, corner, params)
+        if level == params[LEVEL]:
+            return -1
+        digit = digit_at(node, level, params)
+        port -= p - 1
+        return p - 1 + (digit if digit <= port else digit - 1)
+
+    @rule
+    def channel(node, port, params):
+        """The bus that the port is on."""
+        return bus_at_place(node, 0 if port < params[RADIX] - 1 else 1, params)
+
+    @rule
+    def bus_at(node, place, params):
+        """The bus of the last digit, then the bus between clusters."""
+        return bus_at_place(node, place, params)
+
+    @rule
+    def member_at(bus, seat, params):
+        """The processor with the digit that is the seat's number."""
+        p, n = params[RADIX], params[LEVEL]
+        if bus < params[POWERS + n - 1]:
+            return bus * p + seat
+        level = 1
+        while level < n - 1 and bus >= params[POWERS + n + 1 + level]:
+            level += 1
+        bus -= params[POWERS + n + level]
+        above = bus // (p - 1)
+        corner = (seat + bus - above * (p - 1) + 1) % p
+        return (above * p + seat) * params[POWERS + level] + corner_of(level, corner, params)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Busses 2p^(n-1) - 1 (section 2), diameter 2^n - 1 (sections 1 and 2)."""
+        p, n = int(self.params[RADIX]), int(self.params[LEVEL])
+        return {"busses": 2 * p ** (n - 1) - 1, "diameter": 2**n - 1}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """A shortest path; where several are shortest, by the corner with the lowest digit."""
+        return {"corners": lambda: stateless("corners", decide, self)}
+
+
+@inlined
+def digit_at(node, level, params):
+    """Base-p digit number `level` of a node, the last digit being number 0."""
+    return node // params[POWERS + level] % params[RADIX]
+
+
+@inlined
+def suffix(node, corner, params):
+    """Level of the largest cluster of which the node is corner `corner`."""
+    level = 0
+    while level < params[LEVEL] and node % params[RADIX] == corner:
+        node //= params[RADIX]
+        level += 1
+    return level
+
+
+@inlined
+def corner_of(level, corner, params):
+    """Corner `corner` of the first cluster of a level."""
+    return corner * ((params[POWERS + level] - 1) // (params[RADIX] - 1))
+
+
+@inlined
+def across(node, corner, level, digit, other, params):
+    """The member with digit `other` of the bus of a corner whose cluster has digit `digit`."""
+    p = params[RADIX]
+    there = corner - digit + other
+    there = there + p if there < 0 else (there - p if there >= p else there)
+    return (
+        node
+        + (other - digit) * params[POWERS + level]
+        + corner_of(level, there, params)
+        - corner_of(level, corner, params)
+    )
+
+
+@inlined
+def bus_at_place(node, place, params):
+    """The bus of the last digit at place 0, the bus between clusters at place 1; -1 = none."""
+    p, n = params[RADIX], params[LEVEL]
+    if place == 0:
+        return node // p
+    corner = node % p
+    level = suffix(node, corner, params)
+    if level == n:
+        return -1
+    turn = (corner - digit_at(node, level, params) + p) % p
+    return params[POWERS + n + level] + node // params[POWERS + level + 1] * (p - 1) + turn - 1
+
+
+@inlined
+def corner_distances(node, level, params):
+    """(v, hops to corner v, hops to any other corner) in the node's cluster of a level >= 1."""
+    p = params[RADIX]
+    near, to_near, to_others = node % p, 0, 1
+    node //= p
+    for below in range(1, level):
+        digit = node % p
+        node //= p
+        to_digit = to_near if digit == near else to_others
+        nearest = to_others if digit == near or (to_others < to_near and p > 2) else to_near
+        near, to_near, to_others = digit, to_digit, nearest + (1 << below)
+    return near, to_near, to_others
+
+
+@inlined
+def other_than(first, second, third):
+    """The least digit that is none of these."""
+    digit = 0
+    while digit in (first, second, third):
+        digit += 1
+    return digit
+
+
+@inlined
+def exit_corner(node, goal, level, digit, other, params):
+    """The corner by which to leave for cluster `other`, where the target is `goal`.
+
+    The corners that may be best are the ones next to both ends, and the least of the rest.
+    """
+    p = params[RADIX]
+    near, to_near, to_others = corner_distances(node, level, params)
+    end, from_end, from_others = corner_distances(goal, level, params)
+    end = (end - other + digit + p) % p
+    best, corner = -1, -1
+    for candidate in (near, end, other_than(digit, near, end)):
+        if candidate == digit or candidate >= p:
+            continue
+        hops = to_near if candidate == near else to_others
+        hops += from_end if candidate == end else from_others
+        if corner < 0 or hops < best or (hops == best and candidate < corner):
+            best, corner = hops, candidate
+    return corner
+
+
+@inlined
+def corner_before(node, level, digit, params):
+    """The corner by which to leave a cluster on the way to a corner of another one."""
+    near, to_near, to_others = corner_distances(node, level, params)
+    rest = other_than(digit, near, near)
+    if near == digit or rest >= params[RADIX]:
+        return rest if near == digit else near
+    if to_near == to_others:
+        return min(near, rest)
+    return near if to_near < to_others else rest
+
+
+@rule
+def decide(node, header, params):
+    """To the corner of the largest cluster that has to be left, over it, and so on."""
+    p = params[RADIX]
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    level = params[LEVEL] - 1
+    while node // params[POWERS + level] == target // params[POWERS + level]:
+        level -= 1
+    digit, other = digit_at(node, level, params), digit_at(target, level, params)
+    if level == 0:
+        return other if other < digit else other - 1
+    corner = exit_corner(node, target, level, digit, other, params)
+    cluster = level
+    while level > 0:
+        own = node % params[POWERS + level]
+        if own == corner_of(level, corner, params):
+            return p - 1 + (other if other < digit else other - 1)
+        level -= 1
+        here = digit_at(node, level, params)
+        if here == corner:
+            continue
+        digit, other = here, corner
+        if level == 0:
+            return other if other < digit else other - 1
+        corner = corner_before(node, level, digit, params)
+    return cluster

@@ -1,0 +1,191 @@
+"""The star of busses (spec of the lens, 10): p clusters joined by one bus at their connectors.
+
+The busses form a tree: between two processors there is one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.lens.busses import BusNetwork
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+
+RADIX, LEVEL, POWERS = 2, 3, 4
+"""Where the rules' parameters hold p, n and the powers p^0 .. p^n; the connectors c_1 .. c_(n-1)
+and the first number of the busses that join them follow."""
+
+MAX_LEVEL = 39
+"""Largest n that numbers of 64 bits can have."""
+
+
+class BusStar(BusNetwork):
+    """Star of p^n processors and (p^n - 1)/(p - 1) busses.
+
+    The first bus of a processor joins the p numbers that differ in the last digit; a connector has
+    a second one, which joins p clusters of its level. Ports are the other members, ascending by the
+    digit that tells them apart. Busses are numbered level by level (ours).
+    """
+
+    family = "busstar"
+    parameters = (Parameter("p", ">= 3", integer), Parameter("n", "1..39", integer))
+    example = "busstar:3,4"
+    paper = "Finkel, Solomon"
+    specification = "lens 10"
+
+    def __init__(self, p: int, n: int):
+        require_integer("busstar", "p", p, 3)
+        require_integer("busstar", "n", n, 1, MAX_LEVEL)
+        firsts = [p ** (n - 1)]
+        for level in range(1, n):
+            firsts.append(firsts[-1] + p ** (n - 1 - level))
+        self.connectors = connectors(p, n)
+        self.places, self.seats = min(n, 2), p
+        super().__init__(
+            f"{p},{n}",
+            size=p**n,
+            ports=self.places * (p - 1),
+            params=[p, n, *(p**i for i in range(n + 1)), *self.connectors, *firsts[: n - 1]],
+            busses=firsts[-1],
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """The member that many places on, the processor itself left out."""
+        p = params[RADIX]
+        level = 0 if port < p - 1 else connector_level(node, params)
+        if level < 0:
+            return -1
+        digit = digit_at(node, level, params)
+        port -= 0 if level == 0 else p - 1
+        return node + ((port if port < digit else port + 1) - digit) * params[POWERS + level]
+
+    @rule
+    def reverse_port(node, port, params):
+        """The own digit's place among the others."""
+        p = params[RADIX]
+        level = 0 if port < p - 1 else connector_level(node, params)
+        if level < 0:
+            return -1
+        digit = digit_at(node, level, params)
+        first = 0 if level == 0 else p - 1
+        return first + (digit if digit <= port - first else digit - 1)
+
+    @rule
+    def channel(node, port, params):
+        """The bus that the port is on."""
+        return bus_at_place(node, 0 if port < params[RADIX] - 1 else 1, params)
+
+    @rule
+    def bus_at(node, place, params):
+        """The bus of the last digit, then a connector's second one."""
+        return bus_at_place(node, place, params)
+
+    @rule
+    def member_at(bus, seat, params):
+        """The processor with the digit that is the seat's number."""
+        p, n = params[RADIX], params[LEVEL]
+        if bus < params[POWERS + n - 1]:
+            return bus * p + seat
+        level = 1
+        while level < n - 1 and bus >= params[POWERS + 2 * n + level]:
+            level += 1
+        above = bus - params[POWERS + 2 * n + level - 1]
+        return (above * p + seat) * params[POWERS + level] + connector(level, params)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The only path."""
+        return {"connectors": lambda: stateless("connectors", decide, self)}
+
+
+def connectors(p: int, n: int) -> list[int]:
+    """c_1 .. c_(n-1): the connector of a cluster of each level.
+
+    It is the processor with a free second port that is nearest to the cluster's central bus, the
+    least one of several. The central bus joins the connectors of the level below, so that the
+    search goes out from the one with highest digit 0.
+    """
+    found = [0]
+    while len(found) < n - 1:
+        found.append(nearest_free(p, found))
+    return found[: n - 1]
+
+
+def nearest_free(p: int, found: list[int]) -> int:
+    """The connector of the next level, by a breadth-first search around the last one found."""
+    level = len(found)
+    if level < p:
+        return level
+    seen = ring = {found[-1]}
+    while True:
+        ring = {v for u in ring for v in on_busses_of(u, p, found[:-1])} - seen
+        free = [u for u in ring if not second_bus(u, p, found)]
+        if free:
+            return min(free)
+        seen = seen | ring
+
+
+def second_bus(u: int, p: int, found: list[int]) -> int:
+    """The level of the cluster whose connector u is, 0 = none."""
+    return next((m for m, c in enumerate(found, 1) if u % p**m == c), 0)
+
+
+def on_busses_of(u: int, p: int, found: list[int]) -> list[int]:
+    """The processors on the busses of u, itself among them."""
+    levels = {0, second_bus(u, p, found)}
+    return [u + (i - u // p**m % p) * p**m for m in levels for i in range(p)]
+
+
+@inlined
+def digit_at(node, level, params):
+    """Base-p digit number `level` of a node, the last digit being number 0."""
+    return node // params[POWERS + level] % params[RADIX]
+
+
+@inlined
+def connector(level, params):
+    """The connector of the first cluster of a level 1..n-1."""
+    return params[POWERS + params[LEVEL] + level]
+
+
+@inlined
+def connector_level(node, params):
+    """The level of the cluster whose connector the node is, -1 = none."""
+    for level in range(1, params[LEVEL]):
+        if node % params[POWERS + level] == connector(level, params):
+            return level
+    return -1
+
+
+@inlined
+def bus_at_place(node, place, params):
+    """The bus of the last digit at place 0, a connector's second bus at place 1; -1 = none."""
+    if place == 0:
+        return node // params[RADIX]
+    level = connector_level(node, params)
+    if level < 0:
+        return -1
+    first = params[POWERS + 2 * params[LEVEL] + level - 1]
+    return first + node // params[POWERS + level + 1]
+
+
+@rule
+def decide(node, header, params):
+    """To the connector of the largest cluster that has to be left, over it, and so on."""
+    p = params[RADIX]
+    goal = header[0]
+    if node == goal:
+        return ARRIVED
+    level = params[LEVEL] - 1
+    while True:
+        while node // params[POWERS + level] == goal // params[POWERS + level]:
+            level -= 1
+        digit, other = digit_at(node, level, params), digit_at(goal, level, params)
+        port = other if other < digit else other - 1
+        if level == 0:
+            return port
+        goal = node - node % params[POWERS + level] + connector(level, params)
+        if node == goal:
+            return p - 1 + port

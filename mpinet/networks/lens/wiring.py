@@ -1,0 +1,267 @@
+"""Wiring of the lens and of the completed lens (spec of the lens, 2 and 3).
+
+A *label* is a word of n digits with a dot behind its first k: k digits of radix R = p-1, then n-k
+of radix S = q-1. Labels are numbered row (k) after row, 0..n. The busses are the labels of the rows
+0..n-1; the processors are those of the rows 1..n, numbered from 0. Crossing the dot pops a digit
+from one side and pushes another one on the other, so that rules keep the two sides' values apart.
+In the completed lens the word is a circle: row n, seen from a bus, is row 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.errors import NodeError, TopologyError
+from mpinet.networks.lens import addresses
+from mpinet.networks.lens.busses import BusNetwork
+from mpinet.networks.lens.labels import (
+    ACROSS,
+    COMPLETED,
+    LEFT,
+    LEFT_RADIX,
+    LEVEL,
+    RIGHT,
+    ROWS,
+    across_port,
+    bus_at_place,
+    first_row,
+    label_parts,
+    layout,
+    left_of,
+    left_port,
+    lens_params,
+    next_digit,
+    read_port,
+    right_of,
+    right_power,
+    right_row,
+    seat_among_others,
+)
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import Routing
+
+MAX_DIGITS, MAX_LEVEL = 62, 2**14 - 1
+"""Largest n that numbers of 64 bits can have, and where every row has one label (p = q = 2): there
+a routing's header, with 14 bits for a number of hops, is the limit."""
+
+
+class LensNetwork(BusNetwork):
+    """What lens and completed lens share.
+
+    Ports: the other members of the own bus, then of the lower busses c = 0..S-1, each in member
+    order: first the bus's owner, then the processors right of it. Absent ones are skipped.
+    """
+
+    paper = "Finkel, Solomon"
+
+    def __init__(self, arguments: str, R: int, S: int, n: int, completed: bool):
+        require_numbers(f"{self.family}:{arguments}", R, S, n)
+        self.radices, self.level = (R, S), n
+        self.places, self.seats = S + 1, R + 1
+        rows = [R**k * S ** (n - k) for k in range(n + 1)]
+        own = [R if completed or k < n else 0 for k in range(1, n + 1)]
+        lower = [S * (R if completed or k > 1 else R - 1) for k in range(1, n + 1)]
+        super().__init__(
+            arguments,
+            size=sum(rows[1:]),
+            ports=max(map(sum, zip(own, lower, strict=True))),
+            params=lens_params(R, S, n, completed),
+            busses=sum(rows[:n]),
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Pop a digit from one side of the dot and push one on the other, or replace it."""
+        k, left, right = label_parts(node + first_row(params), params)
+        own, owners, members = layout(k, params)
+        move, c, seat = read_port(port, own, owners, members, params)
+        if move == RIGHT:
+            return right_of(k, left, right, seat, params)
+        if move == LEFT:
+            return left_of(k, left, right, c, params)
+        if move == ACROSS:
+            digit = left % params[LEFT_RADIX]
+            digit = (seat if seat < digit else seat + 1) - digit
+            return node + digit * right_power(params[LEVEL] - k, params)
+        return -1
+
+    @rule
+    def reverse_port(node, port, params):
+        """The port of the same bus at the other end."""
+        k, left, right = label_parts(node + first_row(params), params)
+        own, owners, members = layout(k, params)
+        move, c, seat = read_port(port, own, owners, members, params)
+        digit = left % params[LEFT_RADIX]
+        if move == RIGHT:
+            popped, there = next_digit(k, left, right, params), right_row(k, params)
+            own, owners, members = layout(there, params)
+            return left_port(popped, own, members)
+        if move == LEFT:
+            return digit
+        if move == ACROSS:
+            there = seat if seat < digit else seat + 1
+            return across_port(c, seat_among_others(digit, there), own, owners, members)
+        return -1
+
+    @rule
+    def channel(node, port, params):
+        """The label of the own or of the lower bus."""
+        k, left, right = label_parts(node + first_row(params), params)
+        own, owners, members = layout(k, params)
+        move, c, _ = read_port(port, own, owners, members, params)
+        if move < 0:
+            return -1
+        return bus_at_place(k, left, right, 0 if move == RIGHT else c + 1, params)
+
+    @rule
+    def bus_at(node, place, params):
+        """The own bus at place 0, lower bus c at place c + 1."""
+        k, left, right = label_parts(node + first_row(params), params)
+        return bus_at_place(k, left, right, place, params)
+
+    @rule
+    def member_at(bus, seat, params):
+        """The owner in seat 0, the processor with digit b right of it in seat b + 1."""
+        k, left, right = label_parts(bus, params)
+        if seat > 0:
+            return right_of(k, left, right, seat - 1, params)
+        if k > 0:
+            return bus - first_row(params)
+        return params[0] - first_row(params) + bus if params[COMPLETED] else -1
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Sizes and diameters of sections 3 to 5 and 8."""
+        R, S = self.radices
+        n = self.level
+        if self.params[COMPLETED]:
+            size = n * R**n
+            return {
+                "size": size,
+                "busses": size,
+                "busses_per_processor": S + 1,
+                "processors_per_bus": R + 1,
+                "diameter": 3 * n // 2,
+            }
+        equal = {"size": n * R**n, "busses": n * R**n} if R == S else {}
+        return {**equal, "diameter": 2 * n}
+
+    def address(self, node: int) -> str:
+        """The digits with the dot: ``021.10``."""
+        self.require_node(node)
+        return self._written(node + int(first_row(self.params)))
+
+    def read_address(self, address: str) -> int:
+        """Put row and digits together."""
+        return self._read(address) - int(first_row(self.params))
+
+    def bus_address(self, bus: int) -> str:
+        """The digits of a bus with the dot, which may be at the far left: ``.02``."""
+        self.require_bus(bus)
+        return self._written(bus)
+
+    def bus(self, address: str) -> int:
+        """The number of the bus with this address: the inverse of `bus_address`.
+
+        Raises
+        ------
+        NodeError
+            No bus has this address.
+        """
+        try:
+            number = self._read(self._bus_spelling(address))
+        except ValueError:
+            number = -1
+        if not 0 <= number < self.busses or self._written(number) != self._bus_spelling(address):
+            raise NodeError(
+                f"{address!r} is not the address of a bus in {self.name}: these are "
+                f"{self._written(0)} .. {self._written(self.busses - 1)}."
+            )
+        return number
+
+    def _bus_spelling(self, address: str) -> str:
+        return address
+
+    def _written(self, label: int) -> str:
+        k, left, right = map(int, label_parts(label, self.params))
+        digits = []
+        for value, radix, count in (
+            (right, self.radices[1], self.level - k),
+            (left, self.radices[0], k),
+        ):
+            for _ in range(count):
+                value, digit = divmod(value, radix)
+                digits.append(digit)
+        return addresses.written(k, digits[::-1], max(self.radices))
+
+    def _read(self, address: str) -> int:
+        k, digits = addresses.read(address, max(self.radices))
+        if len(digits) != self.level:
+            raise ValueError(f"{address!r} has not {self.level} digits")
+        value = 0
+        for place, digit in enumerate(digits):
+            radix = self.radices[0] if place < k else self.radices[1]
+            if not 0 <= digit < radix:
+                raise ValueError(f"digit {digit} is not below {radix}")
+            value = value * radix + digit
+        return int(self.params[ROWS + k]) + value
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Routings by plans (sections 5 and 6) and without.
+
+        ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
+        ``stateless``: to the first neighbour that is closer; ``fair``: a random one of the least
+        plans with random digits; ``regular``: each shortest path with the same probability.
+        """
+        from mpinet.networks.lens.routing import routings_of
+
+        return routings_of(self)
+
+
+class Lens(LensNetwork):
+    """Lens: at most p processors a bus, at most q busses a processor, level n."""
+
+    family = "lens"
+    parameters = (
+        Parameter("p", ">= 2", integer),
+        Parameter("q", ">= 2", integer),
+        Parameter("n", ">= 1", integer),
+    )
+    example = "lens:3,4,3"
+    specification = "lens 1-5"
+
+    def __init__(self, p: int, q: int, n: int):
+        require_integer("lens", "p", p, 2)
+        require_integer("lens", "q", q, 2)
+        require_integer("lens", "n", n, 1)
+        super().__init__(f"{p},{q},{n}", p - 1, q - 1, n, completed=False)
+
+
+class CompletedLens(LensNetwork):
+    """Completed lens: p processors a bus, p busses a processor, level n; the word is a circle."""
+
+    family = "clens"
+    parameters = (Parameter("p", ">= 2", integer), Parameter("n", ">= 2", integer))
+    example = "clens:3,4"
+    specification = "lens 1-3, 6"
+
+    def __init__(self, p: int, n: int):
+        require_integer("clens", "p", p, 2)
+        require_integer("clens", "n", n, 2)
+        super().__init__(f"{p},{n}", p - 1, p - 1, n, completed=True)
+
+    def node(self, address: str) -> int:
+        """As `Topology.node`; ``.w`` is another spelling of ``w.``."""
+        return super().node(f"{address[1:]}." if address.startswith(".") else address)
+
+    def _bus_spelling(self, address: str) -> str:
+        return f".{address[:-1]}" if address.endswith(".") else address
+
+
+def require_numbers(name: str, R: int, S: int, n: int) -> None:
+    """Raise `TopologyError` where n is so large that not even its powers should be computed."""
+    most = MAX_LEVEL if R == S == 1 else MAX_DIGITS
+    if n > most:
+        raise TopologyError(f"{name} is too large: with these p and q, n can be {most} at most.")
