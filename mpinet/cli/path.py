@@ -25,7 +25,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the ends and the routing."""
     topology = topology_of(options)
     source, target = topology.find(options.source), topology.find(options.target)
-    return Path(topology, topology.routing(options.routing), source, target)
+    return Path(topology, topology.routing(options.routing, options.seed), source, target)
 
 
 class Path(Job):

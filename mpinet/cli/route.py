@@ -69,7 +69,8 @@ def prepare(options: argparse.Namespace) -> Job:
     )
     pattern = traffic(topology, options.pairs, options.seed)
     faults = parse_faults(topology, options.faults)
-    return Route(options, topology, topology.routing(options.routing), pattern, faults)
+    routing = topology.routing(options.routing, options.seed)
+    return Route(options, topology, routing, pattern, faults)
 
 
 def _refuse(wrong: bool, option: str, reason: str) -> None:

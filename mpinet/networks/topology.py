@@ -6,7 +6,7 @@ processors and ports it has, and gives the rule `neighbor`; everything else has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
@@ -206,29 +207,52 @@ class Topology:
 
         return {"shortest": lambda: table_routing(self)}
 
-    def routing(self, name: str | None = None) -> Routing:
+    @property
+    def random_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """The family's routings that draw random numbers, by name; each is made for a seed."""
+        return {}
+
+    def routing(self, name: str | None = None, seed: int = 0) -> Routing:
         """One of the family's routings.
 
         Parameters
         ----------
         name : str, optional
-            As in `routings`. Default: the first.
+            As in `routings` or `random_routings`. Default: the first of `routings`.
+        seed : int
+            For a routing that draws random numbers.
 
         Raises
         ------
         UsageError
             The network has no routing of that name, or it is too large for its table.
         """
-        known = self.routings
+        known, drawing = self.routings, self.random_routings
         if name is None:
             name = next(iter(known))
+        if name in drawing:
+            return drawing[name](seed)
         if name not in known:
-            raise UsageError(f"{self.name} has no routing {name!r}; it has: {', '.join(known)}.")
+            names = ", ".join([*known, *drawing])
+            raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
         return known[name]()
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The family's own one-port broadcast schedules by name; the first is the default."""
         return {}
+
+    @property
+    def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
+        """The family's own schedules of ASCEND and DESCEND by name; the first is the default.
+
+        Each is a subclass of `mpinet.programs.schedules.PassSchedule`, or names one as
+        ``module:Class``, so that networks need not know of programs.
+        """
+        return {}
+
+    def cycle(self) -> Cycle | None:
+        """A Hamiltonian cycle as a local rule; None where the family has none to offer."""
+        return None
 
 
 def complete_rules(owner: Any, name: str) -> None:

@@ -55,9 +55,12 @@ def routings_of(lens: LensNetwork) -> dict[str, Callable[[], Routing]]:
         "plans": lambda: by_plans(lens),
         "patternA": lambda: by_plans(lens, pattern_b=False),
         "stateless": lambda: without_plans(lens),
-        "fair": lambda: fair(lens),
-        "regular": lambda: regular(lens),
     }
+
+
+def random_routings_of(lens: LensNetwork) -> dict[str, Callable[[int], Routing]]:
+    """The routings of a lens that draw random numbers, by name."""
+    return {"fair": lambda seed: fair(lens, seed), "regular": lambda seed: regular(lens, seed)}
 
 
 def by_plans(lens: LensNetwork, pattern_b: bool = True, first: Sequence[int] = ()) -> Routing:

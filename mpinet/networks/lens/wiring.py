@@ -212,12 +212,22 @@ class LensNetwork(BusNetwork):
         """Routings by plans (sections 5 and 6) and without.
 
         ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
-        ``stateless``: to the first neighbour that is closer; ``fair``: a random one of the least
-        plans with random digits; ``regular``: each shortest path with the same probability.
+        ``stateless``: to the first neighbour that is closer.
         """
         from mpinet.networks.lens.routing import routings_of
 
         return routings_of(self)
+
+    @property
+    def random_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Routings with equal loads (section 6).
+
+        ``fair``: a random one of the least plans with random digits; ``regular``: each shortest
+        path with the same probability.
+        """
+        from mpinet.networks.lens.routing import random_routings_of
+
+        return random_routings_of(self)
 
 
 class Lens(LensNetwork):
