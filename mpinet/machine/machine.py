@@ -175,7 +175,7 @@ class Machine:
         """Count one step with these sends, and record it."""
         self.meters.count(1, sends.transmissions)
         if len(self.meters.loads) and len(sends.nodes):
-            first = _first_of_transmission(sends)
+            first = step.first_of_transmission(sends)
             places = self.slots(sends.nodes[first]) * self.topology.ports + sends.ports[first]
             self.meters.loads[places] += np.uint32(1)
         if self.trace is not None:
@@ -275,11 +275,3 @@ class Machine:
         np.add.at(loads, *self._carried())
         loads = self.transport.sum(loads)
         return ChannelLoad(int(loads.max(initial=0)), float(loads.sum() / busses))
-
-
-def _first_of_transmission(sends: Sends) -> NDArray[np.int64]:
-    """Places of the sends, one for each transmission."""
-    if len(sends.channels) == 0:
-        return np.arange(len(sends.nodes))
-    pairs = np.stack([sends.nodes, sends.channels], axis=1)
-    return np.unique(pairs, axis=0, return_index=True)[1]

@@ -328,6 +328,16 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Num
             )
 
 
+def first_of_transmission(sends: Sends) -> Numbers:
+    """Places of the sends, one for each transmission."""
+    if len(sends.channels) == 0:
+        return np.arange(len(sends.nodes))
+    order = np.lexsort((sends.channels, sends.nodes))
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(sends.nodes[order]) != 0) | (np.diff(sends.channels[order]) != 0)
+    return np.sort(order[new])
+
+
 def heard_transmissions(machine: Machine, sends: Sends) -> Numbers:
     """The transmissions on busses that have a member here (collective).
 
@@ -339,7 +349,8 @@ def heard_transmissions(machine: Machine, sends: Sends) -> Numbers:
     ndarray of int64, shape (m, 2)
         Rows (sender, bus).
     """
-    return heard_claims(machine, np.unique(np.stack([sends.nodes, sends.channels], axis=1), axis=0))
+    pairs = np.stack([sends.nodes, sends.channels], axis=1)
+    return heard_claims(machine, pairs[first_of_transmission(sends)])
 
 
 def check_busses(machine: Machine, transmissions: Numbers) -> None:
@@ -385,10 +396,10 @@ def heard_claims(machine: Machine, claims: Numbers) -> Numbers:
     same = topology.channel(claims[row, 0], port) == claims[row, 1]
     row, port = row[same], port[same]
     owners = machine.placement.owners(fellows[row, port])
-    told = np.unique(np.stack([owners, row], axis=1), axis=0)
-    told = told[told[:, 0] != machine.transport.rank]
-    counts = np.bincount(told[:, 0], minlength=machine.transport.size)
-    heard = machine.transport.exchange(claims[told[:, 1]], counts).records
+    away = owners != machine.transport.rank
+    told = np.unique(owners[away] * len(claims) + row[away])
+    counts = np.bincount(told // max(len(claims), 1), minlength=machine.transport.size)
+    heard = machine.transport.exchange(claims[told % max(len(claims), 1)], counts).records
     return np.concatenate([claims, heard])
 
 

@@ -108,16 +108,19 @@ def _on_free_busses(
     heard : ndarray of int64, shape (k, 2)
         Rows (node, bus) of what came in the step before (collective).
     """
-    channels = machine.topology.channel(nodes, ports)
-    offers = np.stack([nodes, channels], axis=1)
-    _, place = np.unique(np.concatenate([heard, offers]), axis=0, return_inverse=True)
-    place = place.ravel()
-    free = ~np.isin(place[len(heard) :], place[: len(heard)])
-    nodes, ports, channels, offers = nodes[free], ports[free], channels[free], offers[free]
-    told = heard_claims(machine, np.unique(offers, axis=0))
+    topology = machine.topology
+    channels = topology.channel(nodes, ports)
+    slots = machine.slots(nodes)
+    keys = slots * topology.busses + channels
+    free = ~np.isin(keys, machine.slots(heard[:, 0]) * topology.busses + heard[:, 1])
+    nodes, ports, channels, keys = nodes[free], ports[free], channels[free], keys[free]
+    _, first = np.unique(keys, return_index=True)
+    told = heard_claims(machine, np.stack([nodes[first], channels[first]], axis=1))
     told = told[np.lexsort((told[:, 0], told[:, 1]))]
-    busses, first = np.unique(told[:, 1], return_index=True)
-    sends = told[first, 0][np.searchsorted(busses, channels)] == nodes
+    lowest = np.ones(len(told), bool)
+    lowest[1:] = told[1:, 1] != told[:-1, 1]
+    told = told[lowest]
+    sends = told[np.searchsorted(told[:, 1], channels), 0] == nodes
     return nodes[sends], ports[sends]
 
 
