@@ -53,4 +53,9 @@ class Neighbors(Job):
         """A line a port."""
         heading = f"{self.topology}: node {self._node}, address {self._network.address(self._node)}"
         columns = ("port", "neighbor", "reverse_port", "channel", "address")
-        return f"{heading}\n{table([[row[name] for name in columns] for row in result], columns)}"
+        return f"{heading}\n{table([_cells(row, columns) for row in result], columns)}"
+
+
+def _cells(row: dict[str, Any], columns: tuple[str, ...]) -> list[str | None]:
+    """A port's cells; numbers of nodes and channels are names, written without separators."""
+    return [None if row[name] is None else str(row[name]) for name in columns]

@@ -53,7 +53,8 @@ class Path(Job):
     def show(self, result: Any) -> str:
         """A line a hop."""
         ports = [*result["ports"], None]
-        rows = list(zip(result["nodes"], result["addresses"], ports, strict=True))
+        nodes = map(str, result["nodes"])
+        rows = list(zip(nodes, result["addresses"], ports, strict=True))
         heading = (
             f"{self.topology}: {result['hops']} hops by routing {result['routing']}, header of "
             f"{result['header_bits']} bits"

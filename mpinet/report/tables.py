@@ -58,7 +58,7 @@ def shown(value: Any) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return cell.replace(",", "").replace(".", "").replace("-", "").isdigit() or cell == "-"
+    return cell == "-" or cell.replace(",", "").replace(".", "", 1).removeprefix("-").isdigit()
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
