@@ -6,7 +6,14 @@ import argparse
 from typing import Any
 
 from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
+from mpinet.cli.options import (
+    add_common,
+    add_machine,
+    add_topology,
+    make_machine,
+    port_model,
+    topology_of,
+)
 from mpinet.networks.topology import Topology
 from mpinet.report.tables import with_phases
 
@@ -16,7 +23,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_topology(parser)
     parser.add_argument("--root", metavar="U", default="0", help="where it starts (default 0)")
     parser.add_argument(
-        "--algorithm", metavar="NAME", help="a schedule of the network, or 'tree' (any network)"
+        "--algorithm",
+        metavar="NAME",
+        help="a schedule of the network, 'tree' (links) or 'flooding' (busses)",
     )
     parser.add_argument("--schedule", action="store_true", help="give the schedule's sha256, too")
     add_machine(parser, ports="one")
@@ -29,12 +38,12 @@ def prepare(options: argparse.Namespace) -> Job:
 
     topology = topology_of(options)
     root = topology.find(options.root)
-    require_algorithm(topology, root, options.algorithm)
+    require_algorithm(topology, root, options.algorithm, port_model(options))
     return Broadcast(options, topology, root)
 
 
 class Broadcast(Job):
-    """A one-port broadcast."""
+    """A broadcast."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
         super().__init__()

@@ -18,12 +18,16 @@ COMMANDS = {
     "route": "route messages over the machine",
     "flood": "flood the machine from one node",
     "broadcast": "broadcast one-port from one processor",
+    "gossip": "bring every processor's item to all processors",
+    "scatter": "bring a different item from one processor to every other",
+    "gather": "bring an item from every processor to one",
+    "exchange": "bring a different item from every processor to every other",
     "ascend": "run an ASCEND program",
     "descend": "run a DESCEND program",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
 
-MODULES = {"descend": "ascend"}
+MODULES = {"descend": "ascend", "gather": "scatter"}
 """Commands that share a module."""
 
 

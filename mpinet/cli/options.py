@@ -12,6 +12,7 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
+    from mpinet.machine import PortModel
     from mpinet.machine.placement import Mapping
     from mpinet.machine.transport import Local
 
@@ -103,11 +104,18 @@ def mapping_of(options: argparse.Namespace, topology: Topology) -> Mapping:
 
 def make_machine(options: argparse.Namespace, topology: Topology, transport: Local, **settings):  # type: ignore[no-untyped-def]
     """The machine that was asked for; `settings` as in `Machine`."""
-    from mpinet.machine import Machine, PortModel
+    from mpinet.machine import Machine
+
+    mapping = mapping_of(options, topology)
+    return Machine(topology, port_model(options), transport, mapping, **settings)
+
+
+def port_model(options: argparse.Namespace) -> PortModel:
+    """The port model that was asked for."""
+    from mpinet.machine import PortModel
 
     limit = 1 if options.ports == "one" else None
-    model = PortModel(limit, limit, options.duplex == "half")
-    return Machine(topology, model, transport, mapping_of(options, topology), **settings)
+    return PortModel(limit, limit, options.duplex == "half")
 
 
 def require_all_port(options: argparse.Namespace, what: str) -> None:

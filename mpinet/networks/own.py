@@ -63,7 +63,7 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
 
 
 def _own_class(place: str, class_name: str) -> type[Topology]:
-    module = _import_from(place)
+    module = import_from(place)
     cls = getattr(module, class_name, None)
     if cls is None:
         raise TopologyFileError(f"{place} has no class {class_name!r}.")
@@ -76,8 +76,19 @@ def _own_class(place: str, class_name: str) -> type[Topology]:
     return cls
 
 
-def _import_from(place: str) -> ModuleType:
-    """Import a user's module, by file or by name (also from the current directory)."""
+def import_from(place: str) -> ModuleType:
+    """Import a user's module, by file or by name (also from the current directory).
+
+    Parameters
+    ----------
+    place : str
+        ``module.path`` or ``path/file.py``.
+
+    Raises
+    ------
+    TopologyFileError
+        There is no such module or file (`ModuleMissing`), or it cannot be imported.
+    """
     load: Callable[[str], ModuleType] = import_module
     if place.endswith(".py"):
         if not Path(place).is_file():

@@ -153,6 +153,7 @@ class Product(Topology):
             joined_name(one, other): partial(self._schedule, root, ones[one], others[other])
             for one in ones
             for other in others
+            if ones[one]().can_follow and others[other]().can_follow
         }
 
     def _schedule(

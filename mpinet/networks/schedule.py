@@ -1,4 +1,4 @@
-"""One-port broadcast schedules: what an informed node does in a step, as a local rule."""
+"""Broadcast schedules: what a node sends on and listens on in a step, as local rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import Rule
+from mpinet.compiled import Rule, inlined
+
+SPAN = 1 << 32
+"""A rule's answer is the lowest of one or more consecutive ports, plus `SPAN` for each further
+one: a single port stands for itself."""
+
+
+@inlined
+def ports_from(first, count):
+    """The answer for `count` consecutive ports; -1 if there is none."""
+    return first + (count - 1) * SPAN if count > 0 else -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +32,18 @@ class Schedule:
         The node that starts.
     rule : Rule
         ``rule(node, root, since, step, params)``: the port on which a node that was informed in
-        step `since` (the root: 0) sends in step `step` (1, 2, ..), or -1.
+        step `since` (the root: 0) sends in step `step` (1, 2, ..), several ports (`ports_from`;
+        all ports of one bus are one transmission), or -1.
     params : ndarray of int64
-        The rule's parameters.
+        The rules' parameters.
     phases : tuple of (str, int)
-        The phases' names and lengths in steps; together the schedule's length.
+        The phases' names and lengths in steps; together the schedule's length. Empty: it
+        lasts until nobody sends.
+    listen : Rule, optional
+        Likewise the ports that a node accepts from in the step; `since` is -1 if it is not
+        informed. Default: it accepts from all.
+    send, receive : int or None
+        Most messages that a processor sends, and that it accepts, in a step; None = one a port.
     """
 
     name: str
@@ -34,8 +51,16 @@ class Schedule:
     rule: Rule
     params: NDArray[np.int64]
     phases: tuple[tuple[str, int], ...]
+    listen: Rule | None = None
+    send: int | None = 1
+    receive: int | None = 1
 
     @property
     def steps(self) -> int:
         """The schedule's length in steps."""
         return sum(length for _, length in self.phases)
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether it can be a part of a product's schedule, before or after another one."""
+        return bool(self.phases) and self.listen is None and self.send == self.receive == 1

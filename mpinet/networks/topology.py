@@ -146,6 +146,19 @@ class Topology:
         pairs = self.incidences(np.arange(self.size))
         return pairs[pairs[:, 1] == bus, 0].tolist()
 
+    def seats_of(self, nodes: NDArray[np.int64], busses: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers that ascend as processors do in the member order of their bus.
+
+        By default the processors' own. A family with a member order of its own overrides it
+        together with `bus_members`.
+
+        Parameters
+        ----------
+        nodes, busses : ndarray of int64, shape (k,)
+            Processors, and a bus of each.
+        """
+        return nodes
+
     @property
     def stated(self) -> dict[str, int]:
         """What the paper or textbook states (``degree``, ``diameter``, ..): never a measurement."""

@@ -1,9 +1,29 @@
-"""Lower bounds of collectives, from degree, distance and doubling."""
+"""Lower bounds of collectives, from degree, distance and doubling (spec of HDN, section 8).
+
+Each holds for any network and port model. An item is one message's content: bounds other than
+those with combining let a message carry one item.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
 from mpinet.machine import Machine
-from mpinet.programs.flood import flood
+from mpinet.programs.flood import (
+    SOURCES_PER_WORD,
+    WORDS,
+    adjacency,
+    count_word,
+    flood,
+    take_new,
+    wired,
+)
+
+Numbers = NDArray[np.int64]
 
 
 def broadcast_bound(machine: Machine, root: int) -> int:
@@ -13,10 +33,77 @@ def broadcast_bound(machine: Machine, root: int) -> int:
     the factor 1 + send; with one port it doubles (spec of HDN, section 8). A transmission on a bus
     may inform as many as the sender has ports (each is another member).
     """
-    survey = Machine(machine.topology, "all", machine.transport, machine.mapping)
-    ports = machine.topology.ports
-    fanout = ports if machine.model.send is None or not machine.topology.links else 1
-    return max(flood(survey, root).farthest_host, growth_bound(machine.topology.hosts, fanout))
+    return max(farthest(machine, root), growth_bound(machine.topology.hosts, fanout(machine)))
+
+
+def multicast_bound(machine: Machine, root: int, targets: Numbers) -> int:
+    """Steps that no multicast beats: the farthest target, and the growth of the informed.
+
+    Parameters
+    ----------
+    machine : Machine
+        Gives the network and the port model.
+    root : int
+        The processor that has the message.
+    targets : ndarray of int64, shape (m,)
+        Those that are to have it, the same on all ranks.
+    """
+    others = np.setdiff1d(targets, [root])
+    distance = distances_from(machine, root)
+    mine = np.isin(machine.nodes, others)
+    longest = machine.max(int(distance[mine].max(initial=0)))[0]
+    return max(longest, growth_bound(len(others) + 1, fanout(machine)))
+
+
+def gossip_bound(machine: Machine) -> int:
+    """Steps that no all-to-all broadcast beats: N-1 with one port.
+
+    Every processor has to receive N-1 items, in a step one from each of its channels or as many as
+    it may accept; links together have to carry N(N-1); and an item goes to the farthest processor.
+    """
+    hosts = machine.topology.hosts
+    received = received_bound(machine, machine.model.receive)
+    if machine.model.receive == 1 and hosts == machine.topology.size:
+        return received
+    hops = max(hops_per_step(machine), 1)
+    carried = -(-hosts * (hosts - 1) // hops) if machine.topology.links else 0
+    return max(received, carried, host_distances(machine).diameter)
+
+
+def combining_gossip_bound(machine: Machine) -> int:
+    """Steps that no all-to-all broadcast beats if a message may hold any number of items.
+
+    The diameter between processors, and the growth of those that know one item.
+    """
+    growth = growth_bound(machine.topology.hosts, fanout(machine))
+    return max(host_distances(machine).diameter, growth)
+
+
+def exchange_bound(machine: Machine) -> int:
+    """Steps that no total exchange beats: max(N-1, ceil(sum of distances / N)) with one port.
+
+    Every processor sends and receives N-1 items, and the items' hops have to be made.
+    """
+    distances = host_distances(machine)
+    ends = max(
+        received_bound(machine, machine.model.receive), received_bound(machine, machine.model.send)
+    )
+    hops = -(-distances.total // max(hops_per_step(machine), 1))
+    return max(ends, hops, distances.diameter)
+
+
+def scatter_bound(machine: Machine, root: int) -> int:
+    """Steps that no scatter from `root` beats: N-1 with one port.
+
+    The root has to send N-1 items, in a step one on each of its channels or as many as it may; and
+    the farthest processor has to get one.
+    """
+    return max(farthest(machine, root), _served_bound(machine, root, machine.model.send))
+
+
+def gather_bound(machine: Machine, root: int) -> int:
+    """Steps that no gather to `root` beats; as `scatter_bound`, with what the root may accept."""
+    return max(farthest(machine, root), _served_bound(machine, root, machine.model.receive))
 
 
 def growth_bound(processors: int, fanout: int) -> int:
@@ -26,3 +113,131 @@ def growth_bound(processors: int, fanout: int) -> int:
         informed *= 1 + fanout
         steps += 1
     return steps
+
+
+def fanout(machine: Machine) -> int:
+    """Most processors that one processor informs in a step."""
+    ports, send = machine.topology.ports, machine.model.send
+    return ports if send is None or not machine.topology.links else min(send, ports)
+
+
+def received_bound(machine: Machine, limit: int | None) -> int:
+    """Steps in which every processor can receive (or send) N-1 items, `limit` in a step."""
+    hosts = machine.nodes[machine.nodes < machine.topology.hosts]
+    fewest = int(channels(machine, hosts).min(initial=machine.topology.ports))
+    fewest = -machine.max(-fewest)[0]
+    return _items_bound(machine.topology.hosts - 1, fewest, limit)
+
+
+def _served_bound(machine: Machine, root: int, limit: int | None) -> int:
+    """Steps in which the root can send (or receive) N-1 items."""
+    own = machine.nodes[machine.nodes == root]
+    degree = machine.sum(int(channels(machine, own).sum()))[0]
+    return _items_bound(machine.topology.hosts - 1, degree, limit)
+
+
+def _items_bound(items: int, degree: int, limit: int | None) -> int:
+    """Steps for items over `degree` channels, at most `limit` in a step."""
+    return -(-items // min(degree, limit or degree)) if items else 0
+
+
+def channels(machine: Machine, nodes: Numbers) -> Numbers:
+    """Links or busses that these processors, all different, are on; shape of the argument."""
+    senders, ports = wired(machine.topology, nodes)
+    if not machine.topology.links:
+        pairs = np.stack([senders, machine.topology.channel(senders, ports)], axis=1)
+        senders = np.unique(pairs, axis=0)[:, 0]
+    order = np.argsort(nodes)
+    places = order[np.searchsorted(nodes, senders, sorter=order)]
+    return np.bincount(places, minlength=len(nodes))
+
+
+def hops_per_step(machine: Machine) -> int:
+    """Most hops of different items in a step: channels, and what all nodes together may do."""
+    topology, model = machine.topology, machine.model
+    ends = machine.sum(machine.wired_ports)[0]
+    capacity = ends // 2 if model.half_duplex else ends
+    if topology.busses is not None:
+        capacity = topology.busses
+    limits = [limit for limit in (model.send, model.receive) if limit is not None]
+    return min([capacity, *(limit * topology.size for limit in limits)])
+
+
+def farthest(machine: Machine, root: int) -> int:
+    """Hops from `root` to the farthest processor, measured by a flood."""
+    return flood(_survey(machine), root).farthest_host
+
+
+def _survey(machine: Machine) -> Machine:
+    """An all-port machine of full-duplex links for measurements, with a link on every port."""
+    topology = machine.topology if machine.topology.links else adjacency(machine.topology)
+    return Machine(topology, "all", machine.transport, machine.mapping)
+
+
+def distances_from(machine: Machine, root: int) -> Numbers:
+    """Hops from `root` to this rank's nodes, measured by a flood, shape (hosted,); -1 for never."""
+    survey = _survey(machine)
+    plan = survey.plan(*wired(survey.topology, survey.nodes))
+    senders, receivers = survey.slots(plan.senders), survey.slots(plan.nodes)
+    distance = np.where(survey.nodes == root, 0, -1)
+    new = 1
+    while new:
+        heard = receivers[plan(distance[senders]) >= 0]
+        fresh = np.unique(heard[distance[heard] < 0])
+        distance[fresh] = survey.steps
+        new = survey.sum(len(fresh))[0]
+    return distance
+
+
+@dataclass(frozen=True)
+class HostDistances:
+    """Distances between processors, in hops; switches are passed but not counted.
+
+    Attributes
+    ----------
+    diameter, total : int
+        The largest, and the sum over all ordered pairs.
+    """
+
+    diameter: int
+    total: int
+
+
+def host_distances(machine: Machine) -> HostDistances:
+    """Measure all distances between processors by flooding from each, 512 at once (collective)."""
+    survey = _survey(machine)
+    plan = survey.plan(*wired(survey.topology, survey.nodes))
+    senders, receivers = survey.slots(plan.senders), survey.slots(plan.nodes)
+    hosts = survey.nodes < survey.topology.hosts
+    diameter = total = 0
+    for begin in range(0, survey.topology.hosts, SOURCES_PER_WORD * WORDS):
+        seen = _sources(survey, begin)
+        fresh, distance, new = seen.copy(), 0, 1
+        while new:
+            distance += 1
+            found = take_new(receivers, plan(fresh[senders]), seen, fresh)
+            new, reached = survey.sum(found, count_bits(fresh, hosts))
+            total += distance * reached
+            diameter = max(diameter, distance if reached else 0)
+    return HostDistances(diameter, total)
+
+
+def _sources(machine: Machine, begin: int) -> NDArray[np.uint64]:
+    """A bit for each of 512 processors from `begin` on, set at itself."""
+    seen = np.zeros((machine.placement.count, WORDS), np.uint64)
+    end = min(begin + SOURCES_PER_WORD * WORDS, machine.topology.hosts)
+    mine = (machine.nodes >= begin) & (machine.nodes < end)
+    word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
+    seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
+    return seen
+
+
+@kernel("int64(uint64[:, ::1], boolean[::1])")
+def count_bits(bits, rows):
+    """Number of one bits in the rows that are wanted."""
+    count = 0
+    for u in range(bits.shape[0]):
+        if rows[u]:
+            for w in range(bits.shape[1]):
+                count += count_word(bits[u, w])
+    return count

@@ -1,4 +1,4 @@
-"""One-port broadcast: by a family's own schedule, or along a tree of the routing on any network."""
+"""Broadcast: by a family's own schedule, along a tree of the routing, or by flooding on busses."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import kernel
+from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
-from mpinet.machine import Machine
-from mpinet.networks.schedule import Schedule
+from mpinet.machine import Machine, PortModel
+from mpinet.networks.schedule import SPAN, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
+from mpinet.programs.offers import Offers
 from mpinet.programs.tree import Tree
 
 Numbers = NDArray[np.int64]
 
 TREE = "tree"
-"""Name of the broadcast that every network has."""
+"""Name of the broadcast that every network of links has."""
+
+FLOODING = "flooding"
+"""Name of the broadcast that every network of busses has."""
 
 
 @dataclass(frozen=True)
@@ -59,40 +63,48 @@ def broadcast(
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts. The schedules are one-port ones and legal on any machine.
+        Moves, polices and counts.
     root : int
         The processor that has the message.
     algorithm : str, optional
-        A schedule of the family, or ``"tree"``. Default: the family's first, else the tree.
+        A schedule of the family, ``"tree"`` (links) or ``"flooding"`` (busses). Default: the
+        family's first that fits the machine's port model, else the network's general one.
     watch : callable, optional
         Called with the number of steps after every step.
 
     Raises
     ------
     UsageError
-        The network has no such algorithm, or the root is a switch.
+        The network has no such algorithm, or none for the port model, or the root is a switch.
+    ModelViolation
+        The algorithm asks more of processors than the machine's port model allows.
     """
-    schedule = require_algorithm(machine.topology, root, algorithm)
+    name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
     bound = broadcast_bound(machine, root)
     before, sent = machine.steps, machine.meters.messages
-    if schedule is None:
-        informed = _along_tree(machine, root, watch)
+    message = _Message(machine, root)
+    if schedule is not None:
+        _by_schedule(machine, schedule, message, watch)
+    elif name == FLOODING:
+        _by_flooding(machine, root, message, watch)
     else:
-        informed = _by_schedule(machine, schedule, watch)
+        _along_tree(machine, root, message, watch)
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
-    if schedule is None:
-        return BroadcastResult(TREE, steps, messages, informed, ((TREE, steps),), bound)
-    return BroadcastResult(schedule.name, steps, messages, informed, schedule.phases, bound)
+    phases = schedule.phases if schedule is not None and schedule.phases else ((name, steps),)
+    return BroadcastResult(name, steps, messages, message.informed(), phases, bound)
 
 
-def require_algorithm(topology: Topology, root: int, algorithm: str | None) -> Schedule | None:
-    """The schedule of that name, None for the tree.
+def require_algorithm(
+    topology: Topology, root: int, algorithm: str | None, model: PortModel
+) -> tuple[str, Schedule | None]:
+    """Name and schedule of the algorithm; no schedule for the tree and for flooding.
 
     Raises
     ------
     NodeError, UsageError
-        The root is no processor, or the network has no such algorithm.
+        The root is no processor, or the network has no such algorithm, or none of its algorithms
+        fits the port model.
     """
     topology.require_node(root)
     if root >= topology.hosts:
@@ -100,58 +112,134 @@ def require_algorithm(topology: Topology, root: int, algorithm: str | None) -> S
             f"Node {root} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
         )
     own = topology.schedules(root)
-    if not topology.links and (algorithm == TREE or not own):
+    if not topology.links and algorithm == TREE:
         raise UsageError(
             f"{topology.name} has busses, and a tree's branches would meet on them; its own "
-            f"broadcasts: {', '.join(own) or 'none yet'}."
+            f"broadcasts: {', '.join([*own, FLOODING])}."
         )
-    name = algorithm or next(iter(own), TREE)
-    if name != TREE and name not in own:
+    general = TREE if topology.links else FLOODING
+    if algorithm is None:
+        made = {name: make() for name, make in own.items()}
+        name = _fitting(topology, made, model)
+        return name, made.get(name)
+    if algorithm != general and algorithm not in own:
         raise UsageError(
-            f"{topology.name} has no broadcast {name!r}; it has: {', '.join([*own, TREE])}."
+            f"{topology.name} has no broadcast {algorithm!r}; it has: {', '.join([*own, general])}."
         )
-    return own[name]() if name in own else None
+    return algorithm, own[algorithm]() if algorithm in own else None
 
 
-def _by_schedule(machine: Machine, schedule: Schedule, watch: Callable[[int], None] | None) -> int:
-    """Every informed processor asks the schedule's rule; how many are informed in the end."""
+def _fitting(topology: Topology, own: dict[str, Schedule], model: PortModel) -> str:
+    """The first schedule that fits the port model, before all one that sends as much as it may."""
+    fitting = [
+        name
+        for name, schedule in own.items()
+        if _allows(model.send, schedule.send) and _allows(model.receive, schedule.receive)
+    ]
+    busy = [name for name in fitting if own[name].send == model.send]
+    if busy or fitting:
+        return (busy or fitting)[0]
+    if topology.links:
+        return TREE
+    if model.receive is not None:
+        raise UsageError(
+            f"{topology.name} has no broadcast in which a processor accepts only "
+            f"{model.receive} message(s) in a step: in {FLOODING}, it accepts from all its busses "
+            "(all ports)."
+        )
+    return FLOODING
+
+
+def _allows(limit: int | None, needed: int | None) -> bool:
+    """Whether a limit of a port model leaves a schedule what it needs."""
+    return limit is None or (needed is not None and needed <= limit)
+
+
+def _by_schedule(
+    machine: Machine,
+    schedule: Schedule,
+    message: _Message,
+    watch: Callable[[int], None] | None,
+) -> None:
+    """Every informed processor asks the schedule's rules."""
     since = np.full(machine.placement.count, UNINFORMED, np.int64)
     since[machine.nodes == schedule.root] = 0
-    ports = np.empty(machine.placement.count, np.int64)
-    message = _Message(machine, schedule.root)
-    for step in range(1, schedule.steps + 1):
-        asked = ask_schedule(
-            schedule.rule.native, machine.nodes, since, schedule.root, step, schedule.params, ports
-        )
-        slots = np.flatnonzero(ports >= 0) if asked else np.empty(0, np.int64)
-        inbox = machine.step(machine.nodes[slots], ports[slots], message.of(slots))
+    answers = np.empty(machine.placement.count, np.int64)
+    step = 0
+    while not schedule.phases or step < schedule.steps:
+        step += 1
+        slots, ports = _ports_of(schedule.rule, machine, schedule, since, step, 0, answers)
+        if not schedule.phases and machine.sum(len(slots))[0] == 0:
+            return
+        listen = None
+        if schedule.listen is not None:
+            hearers, heard = _ports_of(
+                schedule.listen, machine, schedule, since, step, UNINFORMED, answers
+            )
+            listen = machine.nodes[hearers], heard
+        inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
         receivers = machine.slots(inbox.nodes)
         since[receivers] = np.where(since[receivers] == UNINFORMED, step, since[receivers])
         message.store(receivers, inbox.payload)
         if watch is not None:
             watch(machine.steps)
-    return message.informed()
+
+
+def _ports_of(
+    rule: Rule,
+    machine: Machine,
+    schedule: Schedule,
+    since: Numbers,
+    step: int,
+    asked: int,
+    answers: Numbers,
+) -> tuple[Numbers, Numbers]:
+    """What processors informed in step `asked` or later answer: slots and ports, in order."""
+    count = ask_schedule(
+        rule.native, machine.nodes, since, asked, schedule.root, step, schedule.params, answers
+    )
+    slots, ports = np.empty(count, np.int64), np.empty(count, np.int64)
+    if count:
+        list_ports(answers, slots, ports)
+    return slots, ports
 
 
 UNINFORMED = -1
 
 
-@kernel("int64(schedule_rule, int64[::1], int64[::1], int64, int64, int64[::1], int64[::1])")
-def ask_schedule(schedule_rule, nodes, since, root, step, params, ports):
-    """Write the port that every informed processor sends on in this step, or -1; how many send."""
-    call, senders = schedule_rule.call, 0
+@kernel("int64(schedule_rule, int64[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1])")
+def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, answers):
+    """Write what those answer that were informed in step `asked` or later; how many ports.
+
+    The others' answer is -1.
+    """
+    call, count = schedule_rule.call, 0
     for i in range(nodes.size):
-        ports[i] = -1
-        if since[i] >= 0:
-            ports[i] = call(nodes[i], root, since[i], step, params)
-            senders += ports[i] >= 0
-    return senders
+        answers[i] = -1
+        if since[i] >= asked:
+            answers[i] = call(nodes[i], root, since[i], step, params)
+            if answers[i] >= 0:
+                count += 1 + answers[i] // SPAN
+    return count
 
 
-def _along_tree(machine: Machine, root: int, watch: Callable[[int], None] | None) -> int:
+@kernel("void(int64[::1], int64[::1], int64[::1])")
+def list_ports(answers, slots, ports):
+    """Write the answers port by port."""
+    count = 0
+    for slot in range(answers.size):
+        if answers[slot] >= 0:
+            first = answers[slot] % SPAN
+            for port in range(first, first + 1 + answers[slot] // SPAN):
+                slots[count], ports[count] = slot, port
+                count += 1
+
+
+def _along_tree(
+    machine: Machine, root: int, message: _Message, watch: Callable[[int], None] | None
+) -> None:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     tree = Tree(machine, root)
-    message = _Message(machine, root)
     served = np.zeros(machine.placement.count, np.int64)
     active = np.flatnonzero(machine.nodes == root)
     while True:
@@ -159,11 +247,35 @@ def _along_tree(machine: Machine, root: int, watch: Callable[[int], None] | None
         ports = tree.child_port(active, served[active])
         served[active] += 1
         if machine.sum(len(active))[0] == 0:
-            return message.informed()
+            return
         inbox = machine.step(machine.nodes[active], ports, message.of(active))
         receivers = machine.slots(inbox.nodes)
         message.store(receivers, inbox.payload)
         active = np.concatenate([active, receivers])
+        if watch is not None:
+            watch(machine.steps)
+
+
+def _by_flooding(
+    machine: Machine, root: int, message: _Message, watch: Callable[[int], None] | None
+) -> None:
+    """Every informed processor offers the first bus that has not carried the message (ALL)."""
+    informed = machine.nodes == root
+    offers = Offers(machine)
+    missing = machine.topology.hosts - 1
+    while missing:
+        slots, ports = offers.sends(np.flatnonzero(informed))
+        inbox = machine.step(machine.nodes[slots], ports, message.of(slots))
+        receivers = machine.slots(inbox.nodes)
+        offers.heard(slots, ports)
+        offers.heard(receivers, inbox.ports)
+        message.store(receivers, inbox.payload)
+        fresh = np.unique(receivers[~informed[receivers]])
+        informed[fresh] = True
+        active, new = machine.sum(len(slots), len(fresh))
+        if active == 0:
+            return
+        missing -= new
         if watch is not None:
             watch(machine.steps)
 

@@ -108,11 +108,11 @@ def _on_free_busses(
     heard : ndarray of int64, shape (k, 2)
         Rows (node, bus) of what came in the step before (collective).
     """
-    topology = machine.topology
+    topology, busses = machine.topology, machine.topology.busses or 0
     channels = topology.channel(nodes, ports)
     slots = machine.slots(nodes)
-    keys = slots * topology.busses + channels
-    free = ~np.isin(keys, machine.slots(heard[:, 0]) * topology.busses + heard[:, 1])
+    keys = slots * busses + channels
+    free = ~np.isin(keys, machine.slots(heard[:, 0]) * busses + heard[:, 1])
     nodes, ports, channels, keys = nodes[free], ports[free], channels[free], keys[free]
     _, first = np.unique(keys, return_index=True)
     told = heard_claims(machine, np.stack([nodes[first], channels[first]], axis=1))

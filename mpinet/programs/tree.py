@@ -72,6 +72,16 @@ class Tree:
         self._begin = np.cumsum(self.children) - self.children
         self.steps = self._survey.steps
 
+    @property
+    def survey(self) -> Machine:
+        """The machine that further preparations may use."""
+        return self._survey
+
+    @property
+    def up(self) -> Numbers:
+        """Ports to the parents, by slot; negative at the root."""
+        return self._up
+
     def child_port(self, slots: Numbers, index: Numbers) -> Numbers:
         """The ports to the index-th children (from 0) of the nodes in these slots."""
         return self._ports[self._begin[slots] + index]

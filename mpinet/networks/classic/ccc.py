@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import rule
+from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.ring import way_round
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
@@ -13,7 +15,7 @@ from mpinet.networks.topology import Topology
 DIMENSIONS = 2
 """Where the rules' parameters hold n."""
 
-FORWARD, CROSS = 0, 2
+FORWARD, BACKWARD, CROSS = range(3)
 
 
 class CubeConnectedCycles(Topology):
@@ -64,9 +66,18 @@ class CubeConnectedCycles(Topology):
         return x * self.dimensions + y
 
     @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Lines in the cycles, then all dimensions of the cube in a pipeline."""
+        return {"cycles": "mpinet.programs.schedules.cycles:Cycles"}
+
+    @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Round the cycle over all wrong bits, then to the place."""
         return {"cycle": lambda: stateless("cycle", decide, self, shortest=False)}
+
+    def cycle(self) -> Cycle | None:
+        """For even n the cycles joined by fours; see `next_of_joined_cycles` (ours)."""
+        return None if self.dimensions % 2 else Cycle("cycles", next_of_joined_cycles, self.params)
 
 
 @rule
@@ -80,3 +91,21 @@ def decide(node, header, params):
             return ARRIVED
         return way_round(offset if offset > 0 else offset + n, n)
     return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
+
+
+@rule
+def next_of_joined_cycles(node, way, params):
+    """Round the cycle, or over to another one (n even; ours).
+
+    The four cycles that differ in bits y and y+1 (y even) are joined where all lower bits are 0:
+    in each of them the two cube links at y and y+1 replace the link between these. That joins all
+    of them, four by four, to one. Crossing changes the parity of x, and with it the direction.
+    """
+    n = params[DIMENSIONS]
+    x = node // n
+    y = node - x * n
+    odd = count_ones(x) & 1
+    lower = (1 << (y & ~1)) - 1
+    if y & 1 == odd and x & lower == 0:
+        return CROSS
+    return BACKWARD if odd else FORWARD

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
+from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import entry, table_routing
@@ -58,6 +59,10 @@ class ChordalRing(Topology):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Shortest paths by two tables: all even and all odd processors look alike."""
         return {"shortest": lambda: table_routing(self, decide, 2)}
+
+    def cycle(self) -> Cycle:
+        """Port 0 all the way round."""
+        return ring_cycle(self.params)
 
 
 @rule

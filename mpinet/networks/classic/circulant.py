@@ -11,6 +11,7 @@ from math import gcd
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
+from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import decide_by_difference, table_routing
@@ -43,6 +44,11 @@ class JumpNetwork(Topology):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Shortest paths by one table: all processors look alike."""
         return {"shortest": lambda: table_routing(self, decide_by_difference, 1)}
+
+    def cycle(self) -> Cycle | None:
+        """Port 0 all the way round, where its jump has no divisor in common with N."""
+        coprime = gcd(self.size, int(self.params[JUMPS])) == 1
+        return ring_cycle(self.params) if coprime else None
 
 
 class Circulant(JumpNetwork):
@@ -91,6 +97,13 @@ class RecursiveCirculant(JumpNetwork):
         """Degree 2n-1 for N = 2^n, d = 2."""
         if self.base == 2 and self.size.bit_count() == 1:
             return {"degree": 2 * (self.size.bit_length() - 1) - 1}
+        return {}
+
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """For d = 2 and 2^q processors: partners are neighbours."""
+        if self.base == 2 and self.size.bit_count() == 1:
+            return {"exchange": "mpinet.programs.schedules.exchange:Exchange"}
         return {}
 
 

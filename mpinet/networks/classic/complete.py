@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import ceil_log2
+from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule
@@ -46,10 +47,19 @@ class Complete(Topology):
         """One hop."""
         return {"direct": lambda: stateless("direct", decide, self)}
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Partners are neighbours."""
+        return {"exchange": "mpinet.programs.schedules.exchange:Exchange"}
+
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Doubling."""
         phases = (("complete", ceil_log2(self.size)),)
         return {"doubling": lambda: Schedule("doubling", root, send, self.params, phases)}
+
+    def cycle(self) -> Cycle:
+        """Port 0 all the way round."""
+        return ring_cycle(self.params)
 
 
 @rule

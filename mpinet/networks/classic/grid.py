@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+import numpy as np
+
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classic.ring import (
@@ -18,6 +20,7 @@ from mpinet.networks.classic.ring import (
     ring_call,
     way_round,
 )
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer, sizes
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
@@ -156,6 +159,11 @@ class Torus(Grid):
         phases = tuple((f"D{j}", ring_broadcast_steps(side)) for j, side in enumerate(self.sides))
         return {"dimensions": lambda: Schedule("dimensions", root, send_torus, self.params, phases)}
 
+    def cycle(self) -> Cycle:
+        """Rows along a cycle of fewer dimensions; see `next_of_rows` (ours)."""
+        order = sorted(range(len(self.sides)), key=lambda j: (self.sides[j] % 2, -self.sides[j]))
+        return Cycle("rows", next_of_rows, np.append(self.params, order))
+
 
 def require_sides(family: str, SIDES: Sequence[int]) -> None:
     """Raise `TopologyError` unless there are sides and all are whole numbers >= 2."""
@@ -260,3 +268,34 @@ def send_torus(node, root, since, step, params):
         step -= steps
         line += LINE_RECORD
     return -1
+
+
+@rule
+def next_of_rows(node, way, params):
+    """The next node of a torus on a cycle that is built up dimension by dimension (ours).
+
+    A cycle of length L in some dimensions and one more ring of n: the places of the cycle are rows
+    of n nodes, and each is walked round the ring to the node before its first. L even: forward from
+    0 and backward from n-1 in turn, which ends in column 0. L odd (then all sides are, and L >= n):
+    forward in the first n rows, each of which shifts the column by -1, the others in turn. The
+    dimensions' order, behind the topology's parameters, has the even sides first, then the longest.
+    """
+    line = first_line(params)
+    order = line + LINE_RECORD * params[DIMENSIONS]
+    first = line + LINE_RECORD * params[order]
+    place, length = node // params[first] % params[first + 1], params[first + 1]
+    port = params[first + 2] + PLUS
+    for dimension in params[order + 1 : order + params[DIMENSIONS]]:
+        record = line + LINE_RECORD * dimension
+        side = params[record + 1]
+        column = node // params[record] % side
+        shifting = side if length & 1 else 0
+        backward = place >= shifting and (place - shifting) & 1 == 1
+        if place < shifting:
+            walked = (column + place) % side
+        else:
+            walked = side - 1 - column if backward else column
+        if walked < side - 1:
+            port = params[record + 2] + (MINUS if backward and side > 2 else PLUS)
+        place, length = place * side + walked, length * side
+    return port

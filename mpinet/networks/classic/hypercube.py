@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import lowest_one
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
@@ -54,10 +55,19 @@ class Hypercube(Topology):
         """Bit fixing."""
         return {"bitfixing": lambda: stateless("bitfixing", fix_lowest_bit, self)}
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Partners are neighbours."""
+        return {"exchange": "mpinet.programs.schedules.exchange:Exchange"}
+
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The binomial tree."""
         phases = tuple((f"D{i}", 1) for i in range(self.dimensions))
         return {"binomial": lambda: Schedule("binomial", root, binomial, self.params, phases)}
+
+    def cycle(self) -> Cycle:
+        """The reflected Gray code."""
+        return Cycle("gray", next_in_gray_code, self.params)
 
 
 @rule
@@ -71,3 +81,12 @@ def fix_lowest_bit(node, header, params):
 def binomial(node, root, since, step, params):
     """In step t every informed node sends over dimension t-1."""
     return step - 1 if step <= params[1] else -1
+
+
+@rule
+def next_in_gray_code(node, way, params):
+    """The bit that changes behind this word of the reflected Gray code; the top bit at its end."""
+    place = node
+    for shift in (1, 2, 4, 8, 16, 32):
+        place ^= place >> shift
+    return min(lowest_one(place + 1), params[1] - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
@@ -46,10 +47,19 @@ class Ring(Topology):
         """The shorter way round, a tie goes forward."""
         return {"shortest": lambda: stateless("shortest", decide, self)}
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Line exchanges; the link that closes the ring is not needed."""
+        return {"line": "mpinet.programs.schedules.line:Line"}
+
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Both ways round, alternately."""
         phases = (("ring", ring_broadcast_steps(self.size)),)
         return {"ring": lambda: Schedule("ring", root, send, self.params, phases)}
+
+    def cycle(self) -> Cycle:
+        """Port 0 all the way round."""
+        return ring_cycle(self.params)
 
 
 @inlined

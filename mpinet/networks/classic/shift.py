@@ -96,6 +96,11 @@ class DeBruijn(ShiftNetwork):
         require_integer("debruijn", "n", n, 2, 60)
         super().__init__(n, ports=3 if n == 2 else 4, listed=4)
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Every step sends to both successors, or both predecessors."""
+        return {"debruijn": "mpinet.programs.schedules.shifting:DeBruijn"}
+
 
 class ShuffleExchange(ShiftNetwork):
     """Shuffle-exchange network: shuffle, unshuffle, exchange."""
@@ -111,6 +116,11 @@ class ShuffleExchange(ShiftNetwork):
     def __init__(self, n: int):
         require_integer("shuffleexchange", "n", n, 2, 61)
         super().__init__(n, ports=2 if n == 2 else 3, listed=3)
+
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Exchange and rotate in turn."""
+        return {"shuffle": "mpinet.programs.schedules.shifting:Shuffle"}
 
 
 class Moebius(ShiftNetwork):

@@ -126,3 +126,26 @@ def left_shift(block, place, params):
     word = (block << place_bits) | place
     word = rotated_left(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
     return word >> place_bits, word & ((1 << place_bits) - 1)
+
+
+@inlined
+def other_end(block, place, leftwards, params):
+    """Block and place behind the port LEFT or RIGHT, and 0 or 1 for the port LEFT or RIGHT there.
+
+    The block is -1 where the port is not wired.
+    """
+    if leftwards and left_is_taken(block, place, params):
+        return 2 * block, 0, 1
+    if not leftwards and right_is_taken(block, place, params):
+        if place == 1:
+            return 2 * block + 1, 0, 1
+        return block >> 1, block & 1, block & 1
+    if leftwards:
+        other, there = left_shift(block, place, params)
+        taken = right_is_taken(other, there, params)
+    else:
+        other, there = right_shift(block, place, params)
+        taken = left_is_taken(other, there, params)
+    if taken or not is_there(other, there, params) or (other == block and there == place):
+        return -1, 0, 0
+    return other, there, 1 if leftwards else 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2
+from mpinet.networks.gbsn.broadcast import route_schedule
 from mpinet.networks.gbsn.description import (
     LEFT,
     SIZE,
@@ -16,16 +17,14 @@ from mpinet.networks.gbsn.description import (
     description,
     first_of,
     is_there,
-    left_is_taken,
-    left_shift,
+    other_end,
     record,
-    right_is_taken,
-    right_shift,
 )
 from mpinet.networks.gbsn.partial import flipped_bits, partial_ports
 from mpinet.networks.gbsn.routing import decide
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
 MAX_BITS = 62
@@ -143,6 +142,10 @@ class GeneralizedBlockShift(Topology):
             return super().routings
         return {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
 
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Along the routing's tree, if the network is completed."""
+        return {"routes": lambda: route_schedule(self, root)} if self.completed else {}
+
 
 def block_sizes(m: Sequence[int]) -> tuple[int, ...]:
     """The sizes of the blocks; raises `TopologyError` for what cannot be."""
@@ -171,26 +174,3 @@ def arguments(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> st
     parts = a if len(set(a)) > 1 else a[:1]
     text = f"{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
     return text if completed else f"{text},completed=no"
-
-
-@inlined
-def other_end(block, place, leftwards, params):
-    """Block and place behind the port LEFT or RIGHT, and 0 or 1 for the port LEFT or RIGHT there.
-
-    The block is -1 where the port is not wired.
-    """
-    if leftwards and left_is_taken(block, place, params):
-        return 2 * block, 0, 1
-    if not leftwards and right_is_taken(block, place, params):
-        if place == 1:
-            return 2 * block + 1, 0, 1
-        return block >> 1, block & 1, block & 1
-    if leftwards:
-        other, there = left_shift(block, place, params)
-        taken = right_is_taken(other, there, params)
-    else:
-        other, there = right_shift(block, place, params)
-        taken = left_is_taken(other, there, params)
-    if taken or not is_there(other, there, params) or (other == block and there == place):
-        return -1, 0, 0
-    return other, there, 1 if leftwards else 0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2, lowest_one
+from mpinet.networks.gbsn.broadcast import section_schedule
 from mpinet.networks.gbsn.partial import (
     flipped_bits,
     flipping_port,
@@ -18,6 +19,7 @@ from mpinet.networks.gbsn.partial import (
 from mpinet.networks.gbsn.words import bits_to_bring, rotated_left, rotated_right, wanted_bits
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
 A, SHIFT, BITS, LEFT, TOPS = 2, 3, 4, 5, 6
@@ -97,6 +99,13 @@ class BlockShift(Topology):
         return {
             "twsr": self._two_way,
             "gbsn": lambda: stateless("gbsn", decide, self, shortest=False),
+        }
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Section by section, bit by bit (one-port) or subsection by subsection (all-port)."""
+        return {
+            "sections": lambda: section_schedule(self, root, "sections", 1),
+            "subsections": lambda: section_schedule(self, root, "subsections", self.a),
         }
 
     def _two_way(self) -> Routing:

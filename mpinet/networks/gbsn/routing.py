@@ -22,7 +22,12 @@ from mpinet.networks.routing import ARRIVED
 @rule
 def decide(node, header, params):
     """Inside the target's block to the target, else to the way out of the block, and out."""
-    target = header[0]
+    return port_towards(node, header[0], params)
+
+
+@inlined
+def port_towards(node, target, params):
+    """The port of the first hop from a node to the target, or `ARRIVED`."""
     if node == target:
         return ARRIVED
     block, goal = block_of(node, params), block_of(target, params)

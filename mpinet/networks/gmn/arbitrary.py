@@ -12,6 +12,7 @@ import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DIAGONAL,
@@ -95,6 +96,10 @@ class SmoothedLoops(Topology):
             "source": lambda: listed_routing("source", self, self.params, start, decide),
             "shortest": lambda: table_routing(self),
         }
+
+    def cycle(self) -> Cycle:
+        """Port 0 all the way round."""
+        return ring_cycle(self.params)
 
 
 @inlined

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.gmn.online import online_routing
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
@@ -92,6 +93,11 @@ class MultipleLoops(Topology):
         return j * self.sector + p
 
     @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """For N = 2^q, section 6 of the paper: lines, then a pipeline (7.4)."""
+        return {"loops": "mpinet.networks.gmn.ascend:Loops"}
+
+    @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """The paper's source routing; shortest paths; two that go around a dead processor.
 
@@ -105,6 +111,10 @@ class MultipleLoops(Topology):
             "online": lambda: online_routing(self),
             "planned": lambda: planned_routing(self),
         }
+
+    def cycle(self) -> Cycle:
+        """Port 0 all the way round."""
+        return ring_cycle(self.params)
 
 
 def most_hops(m: int) -> int:

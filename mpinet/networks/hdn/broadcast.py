@@ -7,6 +7,7 @@ its nodes cross, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +76,22 @@ class Phase:
 def broadcast_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
     """The mended Algorithm 2 from a root."""
     phases = Phases(topology, levels).of(levels.count, (), 1, 0, root)
+    return schedule_of("algorithm2", topology, phases, root)
+
+
+def printed_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
+    """Algorithm 2 as it is printed, from a root: it may leave nodes uninformed (6.3).
+
+    Every informed node acts in every phase.
+    """
+    inside = levels.members[-1]
+    made = Phases(topology, levels)
+    phases = made.along(inside, root) + made.printed(levels.count, root)
+    return schedule_of("printed", topology, phases, root)
+
+
+def schedule_of(name: str, topology: Topology, phases: list[Phase], root: int) -> Schedule:
+    """The schedule of some phases."""
     records, step = [0, 0, NOBODY, NOBODY, NOBODY, 0], 0
     for phase in phases:
         step += phase.steps
@@ -82,7 +99,7 @@ def broadcast_schedule(topology: Topology, levels: Levels, root: int) -> Schedul
     records += [MAX_SIZE, len(phases) + 1, NOBODY, NOBODY, NOBODY, 0]
     params = np.concatenate([topology.params, np.array(records, np.int64)])
     named = tuple((phase.name, phase.steps) for phase in phases)
-    return Schedule("algorithm2", root, send, params, named)
+    return Schedule(name, root, send, params, named)
 
 
 class Phases:
@@ -123,6 +140,22 @@ class Phases:
         if self._levels.clusters(level) > 1:
             phases.append(Phase(f"Y{level}", 1, again, NOBODY, port))
         return phases
+
+    def printed(self, level: int, source: int) -> list[Phase]:
+        """P_i, as printed, in copies where nodes with the digits of `source` know the message."""
+        wanted = self._levels.members[level - 2] if level > 1 else self._levels.outside(())
+        missing = [j for j in wanted if j not in self._levels.members[level - 1]]
+        port = int(self._params[FIRST_CROSS]) + level - 1
+        cross = Phase(f"X{level}", 1, 0, NOBODY, port)
+        arrived = self._crossed(source, level)
+        if level == 1:
+            return [*self.along(missing, source), cross, *self.along(missing, arrived), cross]
+        own, others = self.printed(level - 1, source), self.printed(level - 1, arrived)
+        return [*self.along(missing, source), *own, cross, *others, cross]
+
+    def along(self, factors: Sequence[int], source: int) -> list[Phase]:
+        """Phases along these factors in which every informed node acts."""
+        return [self._factor(j, 0, NOBODY, source) for j in factors]
 
     def _crossed(self, source: int, level: int) -> int:
         """Where nodes of the source's cluster arrive in other clusters, but for their N."""

@@ -25,7 +25,7 @@ from mpinet.networks.hdn.base import (
     super_of_sizes,
     super_sizes,
 )
-from mpinet.networks.hdn.broadcast import broadcast_schedule
+from mpinet.networks.hdn.broadcast import broadcast_schedule, printed_schedule
 from mpinet.networks.hdn.levels import (
     FACTOR_RECORD,
     FACTORS_AT,
@@ -184,8 +184,11 @@ class DualNet(Topology):
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Algorithm 2, mended (6.2)."""
-        return {"algorithm2": lambda: broadcast_schedule(self, self.levels, root)}
+        """Algorithm 2, mended (6.2); as printed, which may leave nodes uninformed (6.3)."""
+        known = {"algorithm2": lambda: broadcast_schedule(self, self.levels, root)}
+        if self.levels.count:
+            known["printed"] = lambda: printed_schedule(self, self.levels, root)
+        return known
 
 
 class HierarchicalDualNet(DualNet):

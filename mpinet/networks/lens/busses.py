@@ -52,6 +52,12 @@ class BusNetwork(Topology):
         members = (int(type(self).member_at(bus, i, self.params)) for i in range(self.seats))
         return [node for node in members if node >= 0]
 
+    def seats_of(self, nodes: NDArray[np.int64], busses: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The places of processors on their busses."""
+        rule = Mapped(type(self).member_at, self.params, self.busses, self.seats)
+        members = rule(busses[:, np.newaxis], np.arange(self.seats)[np.newaxis, :])
+        return (members == nodes[:, np.newaxis]).argmax(axis=1)
+
     def require_bus(self, bus: int) -> None:
         """Raise `NodeError` unless `bus` is a bus of this network."""
         if not 0 <= bus < self.busses:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from mpinet.compiled import rule
 from mpinet.errors import NodeError, TopologyError
 from mpinet.networks.lens import addresses
+from mpinet.networks.lens.broadcast import sweep_of
 from mpinet.networks.lens.busses import BusNetwork
 from mpinet.networks.lens.labels import (
     ACROSS,
@@ -40,6 +41,7 @@ from mpinet.networks.lens.labels import (
 )
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
+from mpinet.networks.schedule import Schedule
 
 MAX_DIGITS, MAX_LEVEL = 62, 2**14 - 1
 """Largest n that numbers of 64 bits can have, and where every row has one label (p = q = 2): there
@@ -57,7 +59,7 @@ class LensNetwork(BusNetwork):
 
     def __init__(self, arguments: str, R: int, S: int, n: int, completed: bool):
         require_numbers(f"{self.family}:{arguments}", R, S, n)
-        self.radices, self.level = (R, S), n
+        self.radices, self.level, self.completed = (R, S), n, completed
         self.places, self.seats = S + 1, R + 1
         rows = [R**k * S ** (n - k) for k in range(n + 1)]
         own = [R if completed or k < n else 0 for k in range(1, n + 1)]
@@ -217,6 +219,10 @@ class LensNetwork(BusNetwork):
         from mpinet.networks.lens.routing import routings_of
 
         return routings_of(self)
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """The sweep (section 7)."""
+        return {"sweep": lambda: sweep_of(self, root)}
 
     @property
     def random_routings(self) -> dict[str, Callable[[int], Routing]]:

@@ -16,27 +16,55 @@ OPERATORS = {
     "fft": "mpinet.programs.operators.fourier:FourierTransform",
     "bitonic-merge": "mpinet.programs.operators.bitonic:BitonicMerge",
     "bitonic-sort": "mpinet.programs.operators.bitonic:BitonicSort",
+    "odd-even-merge": "mpinet.programs.operators.oddeven:OddEvenMerge",
+    "shift": "mpinet.programs.operators.permuting:CyclicShift",
+    "shuffle": "mpinet.programs.operators.permuting:Shuffle",
+    "unshuffle": "mpinet.programs.operators.permuting:Unshuffle",
+    "transpose": "mpinet.programs.operators.permuting:Transposition",
 }
 """Operator name -> module and class."""
 
 
 def open_operator(name: str) -> Operator:
-    """The operator of this name.
+    """The operator that a string names.
+
+    Parameters
+    ----------
+    name : str
+        ``NAME`` or ``NAME:PARAMETERS`` for one of `OPERATORS`; ``module.path:Class`` or
+        ``path/file.py:Class``, with ``:PARAMETERS`` for its `Operator.read`, for a user's own.
 
     Raises
     ------
     UsageError
-        There is none.
+        There is none, or it has not these parameters.
     """
-    if name not in OPERATORS:
-        close = difflib.get_close_matches(name.lower(), OPERATORS, n=2, cutoff=0.6)
-        hint = f"did you mean {' or '.join(close)}? " if close else ""
-        raise UsageError(
-            f"There is no operator {name!r}: {hint}The operators are {', '.join(OPERATORS)}."
-        )
+    known, _, text = name.partition(":")
+    if known in OPERATORS:
+        return operator_class(known).read(text)
+    if ":" in name:
+        from mpinet.programs.operators.own import open_own_operator
+
+        return open_own_operator(name)
+    close = difflib.get_close_matches(name.lower(), OPERATORS, n=2, cutoff=0.6)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    raise UsageError(
+        f"There is no operator {name!r}: {hint}The operators are {', '.join(listed())}, and your "
+        "own as path/file.py:Class or module:Class."
+    )
+
+
+def operator_class(name: str) -> type[Operator]:
+    """The class of one of `OPERATORS`."""
     module, _, cls = OPERATORS[name].partition(":")
-    operator: Operator = getattr(import_module(module), cls)()
-    return operator
+    found: type[Operator] = getattr(import_module(module), cls)
+    return found
+
+
+def listed() -> list[str]:
+    """The names of `OPERATORS`, with what may follow in brackets."""
+    parameters = {name: operator_class(name).parameter for name in OPERATORS}
+    return [f"{name}[:{text}]" if text else name for name, text in parameters.items()]
 
 
 __all__ = ["OPERATORS", "Operator", "Pass", "bits_above", "bits_below", "open_operator"]

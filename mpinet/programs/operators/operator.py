@@ -20,6 +20,7 @@ from mpinet.errors import UsageError
 Numbers = NDArray[np.int64]
 Array = NDArray[Any]
 Oper = Callable[[int, Numbers, Array, Array], tuple[Array, Array]]
+Swaps = Callable[[int, Numbers], NDArray[np.bool_]]
 
 ASCEND, DESCEND = "ascend", "descend"
 KINDS = (ASCEND, DESCEND)
@@ -73,6 +74,8 @@ class Operator:
         The elements' states.
     kinds : tuple of str
         The forms that it has: ``"ascend"``, ``"descend"``.
+    parameter : str
+        What may follow the name on the command line, as in ``shift:C``; '' = nothing.
     tolerance : float
         Largest error of a floating-point result, relative to the largest expected magnitude.
         Results of all other types have to be exact.
@@ -91,10 +94,31 @@ class Operator:
     ...         return np.full(len(values), result)
     """
 
-    name: ClassVar[str] = ""
+    name: str = ""
+    parameter: ClassVar[str] = ""
     dtype: np.dtype[Any] = np.dtype(np.int64)
     kinds: ClassVar[tuple[str, ...]] = KINDS
     tolerance: float = 1e-10
+
+    @classmethod
+    def read(cls, text: str) -> Operator:
+        """The operator with the parameters that follow its name on the command line.
+
+        Parameters
+        ----------
+        text : str
+            What is typed after ``NAME:``; '' = nothing.
+
+        Raises
+        ------
+        UsageError
+            These are no parameters of the operator.
+        """
+        if text:
+            raise UsageError(
+                f"The operator {cls.name or cls.__name__} takes no parameters: {text!r} is given."
+            )
+        return cls()
 
     def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
         """Combine pairs of elements of dimension j.
@@ -199,6 +223,14 @@ class Operator:
             raise UsageError(
                 f"The operator {self.name} has no {kind} form; it has: {', '.join(self.kinds)}."
             )
+
+
+def exchange_where(
+    swaps: Swaps, j: int, i: Numbers, low: Array, high: Array
+) -> tuple[Array, Array]:
+    """Exchange the pairs for which ``swaps(j, i)`` holds: an `Operator.oper` by `partial`."""
+    swap = swaps(j, i)
+    return np.where(swap, high, low), np.where(swap, low, high)
 
 
 def bits_below(j: int, i: Numbers) -> Numbers:

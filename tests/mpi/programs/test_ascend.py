@@ -12,6 +12,8 @@ from mpinet.machine.placement import scattered
 from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.operators import Operator, Pass, open_operator
+from mpinet.programs.schedules.exchange import Exchange
+from mpinet.programs.schedules.routed import Routed
 
 PROGRAMS = [
     ("sum", "ascend"),
@@ -130,7 +132,7 @@ def test_routed_exchanges_serve_any_network_of_2_to_the_q(transport, network, po
     for name, kind in (("prefix", "ascend"), ("fft", "descend")):
         for seed in (None, 4):
             machine = machine_for(transport, network, ports, seed)
-            result = ascend.run(machine, name, kind)
+            result = ascend.run(machine, name, kind, algorithm="routed")
             assert result.correct
             assert result.algorithm == "routed"
             assert result.steps == machine.steps == sum(steps for _, steps in result.phases)
@@ -138,12 +140,12 @@ def test_routed_exchanges_serve_any_network_of_2_to_the_q(transport, network, po
 
 
 def test_routed_sort_on_a_ring(transport):
-    result = ascend.run(machine_for(transport, "ring:16"), "bitonic-sort", "descend")
-    assert result.correct
+    ring = machine_for(transport, "ring:16")
+    assert ascend.run(ring, "bitonic-sort", "descend", algorithm="routed").correct
 
 
 def test_a_routed_dimension_takes_at_least_the_partners_distance(transport):
-    result = ascend.run(machine_for(transport, "ring:16"), "sum")
+    result = ascend.run(machine_for(transport, "ring:16"), "sum", algorithm="routed")
     assert [steps >= 2**j for j, (_, steps) in enumerate(result.phases)] == [True] * 4
     assert result.phases[0] == ("dimension 0", 1)
 
@@ -155,7 +157,7 @@ def test_routed_and_direct_exchange_agree_on_the_hypercube(transport):
     assert routed.values.tobytes() == direct.values.tobytes()
 
 
-@pytest.mark.parametrize("network", ["hypercube:5", "complete:32", "ring:32"])
+@pytest.mark.parametrize("network", ["hypercube:5", "complete:32", "ring:32", "torus:4x8"])
 @pytest.mark.parametrize("kind", ["ascend", "descend"])
 def test_an_operator_sees_which_pair_it_has_and_in_which_order(transport, network, kind):
     operator = Unlike(1, 4)
@@ -189,7 +191,7 @@ def test_watchers_hear_of_the_steps(transport):
 
 
 def test_a_schedule_of_the_users_own_is_taken(transport):
-    class Twice(ascend.Routed):
+    class Twice(Routed):
         name = "twice"
 
         def partners(self, j, state):
@@ -210,7 +212,7 @@ def test_the_machine_forbids_an_exchange_over_half_duplex_links(transport):
 
 
 def test_the_machine_forbids_a_second_message_of_a_one_port_processor(transport):
-    class Greedy(ascend.Exchange):
+    class Greedy(Exchange):
         name = "greedy"
 
         def partners(self, j, state):
@@ -222,7 +224,7 @@ def test_the_machine_forbids_a_second_message_of_a_one_port_processor(transport)
 
 
 def test_processors_without_a_link_cannot_exchange_directly(transport):
-    with pytest.raises(UsageError, match=r"ring:8 has no link between .* in dimension 1"):
+    with pytest.raises(UsageError, match=r"ring:8 has no link between .* the algorithm exchange"):
         ascend.run(machine_for(transport, "ring:8"), "sum", algorithm="exchange")
 
 

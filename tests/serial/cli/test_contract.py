@@ -32,6 +32,10 @@ FIELDS = {
     "broadcast ring:6 --schedule": {"schedule_sha256"},
     "ascend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
     "descend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
+    "gossip ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
+    "scatter ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
+    "gather ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
+    "exchange ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
 }  # fmt: skip
 
 
@@ -135,6 +139,9 @@ def test_out_files_hold_the_result(tmp_path):
         ("route ring:6 --routing magic", "no routing 'magic'"),
         ("broadcast ring:6 --algorithm magic", "no broadcast 'magic'"),
         ("broadcast fattree:2,2 --root 5", "is a switch"),
+        ("gossip mesh:3x4 --algorithm cycle", "no gossip 'cycle'"),
+        ("gather ring:6 --root 9", "Node 9 is not in ring:6"),
+        ("exchange ring:5000", "at most 4096 processors"),
         ("ascend ring:6 --operator sum", "2^q processors"),
         ("ascend ring:8 --operator bitonic-merge", "no ascend form"),
         ("show ring:6 --mapping random", "does not apply without --distances"),

@@ -147,3 +147,51 @@ def test_schedule_of_a_machine_with_millions_of_processors_is_a_rule():
     assert schedule.steps == theorem_3(Network([ring(2), ring(3), ring(5)], [(), ()]))
     assert schedule.params.size < 300
     assert schedule.rule(1234567, 1234567, 0, 1, schedule.params) == 0
+
+
+def printed_phases(reference):
+    """6.3: the phases' names."""
+    outside = [f"D{j}" for j in range(len(reference.b)) if j not in reference.levels[0]]
+
+    def again(k):
+        if k == 1:
+            return [*outside, "X1", *outside, "X1"]
+        wider, narrower = reference.levels[k - 2], reference.levels[k - 1]
+        below = again(k - 1)
+        return [*(f"D{j}" for j in wider if j not in narrower), *below, f"X{k}", *below, f"X{k}"]
+
+    return [*(f"D{j}" for j in reference.levels[-1]), *again(reference.k)]
+
+
+def printed_informed(reference, root):
+    """Who is informed in the end if every informed node is the source of its lines' broadcasts."""
+    known = {reference.node(root)}
+    for name in printed_phases(reference):
+        number = int(name[1:])
+        if name[0] == "X":
+            known |= {reference.cross(number, x) for x in known}
+            continue
+        at, size = 2 * reference.k + number, reference.b[number]
+        known |= {(*x[:at], digit, *x[at + 1 :]) for x in known for digit in range(size)}
+    return {reference.number(x) for x in known}
+
+
+PRINTED = [name for name in SYMMETRIC if SMALL[name].k] + [EXAMPLE]
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_form_takes_its_phases_and_informs_whom_it_reaches(name):
+    reference = (SMALL | LARGE)[name]
+    times = {f"D{j}": reference.factor_steps(j) for j in range(len(reference.b))}
+    phases = [(phase, times.get(phase, 1)) for phase in printed_phases(reference)]
+    for root in sorted({0, reference.size // 3, reference.size - 1}):
+        result = broadcast(Machine(mpinet.open(name), "one"), root, "printed")
+        assert list(result.phases) == phases
+        assert result.steps == sum(steps for _, steps in phases)
+        assert result.informed == len(printed_informed(reference, root))
+
+
+def test_printed_form_does_not_inform_everybody():
+    # claim HDN-A2-complete is refuted
+    result = broadcast(Machine(mpinet.open(EXAMPLE), "one"), 0, "printed")
+    assert result.informed < mpinet.open(EXAMPLE).size

@@ -12,6 +12,8 @@ from mpinet.programs.operators import OPERATORS, Operator, Pass, open_operator
 from mpinet.programs.operators.operator import KINDS, reversed_bits
 from mpinet.programs.operators.prefix import PRIME, SumPrefix
 from mpinet.programs.operators.reduction import Minimum, Sum
+from mpinet.programs.schedules import pairs
+from mpinet.programs.schedules.routed import as_words, from_words
 
 FORMS = [
     (name, kind) for name in OPERATORS for kind in KINDS if kind in type(open_operator(name)).kinds
@@ -188,7 +190,7 @@ def test_an_operator_may_swap_or_change_the_arrays_it_is_given():
 
 def test_pieces_of_a_large_dimension_make_no_difference(monkeypatch):
     whole = ascend.run(Machine("hypercube:7"), "bitonic-sort", "descend").values
-    monkeypatch.setattr(ascend, "PIECE", 8)
+    monkeypatch.setattr(pairs, "PIECE", 8)
     in_pieces = ascend.run(Machine("hypercube:7"), "bitonic-sort", "descend").values
     assert (whole == in_pieces).all()
 
@@ -225,7 +227,7 @@ def test_states_of_any_fixed_size_travel_as_words():
     for dtype in (np.int8, np.float32, complex, "S5", [("a", "i2"), ("b", "f8", 3)]):
         state = np.zeros(4, dtype)
         state.view(np.uint8)[:] = np.arange(state.nbytes) % 251
-        assert ascend.from_words(ascend.as_words(state), state.dtype).tobytes() == state.tobytes()
+        assert from_words(as_words(state), state.dtype).tobytes() == state.tobytes()
 
 
 def test_objects_cannot_be_elements():
@@ -237,3 +239,126 @@ def test_objects_cannot_be_elements():
 
     with pytest.raises(UsageError, match="works on Python objects"):
         ascend.run(Machine("hypercube:3"), Objects())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cyclic_shift_by_any_number(kind):
+    x = np.arange(16) * 7
+    for by in range(-17, 34):
+        y = by_definition(open_operator(f"shift:{by}"), kind, 4, x)
+        assert [y[(i + by) % 16] for i in range(16)] == x.tolist()
+
+
+@pytest.mark.parametrize(("name", "turn"), [("shuffle", 1), ("unshuffle", -1)])
+def test_shuffles_rotate_the_bits_of_addresses(name, turn):
+    y = by_definition(open_operator(name), "ascend", 5, np.arange(32) + 100)
+    for i in range(32):
+        bits = f"{i:05b}"
+        assert y[int(bits[turn:] + bits[:turn], 2)] == i + 100
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 32), (2, 16), (4, 8), (8, 4), (16, 2), (32, 1)])
+def test_matrices_that_are_not_square_are_transposed_by_shuffles(rows, columns):
+    operator = open_operator(f"transpose:{rows}x{columns}")
+    y = by_definition(operator, "ascend", 5, np.arange(32))
+    assert [y[c * rows + r] for r in range(rows) for c in range(columns)] == list(range(32))
+    assert len(operator.passes("ascend", 5)) == 2 * (rows.bit_length() - 1)
+
+
+def test_a_square_matrix_is_transposed_by_two_passes():
+    sweeps = open_operator("transpose").passes("ascend", 6)
+    assert [(s.kind, s.low, s.high) for s in sweeps] == [("ascend", 0, 6), ("descend", 0, 3)]
+    y = by_definition(open_operator("transpose:8x8"), "ascend", 6, np.arange(64))
+    assert [y[c * 8 + r] for r in range(8) for c in range(8)] == list(range(64))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_even_merge_takes_any_two_ascending_halves(kind):
+    operator = open_operator("odd-even-merge")
+    for zeros in range(9):
+        for others in range(9):
+            halves = [0] * zeros + [1] * (8 - zeros) + [0] * others + [1] * (8 - others)
+            merged = by_definition(operator, kind, 4, np.array(halves))
+            assert merged.tolist() == sorted(halves)
+
+
+def test_odd_even_merge_draws_two_ascending_halves():
+    values = drawn(open_operator("odd-even-merge"), 6)
+    assert (np.diff(values[:32]) > 0).all()
+    assert (np.diff(values[32:]) > 0).all()
+
+
+OWN = """
+import numpy as np
+from mpinet.programs.operators import Operator
+
+class Product(Operator):
+    def oper(self, j, i, low, high):
+        product = low * high % 97
+        return product, product
+
+    def expected(self, values):
+        result = 1
+        for value in values.tolist():
+            result = result * value % 97
+        return np.full(len(values), result)
+
+class Power(Product):
+    def __init__(self, modulus=97):
+        self.name = f"power modulo {modulus}"
+
+    @classmethod
+    def read(cls, text):
+        return cls(int(text)) if text else cls()
+
+class Blank(Operator):
+    pass
+
+class Unchecked(Operator):
+    def oper(self, j, i, low, high):
+        return high, low
+
+class Stranger:
+    pass
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    (tmp_path / "ownoperators.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "ownoperators.py"
+
+
+def test_an_operator_of_the_users_own_comes_from_a_file_or_a_module(own):
+    for place in (str(own), "ownoperators.py", "ownoperators"):
+        result = ascend.run(Machine("gmn:32"), f"{place}:Product")
+        assert (result.operator, result.correct, result.steps) == ("Product", True, 21)
+    assert open_operator("ownoperators:Power:11").name == "power modulo 11"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nowhere.py:Product", "There is no operator 'nowhere.py:Product': There is no file"),
+        ("nowhere:Product", "There is no operator 'nowhere:Product': There is no module"),
+        ("ownoperators.py:Sum", "ownoperators.py has no class 'Sum'"),
+        ("ownoperators:Stranger", "ownoperators:Stranger is no operator"),
+        ("ownoperators:Blank", "ownoperators:Blank lacks the rule 'oper'"),
+        ("ownoperators:Unchecked", "ownoperators:Unchecked lacks the serial computation"),
+        ("ownoperators:Product:3", "The operator Product takes no parameters: '3' is given"),
+        ("ownoperators:Power:x", "ownoperators:Power could not be made"),
+        ("sum:3", "The operator sum takes no parameters: '3' is given"),
+        ("shift:x", "shift:x: give a whole number"),
+        ("transpose:8", "transpose:8: give rows and columns"),
+    ],
+)
+def test_what_is_no_operator_gets_a_sentence(own, name, sentence):
+    with pytest.raises(UsageError) as error:
+        open_operator(name)
+    assert str(error.value).startswith(sentence)
+
+
+def test_a_matrix_of_another_size_is_refused():
+    with pytest.raises(UsageError, match="transpose:4x8 needs 32 elements, not 16"):
+        ascend.run(Machine("ring:16"), "transpose:4x8")

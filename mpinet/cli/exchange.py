@@ -1,0 +1,44 @@
+"""``mpinet exchange``: total exchange by routing."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mpinet.cli.collective import Collective
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The network, the routing."""
+    add_topology(parser)
+    parser.add_argument("--routing", metavar="NAME", help="a routing of the network")
+    add_machine(parser, ports="one")
+    add_common(parser)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the routing."""
+    from mpinet.programs.collective import require_few
+    from mpinet.programs.exchange import MOST_PROCESSORS
+
+    topology = topology_of(options)
+    require_few(topology, "Total exchange", MOST_PROCESSORS)
+    return Exchange(options, topology, topology.routing(options.routing))
+
+
+class Exchange(Collective):
+    """A different item from every processor to every other."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, routing: Routing):
+        super().__init__(options, topology)
+        self._routing = routing
+
+    def perform(self, machine: Any, watch: Any) -> Any:
+        """Exchange."""
+        from mpinet.programs.exchange import exchange
+
+        return exchange(machine, self._routing, self.options.seed, watch)

@@ -1,0 +1,171 @@
+"""ASCEND and DESCEND on G(m,N), N = 2^q (section 6 of the paper; specification, 7.4).
+
+The nodes are renumbered so that a cycle begins at a hop of type 0; that hop closes it. Neighbouring
+cycles share a node, which is slot 0 of the one and slot m of the other and has a register for each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.networks.gmn.parameters import JUMPS, positions_of
+from mpinet.networks.gmn.wiring import MultipleLoops
+from mpinet.programs.operators.operator import ASCEND, Array, Numbers
+from mpinet.programs.schedules.moves import Landing, Sends, joined
+from mpinet.programs.schedules.pipeline import EXTRA, HELD, LEAVING, Pipeline
+
+NO_TYPE = -1
+"""At positions without a hop."""
+
+RING, HOP, BOTH = ("ring",), ("hop",), ("ring", "hop")
+"""The ways of a move: along the ring, over the hops of type 0."""
+
+
+class Loops(Pipeline):
+    """Of G(m,N), m = 2^r and N = m 2^(m/2+1) or m 2^(m/2): 5m + 1 steps, with one port 8m + 1.
+
+    Element (lambda, p) is at home at (pi(lambda), p), where pi permutes the bits. In step 2 all
+    elements of a cycle move through its slots m, m-1, .., 0, m, .., which leaves one of them empty.
+    """
+
+    name = "loops"
+
+    def __init__(self, machine: Machine):
+        topology = machine.topology
+        if not isinstance(topology, MultipleLoops) or topology.size.bit_count() != 1:
+            raise UsageError(
+                f"The algorithm {self.name} needs G(m,N) with powers of two m and N, as gmn:8,256, "
+                f"and is given {topology.name}."
+            )
+        m = topology.sector
+        self._size = topology.size
+        self._first = positions_of(m)[0]
+        self._types = link_types(topology)
+        self._order = bit_order(topology)
+        super().__init__(machine, length=m, rounds=2 * m + 2, exchanges=2 * m)
+        self._cycles = self._renumbered(machine.nodes) // m
+
+    def place(self, nodes: Numbers) -> Numbers:
+        """The slot in the cycle, 0 for the node that is slot m of another, too."""
+        return self._renumbered(nodes) % self.length
+
+    def element(self, nodes: Numbers, home: Numbers) -> Numbers:
+        """The cycle's number with its bits put back in logical order, then the slot."""
+        cycle = self._renumbered(nodes) // self.length
+        logical = np.zeros_like(cycle)
+        for j, physical in enumerate(self._order):
+            logical |= ((cycle >> physical) & 1) << j
+        return logical * self.length + home
+
+    def lateral(self, nodes: Numbers) -> Numbers:
+        """The same slot in the cycle whose number has the bit of the link's type flipped."""
+        cycle, place = np.divmod(self._renumbered(nodes), self.length)
+        other = cycle ^ (1 << np.array(self._types)[place])
+        return self._numbered(other * self.length + place)
+
+    def meetings(self, turn: int) -> dict[int, int]:
+        """Slot 0 has the turns 1..m, slot p the turns m-p+2, .., 2m-p+1."""
+        m = self.length
+        open_slots = [p for p in range(m) if self._opens(p) <= turn < self._opens(p) + m]
+        types = {p: self._types[p] for p in open_slots if self._types[p] != NO_TYPE}
+        return {p: self.low_dimensions + self._order.index(t) for p, t in types.items()}
+
+    def home(self, place: int, turn: int) -> int:
+        """As many slots up, of m+1, as there were moves; m for the empty slot."""
+        return (place + turn - 1) % (self.length + 1)
+
+    def circulate(self, turn: int, kind: str, registers: Array) -> None:
+        """One slot down, from slot 0 to slot m; with one port first the ring, then hops of type 0.
+
+        Backwards one slot up.
+        """
+        leaving = HELD if kind == ASCEND else EXTRA
+        registers[LEAVING] = registers[leaving]
+        for ways in (RING, HOP) if self.one_port else (BOTH,):
+            self._move(ways, turn, kind, registers)
+
+    def _move(self, ways: tuple[str, ...], turn: int, kind: str, registers: Array) -> None:
+        """One step: what goes along the ring, over hops of type 0, or both."""
+        sends_of = {"ring": self._along_ring, "hop": self._over_hop}
+
+        def sends() -> Sends:
+            return joined(*(sends_of[way](turn, kind) for way in ways))
+
+        key = (ways, kind, self._empty(turn, kind))
+        self.moves.move(key, registers, sends, self._landing(kind))
+
+    def _along_ring(self, turn: int, kind: str) -> Sends:
+        """Moves between slots s and s-1 for s = 1..m, but for the empty slot."""
+        m, nodes = self.length, self.machine.nodes
+        start = self.places == 0
+        if kind == ASCEND:
+            slot = np.where(start, m, self.places)
+            register, on = np.where(start, EXTRA, HELD), -1
+        else:
+            slot, register, on = self.places, np.full(len(nodes), HELD), 1
+        full = np.flatnonzero(slot != self._empty(turn, kind))
+        return Sends(full, (nodes[full] + on) % self._size, register[full])
+
+    def _over_hop(self, turn: int, kind: str) -> Sends:
+        """Moves between slot 0 of a cycle and its slot m, which is at the next one's node."""
+        slot, jump = (0, self.length) if kind == ASCEND else (self.length, -self.length)
+        at = np.flatnonzero(self.places == 0)
+        if slot == self._empty(turn, kind):
+            at = at[:0]
+        return Sends(at, (self.machine.nodes[at] + jump) % self._size, LEAVING)
+
+    def _landing(self, kind: str) -> Landing:
+        """Where a message goes: slot m is the extra register of the node that is slot 0, too."""
+
+        def landing(origins: Numbers, receivers: Numbers) -> Numbers:
+            over_hop = (self.place(origins) == 0) & (self.place(receivers) == 0)
+            if kind == ASCEND:
+                return np.where(over_hop, EXTRA, HELD)
+            return np.where((self.place(receivers) == 0) & ~over_hop, EXTRA, HELD)
+
+        return landing
+
+    def _empty(self, turn: int, kind: str) -> int:
+        """The slot that is empty before this move: before it forwards, after it backwards."""
+        moves = turn - 1 if kind == ASCEND else turn
+        return (self.length - moves) % (self.length + 1)
+
+    def _opens(self, place: int) -> int:
+        """The first turn of a slot."""
+        return 1 if place == 0 else self.length - place + 2
+
+    def _renumbered(self, nodes: Numbers) -> Numbers:
+        """The numbers of nodes, counted from the first hop of type 0."""
+        return (nodes - self._first) % self._size
+
+    def _numbered(self, renumbered: Numbers) -> Numbers:
+        """The way back."""
+        return (renumbered + self._first) % self._size
+
+
+def link_types(topology: MultipleLoops) -> list[int]:
+    """The type t of the link between cycles l and l XOR 2^t at every slot 0..m-1, or `NO_TYPE`.
+
+    Of a hop it is the hop's type. The diagonal has the type m/2, but where the largest hop goes as
+    far it is not used.
+    """
+    m, cycles = topology.sector, topology.size // topology.sector
+    first = positions_of(m)[0]
+    jumps = [int(topology.params[JUMPS + (p + first) % m]) for p in range(m)]
+    types = [(jump // m).bit_length() - 1 if jump else NO_TYPE for jump in jumps]
+    if cycles == 1 << (m // 2):
+        types[(-first) % m] = NO_TYPE
+    return types
+
+
+def bit_order(topology: MultipleLoops) -> list[int]:
+    """The permutation pi of the bits of a cycle's number: pi(0), pi(1), .. (Fig. 5 of the paper).
+
+    In the order from the highest to the lowest logical bit these are the types that an element
+    meets at the slots 1, 2, .., m-1 and 0.
+    """
+    types = link_types(topology)
+    met = [t for t in [*types[1:], types[0]] if t != NO_TYPE]
+    return met[::-1]

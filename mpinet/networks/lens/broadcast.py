@@ -1,0 +1,179 @@
+"""Sweep broadcasts of lens and completed lens (spec of the lens, section 7).
+
+Busses are named as in `bus_at_place`: the own bus, and the lower busses c. A processor sends on one
+bus and listens on one bus in a step, so that the sweeps are legal where it accepts one message
+(ONE) and where it may accept one from every bus (ALL).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.classic.ring import ring_broadcast_steps, ring_call
+from mpinet.networks.lens.labels import (
+    LEFT_RADIX,
+    LEVEL,
+    RIGHT_RADIX,
+    first_row,
+    label_parts,
+    layout,
+    left_power,
+    next_digit,
+    right_power,
+)
+from mpinet.networks.schedule import Schedule, ports_from
+
+if TYPE_CHECKING:
+    from mpinet.networks.lens.wiring import LensNetwork
+
+SILENT = -1
+
+
+def sweep_of(lens: LensNetwork, root: int) -> Schedule:
+    """The sweep broadcast from a root."""
+    R, S = lens.radices
+    n = lens.level
+    if not lens.completed:
+        row = int(label_parts(root + int(first_row(lens.params)), lens.params)[0])
+        phases = [("left", row - 1), ("across", min(R - 1, 1)), ("right", n - 1)]
+        phases.append(("back", (n - 1) * -(-S // R)))
+        return Schedule("sweep", root, send, lens.params, tuple(phases), listen)
+    if R == 1:
+        phases = [("ring", ring_broadcast_steps(n))]
+        return Schedule("sweep", root, send_round, lens.params, tuple(phases))
+    phases = [("round", n), ("both ways", n // 2)]
+    return Schedule("sweep", root, send_circle, lens.params, tuple(phases), listen_circle)
+
+
+@inlined
+def own_bus(k, params):
+    """All ports of the own bus of a processor of row k."""
+    own, _, _ = layout(k, params)
+    return ports_from(0, own)
+
+
+@inlined
+def lower_bus(k, c, params):
+    """All ports of lower bus c of a processor of row k."""
+    own, owners, members = layout(k, params)
+    if c < owners:
+        return ports_from(own + c * members, members)
+    return ports_from(own + owners * members + (c - owners) * (members - 1), members - 1)
+
+
+@inlined
+def digit_at(k, left, right, position, params):
+    """The digit at a position 1..n of a label."""
+    if position <= k:
+        return left // left_power(k - position, params) % params[LEFT_RADIX]
+    return right // right_power(params[LEVEL] - position, params) % params[RIGHT_RADIX]
+
+
+@inlined
+def on_circle(position, params):
+    """A row or position, as 1..n."""
+    return (position - 1) % params[LEVEL] + 1
+
+
+@rule
+def send_round(node, root, since, step, params):
+    """Both ways round, alternately, where the completed lens is a ring (p = 2)."""
+    return ring_call((node - root) % params[0], params[0], step)
+
+
+@rule
+def send_circle(node, root, since, step, params):
+    """The completed lens: right round the circle to the root's row, then both ways from there."""
+    n = params[LEVEL]
+    k, left, right = label_parts(node + first_row(params), params)
+    start, root_left, _ = label_parts(root + first_row(params), params)
+    if step <= n:
+        return own_bus(k, params) if since == step - 1 else SILENT
+    ahead, behind = step - n, on_circle(start - (step - n) + 1, params)
+    digit = left % params[LEFT_RADIX]
+    if step == n + 1:
+        following = next_digit(k, left, right, params)
+        if k != start:
+            return SILENT
+        if digit == following:
+            return own_bus(k, params)
+        if n == 2:
+            return SILENT
+        return lower_bus(k, following if digit == root_left % params[LEFT_RADIX] else digit, params)
+    if k == on_circle(start + ahead - 1, params) and next_digit(k, left, right, params) == 0:
+        return own_bus(k, params)
+    return lower_bus(k, digit, params) if k == behind and 2 * ahead < n else SILENT
+
+
+@rule
+def listen_circle(node, root, since, step, params):
+    """The bus on which the sender of this step is, for the rows that are to be informed."""
+    n = params[LEVEL]
+    k, left, right = label_parts(node + first_row(params), params)
+    start, root_left, root_right = label_parts(root + first_row(params), params)
+    if step <= n:
+        if k != on_circle(start + step, params):
+            return SILENT
+        return lower_bus(k, digit_at(start, root_left, root_right, k, params), params)
+    ahead = step - n
+    if k == on_circle(start + ahead, params):
+        c = digit_at(k, left, right, start, params) if ahead == 1 else 0
+        return lower_bus(k, c, params)
+    return own_bus(k, params) if k == on_circle(start - ahead, params) else SILENT
+
+
+@inlined
+def stage(step, k, params):
+    """Steps of the phase before this step, and the phase: 0 left, 1 across, 2 right, 3 back."""
+    n, across = params[LEVEL], min(params[LEFT_RADIX] - 1, 1)
+    if step < k:
+        return step, 0
+    if step < k + across:
+        return step - k + 1, 1
+    if step < k + across + n - 1:
+        return step - k - across + 1, 2
+    return step - k - across - n + 2, 3
+
+
+@rule
+def send(node, root, since, step, params):
+    """The uncompleted lens: left to row 1, across its box, right with the whole front, and back."""
+    k, left, right = label_parts(node + first_row(params), params)
+    start, _, root_right = label_parts(root + first_row(params), params)
+    at, phase = stage(step, start, params)
+    if phase < 2:
+        row = start + 1 - at if phase == 0 else 1
+        return lower_bus(k, 0, params) if k == row and since == step - 1 else SILENT
+    if phase == 2:
+        in_front = k == at and right == root_right % right_power(params[LEVEL] - k, params)
+        return own_bus(k, params) if in_front else SILENT
+    row, c = back_to(at, params)
+    c += left % params[LEFT_RADIX]
+    return lower_bus(k, c, params) if k == row and c < params[RIGHT_RADIX] else SILENT
+
+
+@rule
+def listen(node, root, since, step, params):
+    """The bus on which the sender of this step is, for the rows that are to be informed."""
+    n = params[LEVEL]
+    k, _, _ = label_parts(node + first_row(params), params)
+    start, _, root_right = label_parts(root + first_row(params), params)
+    at, phase = stage(step, start, params)
+    if phase == 0:
+        return own_bus(k, params) if k == start - at else SILENT
+    if phase == 1:
+        return lower_bus(1, 0, params) if k == 1 else SILENT
+    if phase == 2:
+        c = root_right // right_power(n - k, params) % params[RIGHT_RADIX]
+        return lower_bus(k, c if k > start else 0, params) if k == at + 1 else SILENT
+    row, _ = back_to(at, params)
+    return own_bus(k, params) if k == row - 1 else SILENT
+
+
+@inlined
+def back_to(at, params):
+    """The row that sends in a step of the way back, and the first of its lower busses in use."""
+    R, S = params[LEFT_RADIX], params[RIGHT_RADIX]
+    rounds = (S + R - 1) // R
+    return params[LEVEL] - (at - 1) // rounds, (at - 1) % rounds * R

@@ -1,0 +1,102 @@
+"""What the collectives have in common: the items that they move, and what they report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.draws import draw
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CollectiveResult:
+    """What a collective took.
+
+    Attributes
+    ----------
+    algorithm : str
+        Its name.
+    steps, messages : int
+        Steps of the machine until the last item has arrived, and messages sent.
+    phases : tuple of (str, int)
+        Names and lengths, in steps, of its phases.
+    lower_bound : int
+        Steps that nobody can beat under the machine's port model with one item per message.
+    correct : bool
+        Whether every processor ended with exactly the items that are meant for it.
+    """
+
+    algorithm: str
+    steps: int
+    messages: int
+    phases: tuple[tuple[str, int], ...]
+    lower_bound: int
+    correct: bool
+
+
+def items(seed: int, sources: Numbers, targets: Numbers) -> Numbers:
+    """The items' contents: 62 random bits for the source and the target of each.
+
+    Parameters
+    ----------
+    seed : int
+        Chooses the contents.
+    sources, targets : ndarray of int64, shape (k,)
+        Whose item it is, and for whom (for all: the source once more).
+    """
+    contents = np.empty(len(sources), np.int64)
+    draw_items(seed, np.ascontiguousarray(sources), np.ascontiguousarray(targets), contents)
+    return contents
+
+
+@kernel("void(int64, int64[::1], int64[::1], int64[::1])")
+def draw_items(seed, sources, targets, contents):
+    """Write the items' contents."""
+    for i in range(sources.size):
+        contents[i] = draw(seed, int(sources[i]), int(targets[i]))
+
+
+def require_processor(topology: Topology, root: int) -> None:
+    """Raise an error unless `root` is a processor of the network.
+
+    Raises
+    ------
+    NodeError, UsageError
+        There is no such node, or it is a switch.
+    """
+    topology.require_node(root)
+    if root >= topology.hosts:
+        raise UsageError(
+            f"Node {root} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
+        )
+
+
+def choose(topology: Topology, what: str, wanted: str | None, offered: list[str]) -> str:
+    """The algorithm that is wanted, or the first that is offered.
+
+    Raises
+    ------
+    UsageError
+        It is not offered.
+    """
+    if wanted is not None and wanted not in offered:
+        raise UsageError(
+            f"{topology.name} has no {what} {wanted!r} on such a machine; it has: "
+            f"{', '.join(offered)}."
+        )
+    return wanted or offered[0]
+
+
+def require_few(topology: Topology, what: str, most: int) -> None:
+    """Raise `UsageError` if there are more than `most` processors."""
+    if topology.hosts > most:
+        raise UsageError(
+            f"{what} goes with at most {most} processors; {topology.name} has {topology.hosts}."
+        )

@@ -1,0 +1,117 @@
+"""Total exchange: a different item from every processor to every other, by routing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.networks.routing import Routing
+from mpinet.programs.bounds import exchange_bound
+from mpinet.programs.collective import CollectiveResult, items, require_few
+
+Numbers = NDArray[np.int64]
+
+ROUTED = "routed"
+"""Name of what the router does by itself."""
+
+MOST_PROCESSORS = 2**12
+"""Most processors that all send to all at once: 2^24 messages."""
+
+
+def exchange(
+    machine: Machine,
+    routing: Routing | None = None,
+    seed: int = 0,
+    watch: Callable[[int], None] | None = None,
+) -> CollectiveResult:
+    """Bring an item of every processor to every other, one per message (collective).
+
+    All messages are there in step 0. In round k processor s addresses s + k (mod N); messages of
+    lower rounds go first.
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    routing : Routing, optional
+        Default: the network's first.
+    seed : int
+        Chooses the items' contents.
+    watch : callable, optional
+        Called with the number of steps after every step.
+
+    Raises
+    ------
+    UsageError
+        There are too many processors.
+    """
+    require_few(machine.topology, "Total exchange", MOST_PROCESSORS)
+    bound = exchange_bound(machine)
+    before, sent = machine.steps, machine.meters.messages
+    sources, targets, numbers = all_pairs(machine)
+    rows = np.stack([sources, items(seed, sources, targets)], axis=1)
+    total = machine.topology.hosts * (machine.topology.hosts - 1)
+    nodes, came = send_routed(machine, sources, targets, numbers, total, rows, watch, routing)
+    steps = machine.steps - before
+    messages = machine.sum(machine.meters.messages - sent)[0]
+    origins, contents = came.T
+    right = np.array_equal(contents, items(seed, origins, nodes))
+    right = right and from_all_others(machine, nodes, origins)
+    correct = machine.sum(int(not right))[0] == 0
+    return CollectiveResult(ROUTED, steps, messages, ((ROUTED, steps),), bound, correct)
+
+
+def all_pairs(machine: Machine) -> tuple[Numbers, Numbers, Numbers]:
+    """What this rank's processors send to all others: sources, targets, message numbers."""
+    hosts = machine.topology.hosts
+    nodes = np.sort(machine.nodes)
+    nodes = nodes[nodes < hosts]
+    rounds = np.repeat(np.arange(1, hosts), len(nodes))
+    sources = np.tile(nodes, hosts - 1)
+    return sources, (sources + rounds) % hosts, (rounds - 1) * hosts + sources
+
+
+def from_all_others(machine: Machine, nodes: Numbers, origins: Numbers) -> bool:
+    """Whether each of this rank's processors has something once from every other one."""
+    hosts = machine.topology.hosts
+    sources, targets, _ = all_pairs(machine)
+    wanted = np.sort(sources * hosts + targets)
+    return np.array_equal(np.sort(nodes * hosts + origins), wanted)
+
+
+def send_routed(
+    machine: Machine,
+    sources: Numbers,
+    targets: Numbers,
+    numbers: Numbers,
+    total: int,
+    rows: Numbers,
+    watch: Callable[[int], None] | None,
+    routing: Routing | None = None,
+) -> tuple[Numbers, Numbers]:
+    """Route messages that are all there at the start (collective).
+
+    Parameters
+    ----------
+    sources, targets, numbers, total
+        As in `Router.inject`.
+    rows : ndarray of int64, shape (k, w)
+        What they carry.
+
+    Returns
+    -------
+    nodes : ndarray of int64, shape (m,)
+        This rank's processors that received a message, one for each.
+    rows : ndarray of int64, shape (m, w)
+        What they received.
+    """
+    router = Router(
+        machine, routing or machine.topology.routing(), payload_words=rows.shape[1], keep=True
+    )
+    router.inject(sources, targets, numbers, total, rows)
+    router.run(watch)
+    return router.delivered.nodes, router.delivered.payload

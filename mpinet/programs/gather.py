@@ -1,0 +1,138 @@
+"""Gather: every processor's item to one root, along the tree that the routing spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import gather_bound
+from mpinet.programs.collective import CollectiveResult, choose, items, require_processor
+from mpinet.programs.exchange import ROUTED, send_routed
+from mpinet.programs.preorder import Preorder
+
+Numbers = NDArray[np.int64]
+Watch = Callable[[int], None]
+
+TREE = "tree"
+
+
+def gather(
+    machine: Machine,
+    root: int,
+    algorithm: str | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+) -> CollectiveResult:
+    """Bring an item of every other processor to the root, one per message (collective).
+
+    Along the tree (`Preorder`) it takes N-1 steps with one port in a network without switches,
+    which nothing beats. With busses the items are routed.
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    root : int
+        The processor that gathers.
+    algorithm : str, optional
+        ``"tree"`` or ``"routed"``. Default: the tree where there are links.
+    seed : int
+        Chooses the items' contents.
+    watch : callable, optional
+        Called with the number of steps after every step.
+
+    Raises
+    ------
+    NodeError, UsageError
+        The root is no processor, or there is no such algorithm here.
+    """
+    name = require_algorithm(machine.topology, root, algorithm, "gather")
+    bound = gather_bound(machine, root)
+    before, sent = machine.steps, machine.meters.messages
+    if machine.topology.hosts == 1:
+        came = np.empty((0, 2), np.int64)
+    elif name == TREE:
+        order = Preorder(machine, root)
+        rows = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
+        came, _ = collect(machine, order, rows, watch)
+    else:
+        came = _routed(machine, root, seed, watch)
+    steps = machine.steps - before
+    messages = machine.sum(machine.meters.messages - sent)[0]
+    correct = _complete(machine, root, seed, came)
+    return CollectiveResult(name, steps, messages, ((name, steps),), bound, correct)
+
+
+def require_algorithm(topology: Topology, root: int, algorithm: str | None, what: str) -> str:
+    """The algorithm that a scatter or gather uses.
+
+    Raises
+    ------
+    NodeError, UsageError
+        The root is no processor, or there is no such algorithm here.
+    """
+    require_processor(topology, root)
+    return choose(topology, what, algorithm, [TREE, ROUTED] if topology.links else [ROUTED])
+
+
+def collect(
+    machine: Machine, order: Preorder, rows: Numbers, watch: Watch | None = None
+) -> tuple[Numbers, Numbers]:
+    """Send every processor's row to the root, each at its turn (collective).
+
+    Parameters
+    ----------
+    order : Preorder
+        The tree and the turns.
+    rows : ndarray of int64, shape (hosted, w)
+        What each of this rank's processors sends.
+
+    Returns
+    -------
+    came : ndarray of int64, shape (k, w)
+        What the root received, in order; nothing on other ranks.
+    turns : ndarray of int64, shape (k,)
+        The steps of this gather in which it did.
+    """
+    starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
+    by_start = np.argsort(starts, kind="stable")
+    bounds = np.searchsorted(starts[by_start], np.arange(1, order.last + 2))
+    passing, carried = by_start[:0], rows[:0]
+    came, turns = [carried], [passing]
+    for step in range(1, order.last + 1):
+        own = by_start[bounds[step - 1] : bounds[step]]
+        slots = np.concatenate([passing, own])
+        payload = np.concatenate([carried, rows[own]])
+        inbox = machine.step(machine.nodes[slots], order.tree.up[slots], payload)
+        here = inbox.nodes == order.root
+        came.append(inbox.payload[here])
+        turns.append(np.full(int(here.sum()), step))
+        passing, carried = machine.slots(inbox.nodes[~here]), inbox.payload[~here]
+        if watch is not None:
+            watch(machine.steps)
+    return np.concatenate(came), np.concatenate(turns)
+
+
+def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> Numbers:
+    """Every other processor sends its item by the routing; the rows that the root received."""
+    nodes = np.sort(machine.nodes)
+    nodes = nodes[(nodes < machine.topology.hosts) & (nodes != root)]
+    targets, numbers = np.full_like(nodes, root), nodes - (nodes > root)
+    rows = np.stack([nodes, items(seed, nodes, nodes)], axis=1)
+    total = machine.topology.hosts - 1
+    return send_routed(machine, nodes, targets, numbers, total, rows, watch)[1]
+
+
+def _complete(machine: Machine, root: int, seed: int, came: Numbers) -> bool:
+    """Whether the root has every other processor's item once (collective)."""
+    others = machine.topology.hosts - 1
+    mine = bool((machine.nodes == root).any())
+    origins, contents = came.T
+    right = len(np.unique(origins)) == len(came) == (others if mine else 0)
+    right = right and not (origins == root).any()
+    right = right and np.array_equal(contents, items(seed, origins, origins))
+    return machine.sum(int(not right))[0] == 0

@@ -1,0 +1,66 @@
+"""Offers of busses in a flood: which informed processors send, on which busses, step by step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.machine.step import heard_claims
+
+Numbers = NDArray[np.int64]
+
+
+class Offers:
+    """What this rank's processors know of their busses: which of them have carried the message.
+
+    A processor that has the message offers the first of its other busses. The first member, in
+    member order, that offers a bus sends on it (spec of the lens, section 7).
+
+    Parameters
+    ----------
+    machine : Machine
+        Of a bus network.
+    """
+
+    def __init__(self, machine: Machine):
+        self._machine = machine
+        self._ports = np.arange(machine.topology.ports)
+        self._free = np.empty((machine.placement.count, machine.topology.ports), bool)
+        self._free[:] = machine.topology.neighbor(machine.nodes[:, np.newaxis], self._ports) >= 0
+
+    def sends(self, informed: Numbers) -> tuple[Numbers, Numbers]:
+        """Who of the informed processors sends, on all ports of one bus (collective).
+
+        Parameters
+        ----------
+        informed : ndarray of int64, shape (k,)
+            Slots of the processors that have the message, ascending.
+
+        Returns
+        -------
+        slots, ports : ndarray of int64, shape (m,)
+            By slot, then port.
+        """
+        topology = self._machine.topology
+        offering = informed[self._free[informed].any(axis=1)]
+        nodes = self._machine.nodes[offering]
+        busses = topology.channel(nodes, self._free[offering].argmax(axis=1))
+        offers = np.stack([nodes, busses, topology.seats_of(nodes, busses)], axis=1)
+        told = heard_claims(self._machine, offers)
+        told = told[np.lexsort((told[:, 2], told[:, 1]))]
+        offered, first = np.unique(told[:, 1], return_index=True)
+        sending = told[first, 0][np.searchsorted(offered, busses)] == nodes
+        return self._on_bus(offering[sending], busses[sending])
+
+    def heard(self, slots: Numbers, ports: Numbers) -> None:
+        """Note that the busses of these ports have carried the message."""
+        busses = self._machine.topology.channel(self._machine.nodes[slots], ports)
+        self._free[self._on_bus(slots, busses)] = False
+
+    def _on_bus(self, slots: Numbers, busses: Numbers) -> tuple[Numbers, Numbers]:
+        """All free ports of processors on a bus of each, as slots and ports."""
+        rows, ports = np.nonzero(self._free[slots])
+        nodes = self._machine.nodes[slots[rows]]
+        same = self._machine.topology.channel(nodes, ports) == busses[rows]
+        return slots[rows[same]], ports[same]

@@ -1,0 +1,57 @@
+"""Operators of a user's own classes, named by module (or file) and class."""
+
+from __future__ import annotations
+
+import inspect
+
+from mpinet.errors import FileError, MpinetError, TopologyFileError, UsageError
+from mpinet.networks.own import import_from
+from mpinet.programs.operators.operator import Operator
+
+
+def open_own_operator(name: str) -> Operator:
+    """An operator of a user's own class.
+
+    Parameters
+    ----------
+    name : str
+        ``module.path:Class`` or ``path/file.py:Class``, and ``:PARAMETERS`` for `Operator.read`.
+
+    Raises
+    ------
+    UsageError
+        There is no such module, file or class, or it is no operator.
+    """
+    place, _, rest = name.partition(":")
+    class_name, _, text = rest.partition(":")
+    try:
+        module = import_from(place)
+    except TopologyFileError as error:
+        raise FileError(f"There is no operator {name!r}: {error}") from None
+    cls = getattr(module, class_name, None)
+    where = f"{place}:{class_name}"
+    if cls is None:
+        raise UsageError(f"{place} has no class {class_name!r}.")
+    require_operator(cls, where)
+    try:
+        inspect.signature(cls.read).bind(text)
+        operator: Operator = cls.read(text)
+    except MpinetError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where} could not be made: {error}.") from error
+    if not operator.name:
+        operator.name = class_name
+    return operator
+
+
+def require_operator(cls: object, where: str) -> None:
+    """Raise `UsageError` unless this is a class of operators that are complete."""
+    if not (isinstance(cls, type) and issubclass(cls, Operator)):
+        raise UsageError(
+            f"{where} is no operator: it must be a subclass of mpinet.programs.operators.Operator."
+        )
+    if cls.oper is Operator.oper and cls.passes is Operator.passes:
+        raise UsageError(f"{where} lacks the rule 'oper'.")
+    if cls.expected is Operator.expected:
+        raise UsageError(f"{where} lacks the serial computation 'expected'.")

@@ -1,0 +1,135 @@
+"""A tree's processors in the order of a walk, and when each one's item is at the root.
+
+A processor's number in the walk (preorder) is at least its depth. An item that leaves so that it
+reaches the root in the step of this number never meets another one: any two that are at one node
+in the same step would reach the root together. This is an optimal gather, and backwards a scatter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.programs.tree import Tree
+
+Numbers = NDArray[np.int64]
+
+SWITCH = -1
+"""Label of a node that is no processor."""
+
+
+class Preorder:
+    """Walk numbers, depths and turns of the nodes of a tree (collective).
+
+    A node's children are walked shallowest subtree first, so that a scatter, which goes backwards,
+    serves the deepest first. It is prepared by messages on the tree's own machine, whose steps are
+    not the collective's: sizes are told upwards, numbers downwards.
+
+    Parameters
+    ----------
+    machine : Machine
+        Whose port model decides: with one port the root serves one branch in a step, with all
+        ports all of its branches.
+    root : int
+        The tree's root, a processor.
+
+    Attributes
+    ----------
+    tree : Tree
+        The tree.
+    root : int
+        Its root.
+    labels : ndarray of int64, shape (hosted,)
+        Numbers in the walk by slot, the root's 0; `SWITCH` for others than processors.
+    depths : ndarray of int64, shape (hosted,)
+        Hops to the root.
+    turns : ndarray of int64, shape (hosted,)
+        Step of a gather in which the processor's item is at the root; 0 for none.
+    last : int
+        The largest turn on the machine: the steps of a gather.
+    """
+
+    def __init__(self, machine: Machine, root: int):
+        self.root = root
+        self.tree = Tree(machine, root)
+        self._machine = self.tree.survey
+        self._hosts = machine.nodes < machine.topology.hosts
+        children = self.tree.children
+        self._parents = np.repeat(np.arange(len(children)), children)
+        index = np.arange(len(self._parents)) - np.repeat(np.cumsum(children) - children, children)
+        self._ports = self.tree.child_port(self._parents, index)
+        sizes = self._sizes()
+        offsets = self._offsets(sizes)
+        branches = self._number(offsets)
+        order = np.lexsort((self._firsts, self._parents))
+        self._keys = self._key(self._parents[order], self._firsts[order])
+        self._ports = self._ports[order]
+        one_port = machine.model.send is not None or machine.model.receive is not None
+        turns = self.labels if one_port else self.labels - branches + 1
+        goes = self.labels > 0
+        late = int((self.depths - turns)[goes].max(initial=0))
+        late = self._machine.max(late)[0]
+        self.turns = np.where(goes, turns + late, 0)
+        self.last = self._machine.max(int(self.turns.max(initial=0)))[0]
+
+    def child_port(self, slots: Numbers, labels: Numbers) -> Numbers:
+        """The ports to the children below which the processors with these labels are."""
+        return self._ports[np.searchsorted(self._keys, self._key(slots, labels), "right") - 1]
+
+    def _key(self, slots: Numbers, labels: Numbers) -> Numbers:
+        return slots * self._machine.topology.size + labels
+
+    def _sizes(self) -> Numbers:
+        """Processors below each child, told upwards from the leaves; shape (children,)."""
+        machine, tree = self._machine, self.tree
+        waiting = tree.children.copy()
+        own = self._hosts.astype(np.int64)
+        sizes = np.zeros(len(self._parents), np.int64)
+        keys = self._parents * machine.topology.ports + self._ports
+        by_key = np.argsort(keys)
+        ready = np.flatnonzero((waiting == 0) & self._hosts & (tree.up >= 0))
+        while machine.sum(len(ready))[0]:
+            inbox = machine.step(machine.nodes[ready], tree.up[ready], own[ready])
+            slots = machine.slots(inbox.nodes)
+            came = slots * machine.topology.ports + inbox.ports
+            sizes[by_key[np.searchsorted(keys, came, sorter=by_key)]] = inbox.payload
+            np.add.at(own, slots, inbox.payload)
+            np.subtract.at(waiting, slots, 1)
+            ready = np.unique(slots)
+            ready = ready[(waiting[ready] == 0) & (tree.up[ready] >= 0)]
+        return sizes
+
+    def _offsets(self, sizes: Numbers) -> Numbers:
+        """Each child's number relative to its parent's: behind those that are served later."""
+        ends = np.cumsum(self.tree.children)
+        total = np.append(0, np.cumsum(sizes))
+        later = total[ends][self._parents] - total[1:]
+        return later + self._hosts[self._parents]
+
+    def _number(self, offsets: Numbers) -> Numbers:
+        """Tell labels and depths downwards; the first number in every node's branch of the root."""
+        machine, tree = self._machine, self.tree
+        count = len(machine.nodes)
+        first = np.full(count, SWITCH, np.int64)
+        self.depths, branches = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self._firsts = np.zeros(len(self._parents), np.int64)
+        begin = np.cumsum(tree.children) - tree.children
+        fresh = np.flatnonzero(machine.nodes == self.root)
+        first[fresh] = 0
+        while True:
+            repeats = tree.children[fresh]
+            if machine.sum(int(repeats.sum()))[0] == 0:
+                break
+            slots = np.repeat(fresh, repeats)
+            within = np.arange(len(slots)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+            places = begin[slots] + within
+            self._firsts[places] = first[slots] + offsets[places]
+            at_root = machine.nodes[slots] == self.root
+            branch = np.where(at_root, self._firsts[places], branches[slots])
+            told = np.stack([self._firsts[places], branch, self.depths[slots] + 1], axis=1)
+            inbox = machine.step(machine.nodes[slots], self._ports[places], told)
+            fresh = machine.slots(inbox.nodes)
+            first[fresh], branches[fresh], self.depths[fresh] = inbox.payload.T
+        self.labels = np.where(self._hosts, first, SWITCH)
+        return branches

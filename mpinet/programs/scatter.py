@@ -1,0 +1,116 @@
+"""Scatter: a different item to every processor from one root, along the routing's tree."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.programs.bounds import scatter_bound
+from mpinet.programs.collective import CollectiveResult, items
+from mpinet.programs.exchange import send_routed
+from mpinet.programs.gather import TREE, Watch, collect, require_algorithm
+from mpinet.programs.preorder import Preorder
+
+Numbers = NDArray[np.int64]
+
+
+def scatter(
+    machine: Machine,
+    root: int,
+    algorithm: str | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+) -> CollectiveResult:
+    """Bring a different item to every other processor, one per message (collective).
+
+    Along the tree it is the gather backwards: the root sends in every step, the deepest branches
+    first, and every node passes on at once; a message carries its receiver's number in the walk.
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    root : int
+        The processor that has the items.
+    algorithm : str, optional
+        ``"tree"`` or ``"routed"``. Default: the tree where there are links.
+    seed : int
+        Chooses the items' contents.
+    watch : callable, optional
+        Called with the number of steps after every step.
+
+    Raises
+    ------
+    NodeError, UsageError
+        The root is no processor, or there is no such algorithm here.
+    """
+    name = require_algorithm(machine.topology, root, algorithm, "scatter")
+    bound = scatter_bound(machine, root)
+    before, sent = machine.steps, machine.meters.messages
+    if machine.topology.hosts == 1:
+        nodes, contents = machine.nodes[:0], machine.nodes[:0]
+    elif name == TREE:
+        nodes, contents = _along_tree(machine, root, seed, watch)
+    else:
+        nodes, contents = _routed(machine, root, seed, watch)
+    steps = machine.steps - before
+    messages = machine.sum(machine.meters.messages - sent)[0]
+    correct = _complete(machine, root, seed, nodes, contents)
+    return CollectiveResult(name, steps, messages, ((name, steps),), bound, correct)
+
+
+def _along_tree(
+    machine: Machine, root: int, seed: int, watch: Watch | None
+) -> tuple[Numbers, Numbers]:
+    """Who received what: processors and contents."""
+    order = Preorder(machine, root)
+    queue, turns = _queue(order, root, seed)
+    leaves = order.last + 1 - turns
+    queue, leaves = queue[::-1], leaves[::-1]
+    bounds = np.searchsorted(leaves, np.arange(1, order.last + 2))
+    source = np.flatnonzero(machine.nodes == root)
+    passing, carried = source[:0], queue[:0]
+    nodes, contents = [machine.nodes[:0]], [machine.nodes[:0]]
+    for step in range(1, order.last + 1):
+        own = queue[bounds[step - 1] : bounds[step]]
+        slots = np.concatenate([passing, np.repeat(source, len(own))])
+        payload = np.concatenate([carried, own])
+        ports = order.child_port(slots, payload[:, 0])
+        inbox = machine.step(machine.nodes[slots], ports, payload)
+        slots = machine.slots(inbox.nodes)
+        here = inbox.payload[:, 0] == order.labels[slots]
+        nodes.append(inbox.nodes[here])
+        contents.append(inbox.payload[here, 1])
+        passing, carried = slots[~here], inbox.payload[~here]
+        if watch is not None:
+            watch(machine.steps)
+    return np.concatenate(nodes), np.concatenate(contents)
+
+
+def _queue(order: Preorder, root: int, seed: int) -> tuple[Numbers, Numbers]:
+    """The root's rows (label, contents) and their turns, learned by gathering the addresses."""
+    survey = order.tree.survey
+    known, turns = collect(survey, order, np.stack([order.labels, survey.nodes], axis=1))
+    labels, targets = known.T
+    return np.stack([labels, items(seed, np.full_like(targets, root), targets)], axis=1), turns
+
+
+def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> tuple[Numbers, Numbers]:
+    """Who received what, where the root's items are routed."""
+    others = machine.topology.hosts - 1
+    numbers = np.arange(others if (machine.nodes == root).any() else 0)
+    targets = numbers + (numbers >= root)
+    sources = np.full_like(targets, root)
+    rows = np.stack([sources, items(seed, sources, targets)], axis=1)
+    nodes, came = send_routed(machine, sources, targets, numbers, others, rows, watch)
+    return nodes, came[:, 1]
+
+
+def _complete(machine: Machine, root: int, seed: int, nodes: Numbers, contents: Numbers) -> bool:
+    """Whether every other processor has its item once (collective)."""
+    wanted = np.sort(machine.nodes)
+    wanted = wanted[(wanted < machine.topology.hosts) & (wanted != root)]
+    right = np.array_equal(np.sort(nodes), wanted)
+    right = right and np.array_equal(contents, items(seed, np.full_like(nodes, root), nodes))
+    return machine.sum(int(not right))[0] == 0

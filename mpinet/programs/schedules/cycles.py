@@ -1,0 +1,71 @@
+"""The cube-connected cycles as a host (Preparata, Vuillemin 1981; gmn specification, 7.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.programs.operators.operator import ASCEND, Array, Numbers
+from mpinet.programs.schedules.moves import Sends
+from mpinet.programs.schedules.pipeline import HELD, Pipeline
+
+
+class Cycles(Pipeline):
+    """Of CCC(n), n = 2^r: 5n - 2 steps, with one port 6n - 4.
+
+    Processor l*n + p has element l*n + p. Dimensions below r are exchanged in the cycles; in step 2
+    the elements go round twice, and place p is for dimension r+p.
+    """
+
+    name = "cycles"
+
+    def __init__(self, machine: Machine):
+        n = cycle_length(machine.topology.size)
+        if n is None:
+            raise UsageError(
+                f"The algorithm {self.name} needs n 2^n processors, n a power of two, and "
+                f"{machine.topology.name} has {machine.topology.size}."
+            )
+        super().__init__(machine, length=n, rounds=2 * n, exchanges=2 * n - 1)
+
+    def place(self, nodes: Numbers) -> Numbers:
+        """The place in the cycle."""
+        return nodes % self.length
+
+    def element(self, nodes: Numbers, home: Numbers) -> Numbers:
+        """The number of the processor at that place."""
+        return nodes - nodes % self.length + home
+
+    def lateral(self, nodes: Numbers) -> Numbers:
+        """The same place in the cycle whose number has bit p flipped."""
+        cycle, place = np.divmod(nodes, self.length)
+        return (cycle ^ (1 << place)) * self.length + place
+
+    def meetings(self, turn: int) -> dict[int, int]:
+        """Place p has turns p+1, .., p+n."""
+        n, r = self.length, self.low_dimensions
+        return {p: r + p for p in range(n) if p + 1 <= turn <= p + n}
+
+    def home(self, place: int, turn: int) -> int:
+        """As many places back as there were moves."""
+        return (place - (turn - 1)) % self.length
+
+    def circulate(self, turn: int, kind: str, registers: Array) -> None:
+        """One place round the cycle."""
+        nodes = self.machine.nodes
+        on = 1 if kind == ASCEND else -1
+
+        def sends() -> Sends:
+            targets = nodes - self.places + (self.places + on) % self.length
+            return Sends(np.arange(len(nodes)), targets, HELD)
+
+        self.moves.move(("cycle", on), registers, sends, lambda origins, receivers: HELD)
+
+
+def cycle_length(size: int) -> int | None:
+    """The n = 2^r with n 2^n = size; None if there is none."""
+    n = 1
+    while n << n < size:
+        n *= 2
+    return n if n > 1 and n << n == size else None

@@ -1,0 +1,84 @@
+"""Schedules that carry out one dimension after the other, each element staying at home."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from mpinet.machine import Machine
+from mpinet.programs.operators.operator import Array, Numbers, Pass
+from mpinet.programs.schedules.pairs import Pairs
+from mpinet.programs.schedules.schedule import (
+    PassSchedule,
+    Phase,
+    Watch,
+    require_power_of_two,
+)
+
+
+class Dimensionwise(PassSchedule):
+    """One element a processor, at the processor of its number, and one dimension after the other.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has 2^q processors.
+
+    Raises
+    ------
+    UsageError
+        It has not.
+    """
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self.dimensions = require_power_of_two(machine.topology)
+        self.size = machine.topology.hosts
+        hosted = machine.nodes < self.size
+        self.index = machine.nodes if hosted.all() else machine.nodes[hosted]
+        self._rows = np.where(hosted, np.cumsum(hosted) - 1, -1)
+        self._uses: Counter[int] = Counter()
+        self._pairs: dict[int, Pairs] = {}
+
+    @abstractmethod
+    def partners(self, j: int, state: Array) -> Array:
+        """The states of the elements ``index XOR 2^j``, brought here over the machine's links."""
+
+    def carry_out(
+        self, program: Sequence[Pass], state: Array, watch: Watch | None = None
+    ) -> list[list[Phase]]:
+        """As in `PassSchedule`; keeps what a dimension needs for as long as the program does."""
+        self._uses = Counter(j for sweep in program for j in sweep.dimensions)
+        return super().carry_out(program, state, watch)
+
+    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+        """Exchange and operate in every dimension of the pass."""
+        stages = []
+        for j in sweep.dimensions:
+            before = self.machine.steps
+            received = self.partners(j, state)
+            if j not in self._pairs:
+                self._pairs[j] = Pairs(j, self.index, self.rows)
+            self._pairs[j].operate(sweep.oper, state, received)
+            self._uses[j] -= 1
+            if self._uses[j] == 0:
+                self.forget(j)
+            stages.append((f"dimension {j}", self.machine.steps - before))
+            if watch is not None:
+                watch(self.machine.steps)
+        return stages
+
+    def forget(self, j: int) -> None:
+        """Give up what was prepared for a dimension that is not needed again."""
+        del self._pairs[j]
+
+    def rows(self, elements: Numbers) -> Numbers:
+        """The rows of these elements in a state array; -1 for those that are not here."""
+        slots = self.machine.slots(elements)
+        here = (slots >= 0) & (slots < len(self._rows))
+        rows = np.full(len(slots), -1)
+        rows[here] = self._rows[slots[here]]
+        return rows

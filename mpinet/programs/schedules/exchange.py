@@ -1,0 +1,49 @@
+"""The direct exchange: the partners of every dimension are neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.machine import Machine
+from mpinet.machine.plan import Plan
+from mpinet.programs.operators.operator import Array, Numbers
+from mpinet.programs.schedules.dimensionwise import Dimensionwise
+from mpinet.programs.schedules.ports import ports_towards
+
+
+class Exchange(Dimensionwise):
+    """The direct exchange, where processors i and i XOR 2^j are neighbours: a step a dimension.
+
+    Of the hypercube (gmn specification, 7.3), and of all networks that contain it.
+    """
+
+    name = "exchange"
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self._plans: dict[int, tuple[Plan, Numbers | None]] = {}
+
+    def partners(self, j: int, state: Array) -> Array:
+        """One step over the links of dimension j."""
+        if j not in self._plans:
+            self._plans[j] = self._plan(j)
+        plan, rows = self._plans[j]
+        received = plan(state)
+        if rows is None:
+            return received
+        in_order = np.empty_like(received)
+        in_order[rows] = received
+        return in_order
+
+    def forget(self, j: int) -> None:
+        """Give up the plan, too."""
+        super().forget(j)
+        del self._plans[j]
+
+    def _plan(self, j: int) -> tuple[Plan, Numbers | None]:
+        """The step over dimension j, and the rows of what it brings (None = in order)."""
+        targets = self.index ^ (1 << j)
+        ports = ports_towards(self.machine, self.index, targets, self.name, first=j)
+        plan = self.machine.plan(self.index, ports)
+        ordered = np.array_equal(plan.nodes, self.index)
+        return plan, None if ordered else self.rows(plan.nodes)

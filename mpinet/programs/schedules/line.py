@@ -1,0 +1,105 @@
+"""Line exchanges: processors in a row, partners 2^j apart (gmn specification, 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpinet.machine import Machine
+from mpinet.programs.operators.operator import Array, Numbers
+from mpinet.programs.schedules.dimensionwise import Dimensionwise
+from mpinet.programs.schedules.moves import Moves, Sends, joined
+from mpinet.programs.schedules.schedule import is_one_port
+
+RISING, FALLING = 0, 1
+"""The registers of the copies that move up and down."""
+
+UP, DOWN, BOTH = (RISING,), (FALLING,), (RISING, FALLING)
+
+
+class Lines:
+    """Exchanges along lines of neighbouring processors u, u+1, .. (mod N), all lines at once.
+
+    In 2^j units the copies of all elements with bit j = 0 move 2^j places up, the others 2^j down.
+    One-port machines do one after the other, but for j = 0.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has 2^q processors, an element each.
+    moves : Moves
+        The schedule's moves.
+    place : callable
+        ``place(nodes)``: the places of processors in their lines; the dimension's number is about
+        them.
+    """
+
+    def __init__(self, machine: Machine, moves: Moves, place: Callable[[Numbers], Numbers]):
+        self._machine = machine
+        self._moves = moves
+        self._place = place
+        self._places = place(machine.nodes)
+        self._one_port = is_one_port(machine)
+
+    def partners(self, j: int, state: Array) -> Array:
+        """The states of the partners in dimension j (collective).
+
+        Parameters
+        ----------
+        j : int
+            The dimension.
+        state : ndarray, shape (processors,)
+            The states of all processors' elements.
+
+        Returns
+        -------
+        ndarray, shape (processors,)
+            Their partners' states.
+        """
+        copies = np.stack([state, state])
+        turns = (UP, DOWN) if self._one_port and j > 0 else (BOTH,)
+        for ways in turns:
+            for unit in range(1 << j):
+                self._move(j, unit, ways, copies)
+        upper = (self._places >> j) & 1 == 1
+        return np.where(upper, copies[RISING], copies[FALLING])
+
+    def _move(self, j: int, unit: int, ways: tuple[int, ...], copies: Array) -> None:
+        """One unit: each copy that moves these ways goes to the next processor."""
+
+        def sends() -> Sends:
+            return joined(*(self._sends(j, unit, way) for way in ways))
+
+        self._moves.move(("line", j, unit, ways), copies, sends, self._direction)
+
+    def _sends(self, j: int, unit: int, way: int) -> Sends:
+        """Copies that have moved `unit` places, and where they go next."""
+        sign = 1 if way == RISING else -1
+        begin = unit if way == RISING else (1 << j) - unit
+        within = self._places & ((2 << j) - 1)
+        slots = np.flatnonzero((within >= begin) & (within < begin + (1 << j)))
+        targets = (self._machine.nodes[slots] + sign) % self._machine.topology.size
+        return Sends(slots, targets, way)
+
+    def _direction(self, origins: Numbers, receivers: Numbers) -> Numbers:
+        """The register of the way that a message has come."""
+        return np.where(self._place(origins) < self._place(receivers), RISING, FALLING)
+
+
+class Line(Dimensionwise):
+    """Line exchanges in all dimensions, over the links between u and u+1: 2^q - 1 steps in all.
+
+    Of the ring (gmn specification, 7.3), and of all networks whose numbering is a Hamiltonian path.
+    """
+
+    name = "line"
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self.require_no_switches()
+        self._lines = Lines(machine, Moves(machine, self.name), lambda nodes: nodes)
+
+    def partners(self, j: int, state: Array) -> Array:
+        """2^j steps; with one port twice as many, but for j = 0."""
+        return self._lines.partners(j, state)

@@ -1,0 +1,64 @@
+"""Ports by the processors behind them: schedules know their partners, networks number the ports."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.compiled import kernel
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.programs.operators.operator import Numbers
+
+
+def ports_towards(
+    machine: Machine, nodes: Numbers, targets: Numbers, name: str, first: int = 0
+) -> Numbers:
+    """The ports of some of this rank's processors that lead to given neighbours.
+
+    If there is none, all ranks raise the error, the others in their next collective.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the links.
+    nodes, targets : ndarray of int64, shape (k,)
+        Processors, and those they have to reach.
+    name : str
+        The schedule that needs the links.
+    first : int
+        The port that is likely to be the right one.
+
+    Raises
+    ------
+    UsageError
+        There is no such link.
+    """
+    topology = machine.topology
+    ports = np.empty_like(nodes)
+    stray = find_ports(topology.neighbor.native, topology.params, nodes, targets, first, ports)
+    if stray >= 0:
+        sentence = (
+            f"{topology.name} has no link between {nodes[stray]} and {targets[stray]}, which the "
+            f"algorithm {name} needs; the algorithm routed goes without."
+        )
+        machine.transport.fail(UsageError(sentence))
+    return ports
+
+
+@kernel("int64(port_rule, int64[::1], int64[::1], int64[::1], int64, int64[::1])")
+def find_ports(neighbor_rule, params, nodes, targets, first, ports):
+    """Write each node's port to its target; the place of the first that has none, or -1.
+
+    Port `first` is tried first.
+    """
+    neighbor = neighbor_rule.call
+    for k in range(nodes.size):
+        ports[k] = -1
+        for turn in range(params[1]):
+            port = (first + turn) % params[1]
+            if neighbor(nodes[k], port, params) == targets[k]:
+                ports[k] = port
+                break
+        if ports[k] < 0:
+            return k
+    return -1

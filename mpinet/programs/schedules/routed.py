@@ -1,0 +1,61 @@
+"""Routed exchanges: the schedule of networks that have none of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mpinet.errors import RoutingError
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.programs.operators.operator import Array, Numbers
+from mpinet.programs.schedules.dimensionwise import Dimensionwise
+
+
+class Routed(Dimensionwise):
+    """Exchanges on any network: every state travels to the partner by the network's routing.
+
+    The steps of a dimension are those until the last state has arrived, under the machine's port
+    model.
+    """
+
+    name = "routed"
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self._routing = machine.topology.routing()
+        self._order = np.argsort(self.index)
+
+    def partners(self, j: int, state: Array) -> Array:
+        """A message from every processor i to i XOR 2^j."""
+        words = as_words(state)
+        router = Router(self.machine, self._routing, payload_words=words.shape[1], keep=True)
+        sources = self.index[self._order]
+        router.inject(sources, sources ^ (1 << j), sources, self.size, words[self._order])
+        router.run()
+        lost = router.totals["undeliverable"]
+        if lost:
+            raise RoutingError(
+                f"Routing {self._routing.name} on {self.machine.topology.name} could not deliver "
+                f"{lost} of {self.size} messages in dimension {j}."
+            )
+        ended = router.delivered
+        received = np.empty_like(state)
+        received[self.rows(ended.nodes)] = from_words(ended.payload, state.dtype)
+        return received
+
+
+def as_words(state: Array) -> Numbers:
+    """States as rows of 64-bit words, filled up with zeros; shape (k, words)."""
+    width = state.dtype.itemsize
+    words = np.zeros((len(state), -(-width // 8)), np.int64)
+    texts = np.ascontiguousarray(state).view(np.uint8).reshape(len(state), width)
+    words.view(np.uint8)[:, :width] = texts
+    return words
+
+
+def from_words(words: Numbers, dtype: np.dtype[Any]) -> Array:
+    """The states that `as_words` made words of."""
+    texts = np.ascontiguousarray(words).view(np.uint8)[:, : dtype.itemsize]
+    return np.ascontiguousarray(texts).view(dtype).reshape(len(words))

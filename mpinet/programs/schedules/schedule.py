@@ -1,0 +1,97 @@
+"""The face of every schedule of ASCEND and DESCEND: where elements are, and how pairs meet."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.networks.topology import Topology
+from mpinet.programs.operators.operator import Array, Numbers, Pass
+
+Watch = Callable[[int], None]
+Phase = tuple[str, int]
+
+
+class PassSchedule(ABC):
+    """How a network carries out passes: which elements are where, and how pairs meet.
+
+    Parameters
+    ----------
+    machine : Machine
+        What it runs on.
+
+    Attributes
+    ----------
+    name : str
+        The name for ``--algorithm``.
+    dimensions : int
+        q: there are 2^q elements.
+    index : ndarray of int64, shape (k,)
+        The elements at home on this rank: row k of a state array is element ``index[k]``. Between
+        passes every element is at home.
+    """
+
+    name: ClassVar[str]
+    dimensions: int
+    index: Numbers
+
+    def __init__(self, machine: Machine):
+        self.machine = machine
+
+    def require_no_switches(self) -> None:
+        """Raise `UsageError` unless every node of the network is a processor."""
+        topology = self.machine.topology
+        if topology.hosts != topology.size:
+            raise UsageError(
+                f"The algorithm {self.name} needs a network without switches, unlike "
+                f"{topology.name}; the algorithm routed goes with them."
+            )
+
+    def carry_out(
+        self, program: Sequence[Pass], state: Array, watch: Watch | None = None
+    ) -> list[list[Phase]]:
+        """Carry out a program in place (collective).
+
+        Parameters
+        ----------
+        program : sequence of Pass
+            One pass after the other.
+        state : ndarray, shape (k,)
+            States of the elements at home here.
+        watch : callable, optional
+            Called with the number of steps from time to time.
+
+        Returns
+        -------
+        list of list of (str, int)
+            For every pass the names and steps of its stages.
+        """
+        return [self.carry_out_pass(sweep, state, watch) for sweep in program]
+
+    @abstractmethod
+    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+        """Carry out one pass in place (collective): names and steps of its stages."""
+
+
+def require_power_of_two(topology: Topology) -> int:
+    """The q of a network of 2^q processors.
+
+    Raises
+    ------
+    UsageError
+        It has another number of them.
+    """
+    q = topology.hosts.bit_length() - 1
+    if topology.hosts != 1 << q:
+        raise UsageError(
+            f"ASCEND and DESCEND need 2^q processors, and {topology.name} has {topology.hosts}."
+        )
+    return q
+
+
+def is_one_port(machine: Machine) -> bool:
+    """Whether a processor of the machine is limited to one message in a step."""
+    return 1 in (machine.model.send, machine.model.receive)

@@ -1,0 +1,170 @@
+"""Hosts on which all elements shift: shuffle-exchange and de Bruijn (gmn specification, 7.3).
+
+After t shifts the element at a processor is the number of the processor with its bits rotated t
+places: partners of the dimension whose turn it is are then close together. After q shifts every
+element is at home.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from mpinet.machine import Machine
+from mpinet.programs.operators.operator import ASCEND, Array, Numbers, Pass
+from mpinet.programs.schedules.moves import Moves, Sends, rotated_left
+from mpinet.programs.schedules.pairs import keep_own
+from mpinet.programs.schedules.schedule import (
+    PassSchedule,
+    Phase,
+    Watch,
+    is_one_port,
+    require_power_of_two,
+)
+
+HELD, HEARD = 0, 1
+"""A processor's registers: its element, and the partner's state."""
+
+
+class Shifting(PassSchedule):
+    """Rotates through all dimensions in every pass, whether they are active or not.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has 2^q processors.
+
+    Raises
+    ------
+    UsageError
+        It has not.
+    """
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self.dimensions = require_power_of_two(machine.topology)
+        self.require_no_switches()
+        self.index = machine.nodes
+        self._moves = Moves(machine, self.name)
+
+    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+        """All q dimensions, one after the other."""
+        stages = []
+        turns = range(self.dimensions)
+        registers = np.stack([state, state, state])
+        for j in turns if sweep.kind == ASCEND else reversed(turns):
+            before = self.machine.steps
+            self.turn(sweep, j, registers)
+            stages.append((f"dimension {j}", self.machine.steps - before))
+            if watch is not None:
+                watch(self.machine.steps)
+        state[:] = registers[HELD]
+        return stages
+
+    @abstractmethod
+    def turn(self, sweep: Pass, j: int, registers: Array) -> None:
+        """Carry out dimension j, if it is active, and shift."""
+
+    def rotated(self, nodes: Numbers, kind: str) -> Numbers:
+        """Where elements go: rotated right where the pass ascends, else left."""
+        return rotated_left(nodes, self.dimensions, -1 if kind == ASCEND else 1)
+
+    def elements(self, shifts: int) -> Numbers:
+        """The elements at this rank's processors after some rotations to the right."""
+        return rotated_left(self.machine.nodes, self.dimensions, shifts)
+
+    def shift(self, kind: str, registers: Array) -> None:
+        """One step: every element moves on, but for those that stay where they are."""
+
+        def sends() -> Sends:
+            targets = self.rotated(self.machine.nodes, kind)
+            slots = np.flatnonzero(targets != self.machine.nodes)
+            return Sends(slots, targets[slots])
+
+        self._moves.move(("shift", kind), registers, sends, lambda origins, receivers: HELD)
+
+
+class Shuffle(Shifting):
+    """Of the shuffle-exchange: q rotations, and an exchange in every active dimension."""
+
+    name = "shuffle"
+
+    def turn(self, sweep: Pass, j: int, registers: Array) -> None:
+        """Exchange, then rotate right; or rotate left, then exchange."""
+        if sweep.kind == ASCEND:
+            self._exchange(sweep, j, registers)
+            self.shift(sweep.kind, registers)
+        else:
+            self.shift(sweep.kind, registers)
+            self._exchange(sweep, j, registers)
+
+    def _exchange(self, sweep: Pass, j: int, registers: Array) -> None:
+        """One step over the exchange links, if the dimension is active."""
+        if j not in sweep.dimensions:
+            return
+        nodes = self.machine.nodes
+        self._moves.move(
+            "exchange",
+            registers,
+            lambda: Sends(np.arange(len(nodes)), nodes ^ 1),
+            lambda origins, receivers: HEARD,
+        )
+        registers[HELD] = keep_own(
+            sweep.oper, j, self.elements(j), registers[HELD], registers[HEARD]
+        )
+
+
+class DeBruijn(Shifting):
+    """Of the de Bruijn graph: a step a dimension brings a pair together and shifts it.
+
+    Every processor sends its element to both successors (descending) or predecessors (ascending);
+    each receives a pair and keeps the half that belongs to it. With one port it first sends to the
+    neighbour that keeps the element's own bit, then to the other.
+    """
+
+    name = "debruijn"
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self._one_port = is_one_port(machine)
+
+    def turn(self, sweep: Pass, j: int, registers: Array) -> None:
+        """Receive a pair and keep a half; or, in an inactive dimension, shift."""
+        if j not in sweep.dimensions:
+            self.shift(sweep.kind, registers)
+            return
+        for parts in ((False,), (True,)) if self._one_port else ((False, True),):
+            self._send(sweep.kind, parts, registers)
+        shifts = j + 1 if sweep.kind == ASCEND else j
+        self._keep(sweep, j, self.elements(shifts), registers)
+
+    def _send(self, kind: str, parts: tuple[bool, ...], registers: Array) -> None:
+        """One step to the neighbours that keep the own bit (False) or the other one (True).
+
+        The pair's element with bit 0 lands in register 1, the other in register 2.
+        """
+        nodes, q = self.machine.nodes, self.dimensions
+        last, first = (q - 1, 0) if kind == ASCEND else (0, q - 1)
+
+        def sends() -> Sends:
+            own = self.rotated(nodes, kind)
+            targets = np.concatenate([own ^ (int(part) << last) for part in parts])
+            slots = np.tile(np.arange(len(nodes)), len(parts))
+            moving = targets != nodes[slots]
+            return Sends(slots[moving], targets[moving])
+
+        def landing(origins: Numbers, receivers: Numbers) -> Numbers:
+            return 1 + ((origins >> first) & 1)
+
+        self._moves.move((kind, parts), registers, sends, landing)
+        if False in parts:
+            still = np.flatnonzero(self.rotated(nodes, kind) == nodes)
+            registers[1 + (nodes[still] & 1), still] = registers[HELD, still]
+
+    def _keep(self, sweep: Pass, j: int, index: Numbers, registers: Array) -> None:
+        """Of the pair that has come, keep the element `index`."""
+        upper = (index >> j) & 1 == 1
+        own = np.where(upper, registers[2], registers[1])
+        heard = np.where(upper, registers[1], registers[2])
+        registers[HELD] = keep_own(sweep.oper, j, index, own, heard)

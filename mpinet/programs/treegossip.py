@@ -1,0 +1,185 @@
+"""Gossip along a tree, for any network of links: one item per message, each over each link once.
+
+Every node keeps the items in the order in which they came and sends over each of its links those
+that did not come over it. With one port the links take turns by colour: no two of a node's links
+have the same colour, so that nobody sends or receives twice in a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.machine import Machine
+from mpinet.programs.tree import Tree
+
+Numbers = NDArray[np.int64]
+
+OWN = -1
+"""Port that a node's own item came by."""
+
+ROOT = 0
+
+
+def spread(
+    machine: Machine,
+    own: Numbers,
+    take: Callable[[Numbers, Numbers], None],
+    watch: Callable[[int], None] | None = None,
+) -> None:
+    """Bring every processor's row to all processors (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        Of links; moves, polices and counts.
+    own : ndarray of int64, shape (hosted, 2)
+        Every processor's row (origin, contents).
+    take : callable
+        Called with the slots and rows of what came in a step.
+    watch : callable, optional
+        Called with the number of steps after every step.
+    """
+    tree = Tree(machine, ROOT)
+    arcs = _arcs(machine, tree)
+    hosts = machine.nodes < machine.topology.hosts
+    held = _Held(machine, own, hosts)
+    concerned = hosts | (tree.children > 0)
+    left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
+    turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
+    sent = np.zeros(len(arcs.slots), np.int64)
+    step = 0
+    while left:
+        turn = turns[step % arcs.period]
+        slots, ports, rows = held.next_over(arcs, turn, sent)
+        inbox = machine.step(machine.nodes[slots], ports, rows, word=len(slots))
+        receivers = machine.slots(inbox.nodes)
+        held.keep(receivers, inbox.ports, inbox.payload)
+        take(receivers, inbox.payload)
+        left -= inbox.total
+        step += 1
+        if watch is not None:
+            watch(machine.steps)
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """The tree's links as seen by this rank's nodes, and when they are used.
+
+    Attributes
+    ----------
+    slots, ports, turns : ndarray of int64, shape (k,)
+        Node and port; the step, modulo the period, in which the node may send on it.
+    period : int
+        Steps after which the turns come again.
+    """
+
+    slots: Numbers
+    ports: Numbers
+    turns: Numbers
+    period: int
+
+
+def _arcs(machine: Machine, tree: Tree) -> _Arcs:
+    """All links of the tree; with one port by colours, half duplex down and up in turn."""
+    children = tree.children
+    parents = np.repeat(np.arange(len(children)), children)
+    index = np.arange(len(parents)) - np.repeat(np.cumsum(children) - children, children)
+    ports = tree.child_port(parents, index)
+    upward, colors = _colors(tree, parents, ports, index)
+    model = machine.model
+    one_port = model.send is not None or model.receive is not None
+    if not one_port:
+        upward, colors = np.minimum(upward, 0), np.zeros_like(colors)
+    below = np.flatnonzero(upward >= 0)
+    turns = np.concatenate([colors, upward[below]])
+    period = machine.max(int(turns.max(initial=0)))[0] + 1
+    if model.half_duplex:
+        turns = 2 * turns + np.repeat([0, 1], [len(colors), len(below)])
+        period *= 2
+    slots = np.concatenate([parents, below])
+    return _Arcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
+
+
+def _colors(
+    tree: Tree, parents: Numbers, ports: Numbers, index: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Colours of the links upwards, by slot, and to the children; told downwards from the root.
+
+    A node gives its children the lowest colours that are not the one of its own link upwards,
+    which is -1 at the root and where there is no processor below.
+    """
+    machine = tree.survey
+    upward = np.full(len(machine.nodes), -1, np.int64)
+    colors = np.zeros(len(parents), np.int64)
+    informed = machine.nodes == ROOT
+    fresh = informed[parents]
+    while machine.sum(int(fresh.sum()))[0]:
+        own = upward[parents[fresh]]
+        colors[fresh] = index[fresh] + ((own >= 0) & (index[fresh] >= own))
+        inbox = machine.step(machine.nodes[parents[fresh]], ports[fresh], colors[fresh])
+        slots = machine.slots(inbox.nodes)
+        upward[slots] = inbox.payload
+        informed[:] = False
+        informed[slots] = True
+        fresh = informed[parents]
+    return upward, colors
+
+
+class _Held:
+    """The items of this rank's nodes in the order in which they came."""
+
+    def __init__(self, machine: Machine, own: Numbers, hosts: NDArray[np.bool_]):
+        shape = (machine.placement.count, machine.topology.hosts)
+        self._rows = np.empty((*shape, 2), np.int64)
+        self._came_by = np.empty(shape, np.int32)
+        self._rows[hosts, 0] = own[hosts]
+        self._came_by[hosts, 0] = OWN
+        self._count = hosts.astype(np.int64)
+
+    def next_over(
+        self, arcs: _Arcs, turn: Numbers, sent: Numbers
+    ) -> tuple[Numbers, Numbers, Numbers]:
+        """What goes over these of the arcs now: senders' slots, ports, rows."""
+        rows = np.empty((len(turn), 2), np.int64)
+        sends = np.zeros(len(turn), np.bool_)
+        find_next(
+            turn, arcs.slots, arcs.ports, sent, self._rows, self._came_by, self._count, rows, sends
+        )
+        return arcs.slots[turn[sends]], arcs.ports[turn[sends]], rows[sends]
+
+    def keep(self, slots: Numbers, ports: Numbers, rows: Numbers) -> None:
+        """Put what came behind the rest."""
+        keep_rows(slots, ports, np.ascontiguousarray(rows), self._rows, self._came_by, self._count)
+
+
+@kernel(
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], int32[:, ::1], "
+    "int64[::1], int64[:, ::1], boolean[::1])"
+)
+def find_next(turn, slots, ports, sent, held, came_by, count, rows, sends):
+    """Write the next row to send over each arc, past those that came over it, if there is one."""
+    for i in range(turn.size):
+        arc = turn[i]
+        slot, place = slots[arc], sent[arc]
+        while place < count[slot] and came_by[slot, place] == ports[arc]:
+            place += 1
+        if place < count[slot]:
+            rows[i, 0], rows[i, 1] = held[slot, place, 0], held[slot, place, 1]
+            sends[i] = True
+            place += 1
+        sent[arc] = place
+
+
+@kernel("void(int64[::1], int64[::1], int64[:, ::1], int64[:, :, ::1], int32[:, ::1], int64[::1])")
+def keep_rows(slots, ports, rows, held, came_by, count):
+    """Append what came in by a port to what its receiver holds."""
+    for i in range(slots.size):
+        slot = slots[i]
+        held[slot, count[slot], 0], held[slot, count[slot], 1] = rows[i, 0], rows[i, 1]
+        came_by[slot, count[slot]] = ports[i]
+        count[slot] += 1

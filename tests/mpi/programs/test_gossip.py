@@ -1,0 +1,186 @@
+"""All-to-all broadcast: everybody has every item, in the steps of closed forms or brute force."""
+
+from itertools import cycle
+
+import numpy as np
+import pytest
+from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transport
+from serial.machine.outcome import moves_of, together
+
+import mpinet
+from mpinet import Machine
+from mpinet.errors import ModelViolation, UsageError
+from mpinet.machine.model import PortModel
+from mpinet.machine.trace import Trace
+from mpinet.machine.transport import Local
+from mpinet.networks.routing import path
+from mpinet.programs.collective import items
+from mpinet.programs.gossip import Holdings, gossip
+
+CYCLES = """complete:1 complete:2 ring:7 hypercube:4 torus:3x5 torus:2x3x5 ccc:4 gmn:3,12
+chordalring:16,5""".split()
+
+
+@pytest.mark.parametrize(("name", "mapping"), list(zip(CYCLES, cycle(MAPPINGS), strict=False)))
+def test_rotation_takes_one_step_for_every_other_processor(name, mapping):
+    topology = mpinet.open(name)
+    machine = machine_of(topology, "one", mapping=mapping_of(topology, mapping))
+    result = gossip(machine, seed=3)
+    others = topology.size - 1
+    assert (result.algorithm, result.steps, machine.steps) == ("cycle", others, others)
+    assert result.lower_bound == others
+    assert result.messages == topology.size * others
+    assert result.correct
+
+
+@pytest.mark.parametrize("name", ["complete:2", "ring:7", "ring:8", "torus:3x3"])
+def test_with_all_ports_rotation_goes_both_ways(name):
+    result = gossip(machine_of(name, "all"))
+    size = mpinet.open(name).size
+    assert result.steps == -(-(size - 1) // 2)
+    assert result.messages == size * (size - 1)
+    assert result.correct and result.lower_bound <= result.steps
+
+
+def test_rotating_both_ways_at_once_breaks_the_one_port_model():
+    machine = machine_of("ring:7", "one")
+    both = np.repeat([0, 1], len(machine.nodes))
+    with pytest.raises(ModelViolation, match=r"Step 1: processor \d sends on port 1"):
+        machine.step(np.tile(machine.nodes, 2), both)
+    assert machine.steps == 0
+
+
+def test_half_duplex_links_carry_the_rotation_as_well():
+    result = gossip(machine_of("ring:9", PortModel(None, None, True)))
+    assert (result.steps, result.correct) == (8, True)
+
+
+class LiteralTree:
+    """Gossip along the tree of the routing towards 0, node after node in plain Python."""
+
+    def __init__(self, topology, period=None):
+        self.hosts = topology.hosts
+        ports = range(topology.ports)
+        self.parent, children = {}, {u: [] for u in range(topology.size)}
+        for node in range(1, topology.size):
+            self.parent[node] = path(topology, topology.routing(), node, 0)[0][1]
+        for node, parent in self.parent.items():
+            port = [topology.neighbor(parent, p) for p in ports].index(node)
+            children[parent].append((port, node))
+        self.color = {}
+        self._color(0, None, children)
+        self.period = period or 1 + max(self.color.values(), default=0)
+        self.one_port = period is None
+        self.neighbors = {u: [] for u in {0, *self.color}}
+        for node in self.color:
+            self.neighbors[node].append(self.parent[node])
+            self.neighbors[self.parent[node]].append(node)
+
+    def _depth(self, node, children):
+        """Links to the deepest processor below; None if there is none."""
+        depths = [self._depth(child, children) for _, child in children[node]]
+        below = [depth + 1 for depth in depths if depth is not None]
+        return max(below, default=0 if node < self.hosts else None)
+
+    def _color(self, node, own, children):
+        depths = [(self._depth(child, children), port, child) for port, child in children[node]]
+        served = sorted((-d, port, child) for d, port, child in depths if d is not None)
+        free = [color for color in range(len(served) + 1) if color != own]
+        for color, (_, _, child) in zip(free, served, strict=False):
+            self.color[child] = color
+            self._color(child, color, children)
+
+    def run(self):
+        """Steps, and the moves (step, sender, receiver)."""
+        held = {u: [(u, None)] if u < self.hosts else [] for u in self.neighbors}
+        sent = {(u, v): 0 for u, others in self.neighbors.items() for v in others}
+        step, moves = 0, []
+        while any(len(rows) < self.hosts for rows in held.values()):
+            step += 1
+            arrived = []
+            for u, v in sent:
+                color = self.color[u if self.parent.get(u) == v else v]
+                if self.one_port and color != (step - 1) % self.period:
+                    continue
+                while sent[u, v] < len(held[u]) and held[u][sent[u, v]][1] == v:
+                    sent[u, v] += 1
+                if sent[u, v] < len(held[u]):
+                    arrived.append((u, v, held[u][sent[u, v]][0]))
+                    sent[u, v] += 1
+            for u, v, item in sorted(arrived):
+                held[v].append((item, u))
+                moves.append((step, u, v))
+        assert all(sorted(i for i, _ in held[u]) == list(range(self.hosts)) for u in held)
+        return step, sorted(moves)
+
+
+TREES = "mesh:3x4 ccc:3 debruijn:3 fattree:2,3 ring:3*hypercube:2 hypercube:3 complete:2".split()
+
+
+@pytest.mark.parametrize(("name", "mapping"), list(zip(TREES, cycle(MAPPINGS), strict=False)))
+def test_gossip_along_the_tree_takes_the_steps_of_the_literal_one(name, mapping):
+    topology = mpinet.open(name)
+    for ports, period in (("one", None), ("all", 1)):
+        mapped = mapping_of(topology, mapping)
+        machine = machine_of(topology, ports, mapping=mapped, trace=Trace())
+        result = gossip(machine, "tree")
+        steps, moves = LiteralTree(topology, period).run()
+        assert (result.steps, result.messages) == (steps, len(moves))
+        assert result.correct and result.lower_bound <= steps
+        if not period:  # one message a link and step: the order within a step cannot differ
+            found = together(everyone, moves_of(machine))
+            assert [(step, u, v) for step, u, _, v, _ in found] == moves
+
+
+@pytest.mark.parametrize("name", ["complete:2", "mesh:3x4", "ccc:3", "fattree:2,2"])
+def test_the_tree_keeps_half_duplex_links_too(name):
+    for model in (PortModel(1, 1, True), PortModel(None, None, True)):
+        result = gossip(machine_of(name, model), "tree")
+        assert result.correct and result.lower_bound <= result.steps
+
+
+@pytest.mark.parametrize("name", ["torus:3x4", "fattree:2,2"])
+def test_routed_gossip_sends_every_item_over_every_way(name):
+    topology = mpinet.open(name)
+    result = gossip(machine_of(name, "one"), "routed")
+    pairs = [(s, t) for s in range(topology.hosts) for t in range(topology.hosts) if s != t]
+    ways = [path(topology, topology.routing(), source, target)[1] for source, target in pairs]
+    assert result.algorithm == "routed" and result.correct
+    assert result.messages == sum(map(len, ways))
+
+
+@pytest.mark.parametrize("name", ["lens:2,2,3", "lens:3,2,3"])
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_busses_carry_routed_gossip(name, ports):
+    result = gossip(machine_of(name, ports))
+    assert result.algorithm == "routed" and result.correct
+    assert result.lower_bound <= result.steps
+    assert set(everyone(result)) == {gossip(Machine(name, ports, Local()))}
+
+
+def test_a_missing_or_a_wrong_item_is_noticed():
+    def outcome(change):
+        machine = machine_of("ring:3", "one")
+        held = Holdings(machine, 0)
+        origins = np.arange(3)
+        rows = np.stack([origins, items(0, origins, origins)], axis=1)
+        for slot, node in enumerate(machine.nodes.tolist()):
+            told = change(rows.copy()) if node == 1 else rows
+            held.take(np.full(len(told), slot), told)
+        return held.complete()
+
+    def spoilt(rows):
+        rows[2, 1] += 1
+        return rows
+
+    assert outcome(lambda rows: rows)
+    assert not outcome(lambda rows: rows[:2])
+    assert not outcome(spoilt)
+
+
+def test_what_cannot_be_done_is_refused():
+    with pytest.raises(UsageError, match=r"no gossip 'cycle' .* it has: tree, routed"):
+        gossip(machine_of("mesh:3x4", "one"), "cycle")
+    with pytest.raises(UsageError, match="at most 8192 processors"):
+        gossip(machine_of("hypercube:14", "one"), "tree")
+    assert machine_of("ring:3").sum(1) == [transport().size]
