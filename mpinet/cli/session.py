@@ -26,6 +26,9 @@ from mpinet.report.progress import Progress
 
 INTERRUPTED = 130
 
+LAST_WORD = 1.0
+"""Seconds that the other ranks give rank 0 to print an error before they end."""
+
 PATIENCE = 2.0
 """Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
 
@@ -143,8 +146,13 @@ class Session:
 
 
 def leave(status: int) -> None:
-    """End the process; rank 0 says last of all that the command has come to its end."""
+    """End the process; rank 0 says last of all that the command has come to its end.
+
+    A launcher ends the job when one rank has failed: the others let rank 0 say why first.
+    """
     sys.stdout.flush()
+    if status and launched_rank() > 0:
+        time.sleep(LAST_WORD)
     proof = os.environ.get("MPINET_PROOF")
     if proof and launched_rank() == 0:
         Path(proof).write_text(f"{status}\n")

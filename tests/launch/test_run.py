@@ -135,7 +135,11 @@ def test_signal_ends_every_rank(
     temper: str,
 ) -> None:
     words = ["-n", "3", "--mpirun", mpirun, "python", script(WAIT), pid_folder, temper]
-    job = subprocess.Popen([CHECKOUT / "launch/run", *words], stderr=subprocess.DEVNULL)
+    job = subprocess.Popen(
+        [CHECKOUT / "launch/run", *words],
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a nohup ignores it
+    )
     patience = time.monotonic() + 20
     while len(list(pid_folder.iterdir())) < 3 and time.monotonic() < patience:
         time.sleep(0.05)
