@@ -29,7 +29,7 @@ INTERRUPTED = 130
 LAST_WORD = 1.0
 """Seconds that the other ranks give rank 0 to print an error before they end."""
 
-PATIENCE = 2.0
+PATIENCE = 1.0
 """Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
 
 
