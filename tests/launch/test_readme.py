@@ -1,0 +1,45 @@
+"""What the README shows is what its commands print."""
+
+import re
+import subprocess
+
+import pytest
+from launch.conftest import CHECKOUT
+
+README = (CHECKOUT / "README.md").read_text()
+SHOWN = [
+    (command, output)
+    for block in re.findall(r"```\n(\$ .*?)```", README, re.DOTALL)
+    for command, output in re.findall(r"\$ (.+)\n((?:(?!\$ ).*\n)*)", block)
+]
+FILES = {"wheel.py": "class Wheel", "gcd.py": "class Gcd"}
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
+def test_a_command_prints_what_the_readme_shows(command, output, tmp_path):
+    scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    for name, mark in FILES.items():
+        (tmp_path / name).write_text(next(script for script in scripts if mark in script))
+    words = command.replace("launch/run", str(CHECKOUT / "launch/run"))
+    if words.startswith("mpinet"):
+        words = f"{CHECKOUT}/.venv/bin/{words}"
+    done = subprocess.run(
+        words, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.returncode) == (output, 0), done.stderr
+
+
+def test_the_readme_shows_commands():
+    assert len(SHOWN) >= 9
+
+
+def test_the_script_of_the_readme_prints_what_its_comments_say(tmp_path):
+    scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "api.py").write_text(next(script for script in scripts if "inbox" in script))
+    done = subprocess.run(
+        [CHECKOUT / ".venv/bin/python", "api.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "[4 6] [1 3] [1.5 2.5]"
+    assert lines[1].startswith("Step 2: processor 0 sends on port 1: a processor sends at most 1")
+    assert lines[2:] == ["6"]
