@@ -24,6 +24,7 @@ COMMANDS = {
     "exchange": "bring a different item from every processor to every other",
     "ascend": "run an ASCEND program",
     "descend": "run a DESCEND program",
+    "embed": "embed a network in another, and emulate its programs",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
 

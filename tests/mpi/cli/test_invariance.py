@@ -57,6 +57,8 @@ MAPPED = [
     "broadcast sth:2,3 --root 9 --schedule",
     "route hexcell:3 --pairs all --mode ideal",
     "route arrangement:4,2 --pairs all",
+    "embed bsn:2,2,4 gbsn:2,m=4-4-4-3-7,a=1 --ports one",
+    "embed hypercube:4 torus:5x4 --program ascend --operator fft",
 ]
 
 UNMAPPED = [

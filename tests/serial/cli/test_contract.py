@@ -31,6 +31,10 @@ FIELDS = {
     "broadcast ring:6": {"steps", "messages", "informed", "phases", "lower_bound"},
     "broadcast ring:6 --schedule": {"schedule_sha256"},
     "ascend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
+    "embed hypercube:3 ring:8": {
+        "dilation", "congestion", "expansion", "guest_steps", "host_steps", "slowdown", "correct",
+        "program",
+    },
     "descend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
     "gossip ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
     "scatter ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
