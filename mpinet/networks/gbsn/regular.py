@@ -101,6 +101,11 @@ class BlockShift(Topology):
             "gbsn": lambda: stateless("gbsn", decide, self, shortest=False),
         }
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Section after section (section 4)."""
+        return {"sections": "mpinet.networks.gbsn.ascend:Sections"}
+
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Section by section, bit by bit (one-port) or subsection by subsection (all-port)."""
         return {

@@ -272,6 +272,14 @@ class CompletedLens(LensNetwork):
         """As `Topology.node`; ``.w`` is another spelling of ``w.``."""
         return super().node(f"{address[1:]}." if address.startswith(".") else address)
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """For p = 3 the sweeps of 2^n elements round the rows (section 7)."""
+        if self.radices != (2, 2):
+            return {}
+        module = "mpinet.networks.lens.ascend"
+        return {"rows": f"{module}:Rows", "mirrored": f"{module}:Mirrored"}
+
     def _bus_spelling(self, address: str) -> str:
         return f".{address[:-1]}" if address.endswith(".") else address
 

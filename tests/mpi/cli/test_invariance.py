@@ -31,6 +31,8 @@ MAPPED = [
     "ascend hypercube:7 --operator prefix",
     "ascend hypercube:6 --operator fft --ports one",
     "descend ring:16 --operator bitonic-sort",
+    "descend bsn:1,2,5 --operator fft",
+    "ascend clens:3,4 --operator prefix",
     "descend torus:4x4 --operator bitonic-sort --algorithm routed",
     "ascend shuffleexchange:5 --operator transpose:8x4 --ports one",
     "descend debruijn:5 --operator fft --ports one",
