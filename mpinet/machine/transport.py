@@ -48,7 +48,6 @@ class Local:
 
     rank = 0
     size = 1
-    library = "none"
 
     def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
         """Send records to ranks and get theirs: the collective pair of a step.
@@ -155,7 +154,6 @@ class Mpi(Local):
         self._end = comm.Dup()
         self.rank = comm.rank
         self.size = comm.size
-        self.library = _mpi().Get_library_version().replace("\0", "").split(",")[0]
         self._told = np.zeros((self.size, 3), np.int64)
         self._heard = np.zeros((self.size, 3), np.int64)
         self._types: dict[int, Any] = {}
