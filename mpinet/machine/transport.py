@@ -9,6 +9,9 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -269,15 +272,36 @@ class Mpi(Local):
         return self._types[width]
 
 
-@cache
 def world() -> Local:
-    """The transport of this process: MPI under a launcher, `Local` without one.
+    """The transport of this process: MPI under a launcher, `Local` without one or `alone`.
 
     Raises
     ------
     TransportError
         Several ranks are wanted but there is no MPI library, or the launcher belongs to another.
     """
+    return Local() if _alone.get() else _launched_world()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Within it this process is a world of its own: machines made here are hosted by it alone.
+
+    Ranks that share out independent small machines, each its own, make them so.
+    """
+    token = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(token)
+
+
+_alone: ContextVar[bool] = ContextVar("alone", default=False)
+
+
+@cache
+def _launched_world() -> Local:
+    """Connect this process to the ranks that the launcher started with it."""
     expected = launched_ranks()
     if expected == 1:
         return Local()
