@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import Mapped, Rule, rule
+from mpinet.compiled import Mapped, Rule, kernel, rule
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
 
 AHEAD = 0
 """The way that a cycle's rule is asked for; the way back is known from what arrives."""
@@ -33,15 +37,69 @@ class Cycle:
 
     def successor(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The ports to the next processors, shape of the argument."""
-        return Mapped(self.rule, self.params)(nodes, AHEAD)
+        return Mapped(self.rule, self.params, ports=AHEAD + 1)(nodes, AHEAD)
 
 
 @rule
-def first_port(node, way, params):
-    """Port 0, where it leads all the way round."""
-    return 0
+def port_all_round(node, way, params):
+    """The one port that leads all the way round."""
+    return params[2]
 
 
-def ring_cycle(params: NDArray[np.int64]) -> Cycle:
-    """The cycle of a network whose port 0 leads from every processor to the next number."""
-    return Cycle("ring", first_port, params)
+def ring_cycle(params: NDArray[np.int64], port: int = 0) -> Cycle:
+    """The cycle of a network in which one port leads from processor to processor all round.
+
+    Parameters
+    ----------
+    params : ndarray of int64
+        The topology's.
+    port : int
+        By default port 0.
+    """
+    return Cycle("ring", port_all_round, np.append(params[:2], port))
+
+
+@rule
+def port_in_table(node, way, params):
+    """The node's entry."""
+    return params[2 + node]
+
+
+def table_cycle(name: str, topology: Topology, order: NDArray[np.int64]) -> Cycle:
+    """The cycle that visits the nodes in this order, by a table of N ports.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in results.
+    topology : Topology
+        The network.
+    order : ndarray of int64, shape (N,)
+        Every node once; each is linked to the next, and the last to the first.
+    """
+    table = np.empty(topology.size, np.int64)
+    table[order] = ports_to(topology, order, np.roll(order, -1))
+    return Cycle(name, port_in_table, np.concatenate([topology.params[:2], table]))
+
+
+def ports_to(
+    topology: Topology, nodes: NDArray[np.int64], others: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The lowest ports that lead from some nodes to neighbours of theirs, shape of both."""
+    behind = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
+    return np.argmax(behind == others[:, np.newaxis], axis=1)
+
+
+def cycle_order(topology: Topology, cycle: Cycle) -> NDArray[np.int64]:
+    """The nodes in the order in which a cycle visits them, from node 0, shape (N,)."""
+    nodes = np.arange(topology.size)
+    order = np.zeros(topology.size, np.int64)
+    follow(topology.neighbor(nodes, cycle.successor(nodes)), order)
+    return order
+
+
+@kernel("void(int64[::1], int64[::1])")
+def follow(following, order):
+    """Write who follows whom, from the first entry on."""
+    for place in range(1, order.size):
+        order[place] = following[order[place - 1]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology, link_number
@@ -155,6 +156,16 @@ class Product(Topology):
             for other in others
             if ones[one]().can_follow and others[other]().can_follow
         }
+
+    def cycle(self) -> Cycle | None:
+        """Woven of walks through both factors, else searched for."""
+        return self._woven_cycle or super().cycle()
+
+    @cached_property
+    def _woven_cycle(self) -> Cycle | None:
+        from mpinet.networks.lattice import product_cycle
+
+        return product_cycle(self.first, self.second)
 
     def _schedule(
         self, root: int, one: Callable[[], Schedule], other: Callable[[], Schedule]

@@ -7,6 +7,7 @@ processors and ports it has, and gives the rule `neighbor`; everything else has 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -264,8 +265,18 @@ class Topology:
         return {}
 
     def cycle(self) -> Cycle | None:
-        """A Hamiltonian cycle as a local rule; None where the family has none to offer."""
-        return None
+        """A Hamiltonian cycle as a local rule; None where none is known.
+
+        By default one of a network of links without switches is searched for, up to a bounded
+        size and effort (see `mpinet.networks.hamiltonian`).
+        """
+        return self._searched_cycle
+
+    @cached_property
+    def _searched_cycle(self) -> Cycle | None:
+        from mpinet.networks.hamiltonian import searched_cycle
+
+        return searched_cycle(self)
 
 
 def complete_rules(owner: Any, name: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mpinet.compiled import rule
+import numpy as np
+
+from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.ring import way_round
 from mpinet.networks.cycle import Cycle
@@ -75,9 +77,16 @@ class CubeConnectedCycles(Topology):
         """Round the cycle over all wrong bits, then to the place."""
         return {"cycle": lambda: stateless("cycle", decide, self, shortest=False)}
 
-    def cycle(self) -> Cycle | None:
-        """For even n the cycles joined by fours; see `next_of_joined_cycles` (ours)."""
-        return None if self.dimensions % 2 else Cycle("cycles", next_of_joined_cycles, self.params)
+    def cycle(self) -> Cycle:
+        """The cycles joined by fours, for odd n the last three bits' by eight (ours)."""
+        if self.dimensions % 2:
+            return Cycle("cycles", next_of_odd_cycles, np.append(self.params, OF_EIGHT_CYCLES))
+        return Cycle("cycles", next_of_joined_cycles, self.params)
+
+
+OF_EIGHT_CYCLES = [int(port) for port in "020112200121112020121200"]
+"""The ports of a Hamiltonian cycle of CCC(3), found by search, that uses the link between places 2
+and 0 of all its cycles: each of them may be longer there."""
 
 
 @rule
@@ -93,19 +102,44 @@ def decide(node, header, params):
     return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
 
 
-@rule
-def next_of_joined_cycles(node, way, params):
-    """Round the cycle, or over to another one (n even; ours).
+@inlined
+def port_of_joined(x, y, backward):
+    """Round the cycle, or over to another one (ours).
 
     The four cycles that differ in bits y and y+1 (y even) are joined where all lower bits are 0:
     in each of them the two cube links at y and y+1 replace the link between these. That joins all
     of them, four by four, to one. Crossing changes the parity of x, and with it the direction.
     """
+    lower = (1 << (y & ~1)) - 1
+    if y & 1 == backward and x & lower == 0:
+        return CROSS
+    return BACKWARD if backward else FORWARD
+
+
+@rule
+def next_of_joined_cycles(node, way, params):
+    """All bits in pairs (n even)."""
+    n = params[DIMENSIONS]
+    x = node // n
+    return port_of_joined(x, node - x * n, count_ones(x) & 1)
+
+
+@rule
+def next_of_odd_cycles(node, way, params):
+    """All bits but the highest three in pairs, these as in CCC(3) where all others are 0 (n odd).
+
+    The eight cycles that differ in the highest three bits are joined at the places of these bits.
+    The rest of each cycle stands between the places 2 and 0 of a cycle of CCC(3).
+    """
     n = params[DIMENSIONS]
     x = node // n
     y = node - x * n
-    odd = count_ones(x) & 1
-    lower = (1 << (y & ~1)) - 1
-    if y & 1 == odd and x & lower == 0:
-        return CROSS
-    return BACKWARD if odd else FORWARD
+    pairs = n - 3
+    others = x & ((1 << pairs) - 1)
+    corner = DIMENSIONS + 1 + 3 * (x >> pairs)
+    if others == 0 and y >= pairs:
+        return params[corner + y - pairs]
+    backward = (count_ones(others) + (params[corner + 2] != FORWARD)) & 1
+    if y >= pairs:
+        return BACKWARD if backward else FORWARD
+    return port_of_joined(x, y, backward)

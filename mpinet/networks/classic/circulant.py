@@ -46,9 +46,11 @@ class JumpNetwork(Topology):
         return {"shortest": lambda: table_routing(self, decide_by_difference, 1)}
 
     def cycle(self) -> Cycle | None:
-        """Port 0 all the way round, where its jump has no divisor in common with N."""
-        coprime = gcd(self.size, int(self.params[JUMPS])) == 1
-        return ring_cycle(self.params) if coprime else None
+        """The first jump that has no divisor in common with N, all the way round."""
+        for port, jump in enumerate(self.params[JUMPS : JUMPS + self.ports].tolist()):
+            if gcd(self.size, jump) == 1:
+                return ring_cycle(self.params, port)
+        return super().cycle()
 
 
 class Circulant(JumpNetwork):

@@ -21,6 +21,7 @@ from mpinet.networks.classic.ring import (
     way_round,
 )
 from mpinet.networks.cycle import Cycle
+from mpinet.networks.lattice import DOWN, RIGHT, UP, turn_in_grid
 from mpinet.networks.parameters import Parameter, require_integer, sizes
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
@@ -115,6 +116,13 @@ class Mesh(Grid):
         ]
         phases = tuple((f"D{j}", count) for j, count in enumerate(steps))
         return {"dimensions": lambda: Schedule("dimensions", root, send_mesh, self.params, phases)}
+
+    def cycle(self) -> Cycle | None:
+        """To and fro along an even side, if there is one; see `next_to_and_fro` (ours)."""
+        even = [j for j, side in enumerate(self.sides) if side % 2 == 0]
+        if not even or (len(self.sides) == 1 and self.size > 2):
+            return None
+        return Cycle("rows", next_to_and_fro, np.append(self.params, even[0]))
 
 
 class Torus(Grid):
@@ -299,3 +307,35 @@ def next_of_rows(node, way, params):
             port = params[record + 2] + (MINUS if backward and side > 2 else PLUS)
         place, length = place * side + walked, length * side
     return port
+
+
+@rule
+def next_to_and_fro(node, way, params):
+    """The next node of a mesh with an even side and another one, or of two nodes (ours).
+
+    The even side numbers the rows. The walk to and fro through all other sides, the last of them
+    fastest, numbers the columns; with rows and columns the mesh is a grid of two sides.
+    """
+    line = first_line(params)
+    of_rows = params[line + LINE_RECORD * params[DIMENSIONS]]
+    record = line + LINE_RECORD * of_rows
+    rows, row_port = params[record + 1], params[record + 2]
+    row = node // params[record] % rows
+    column, ahead, back = 0, row_port, row_port
+    for dimension in range(params[DIMENSIONS]):
+        if dimension == of_rows:
+            continue
+        record = line + LINE_RECORD * dimension
+        side = params[record + 1]
+        turned = column & 1
+        place = node // params[record] % side
+        walked = side - 1 - place if turned else place
+        if walked < side - 1:
+            ahead = params[record + 2] + (MINUS if turned else PLUS)
+        if walked > 0:
+            back = params[record + 2] + (PLUS if turned else MINUS)
+        column = column * side + walked
+    turn = turn_in_grid(row, column, rows, params[0] // rows)
+    if turn <= UP:
+        return row_port + (PLUS if turn == DOWN else MINUS)
+    return ahead if turn == RIGHT else back

@@ -7,6 +7,7 @@ dropped, the rest numbered densely. Routed by full tables, as far as these go.
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.topology import Topology
 
@@ -101,6 +102,10 @@ class DeBruijn(ShiftNetwork):
         """Every step sends to both successors, or both predecessors."""
         return {"debruijn": "mpinet.programs.schedules.shifting:DeBruijn"}
 
+    def cycle(self) -> Cycle:
+        """The words of a de Bruijn sequence."""
+        return Cycle("sequence", next_of_sequence, self.params)
+
 
 class ShuffleExchange(ShiftNetwork):
     """Shuffle-exchange network: shuffle, unshuffle, exchange."""
@@ -140,3 +145,22 @@ class Moebius(ShiftNetwork):
     def __init__(self, n: int):
         require_integer("moebius", "n", n, 3, 61)
         super().__init__(n, ports=3, listed=3)
+
+
+@rule
+def next_of_sequence(node, way, params):
+    """Shift in the bit that is shifted out; its complement where the rest and a 1 are a necklace.
+
+    A necklace is the smallest of its rotations. The rule joins the cycles of rotations to one
+    (Jansen, Franx, Boekee 1991). Only the word of zeros has no port for a 0.
+    """
+    if node == 0:
+        return 0
+    bits = params[BITS]
+    word = ((node << 1) & ((1 << bits) - 1)) + 1
+    rotated, leaving = word, node >> (bits - 1)
+    for _ in range(bits - 1):
+        rotated = shuffle_exchange_target(rotated, 0, bits)
+        if rotated < word:
+            return leaving
+    return 1 - leaving

@@ -6,9 +6,11 @@ The three are one network with different parameters, numbering, ports and routin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import NodeError, TopologyError
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.hdn.base import (
     BASE_ALLOWED,
     K2,
@@ -189,6 +191,16 @@ class DualNet(Topology):
         if self.levels.count:
             known["printed"] = lambda: printed_schedule(self, self.levels, root)
         return known
+
+    def cycle(self) -> Cycle | None:
+        """By the lifting scheme (8), else searched for."""
+        return self._lifted_cycle or super().cycle()
+
+    @cached_property
+    def _lifted_cycle(self) -> Cycle | None:
+        from mpinet.networks.hdn.hamiltonian import lifted_cycle
+
+        return lifted_cycle(self, lambda base, members: DualNet("", base, members))
 
 
 class HierarchicalDualNet(DualNet):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import count_ones, lowest_one
+from mpinet.networks.classic.hypercube import next_in_gray_code
+from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.sth.cube import BinaryLabels, same_port
@@ -40,6 +44,10 @@ class FoldedCube(BinaryLabels):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """The lowest port that leads closer."""
         return {"shortest": lambda: stateless("shortest", decide, self)}
+
+    def cycle(self) -> Cycle:
+        """The hypercube's reflected Gray code."""
+        return Cycle("gray", next_in_gray_code, np.array([self.size, self.dimensions]))
 
 
 @rule

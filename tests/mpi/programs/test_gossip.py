@@ -17,8 +17,9 @@ from mpinet.networks.routing import path
 from mpinet.programs.collective import items
 from mpinet.programs.gossip import Holdings, gossip
 
-CYCLES = """complete:1 complete:2 ring:7 hypercube:4 torus:3x5 torus:2x3x5 ccc:4 gmn:3,12
-chordalring:16,5""".split()
+CYCLES = """complete:1 complete:2 ring:7 hypercube:4 torus:3x5 torus:2x3x5 ccc:3 ccc:4 gmn:3,12
+chordalring:16,5 mesh:3x4 debruijn:4 ring:3*mesh:3x3 mesh:3x3*complete:2 sth:2,3 hdn:2x3,super=0.1
+hdn:2x3x5,super=0.1 hdn:2x3,super=0.1/0 hdn:2x2,super=0/1 rdn:2,2 dualcube:3""".split()
 
 
 @pytest.mark.parametrize(("name", "mapping"), list(zip(CYCLES, cycle(MAPPINGS), strict=False)))
@@ -48,6 +49,19 @@ def test_rotating_both_ways_at_once_breaks_the_one_port_model():
     with pytest.raises(ModelViolation, match=r"Step 1: processor \d sends on port 1"):
         machine.step(np.tile(machine.nodes, 2), both)
     assert machine.steps == 0
+
+
+@pytest.mark.parametrize("name", ["hdn:2x3,super=0", "ccc:3", "mesh:3x4", "debruijn:4"])
+def test_a_processor_that_leaves_the_cycle_is_caught(name):
+    topology, machine = mpinet.open(name), machine_of(name, "one")
+    nodes = np.arange(topology.size)
+    ahead = topology.cycle().successor(nodes)
+    beside = (ahead + 1) % topology.ports
+    leaving = np.flatnonzero(topology.neighbor(nodes, beside) >= 0)[0]
+    ports = np.where(nodes == leaving, beside, ahead)
+    with pytest.raises(ModelViolation, match=r"Step 1: processor \d+ receives on port \d+"):
+        machine.step(machine.nodes, ports[machine.nodes])
+        machine.sum(0)  # where the ranks that have not seen it hear of it
 
 
 def test_half_duplex_links_carry_the_rotation_as_well():
@@ -180,7 +194,7 @@ def test_a_missing_or_a_wrong_item_is_noticed():
 
 def test_what_cannot_be_done_is_refused():
     with pytest.raises(UsageError, match=r"no gossip 'cycle' .* it has: tree, routed"):
-        gossip(machine_of("mesh:3x4", "one"), "cycle")
+        gossip(machine_of("mesh:3x3", "one"), "cycle")
     with pytest.raises(UsageError, match="at most 8192 processors"):
         gossip(machine_of("hypercube:14", "one"), "tree")
     assert machine_of("ring:3").sum(1) == [transport().size]

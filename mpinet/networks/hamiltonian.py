@@ -1,0 +1,192 @@
+"""Hamiltonian cycles and paths by search: for networks without a rule of their own.
+
+A path grows at its end. Where it cannot, it is closed and opened elsewhere, or a link from its end
+to one of its nodes turns the rest round (Posa's rotations). What is drawn at random is drawn by
+counters, so that every rank finds the same. Not to find a cycle within the effort proves nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import inlined, kernel
+from mpinet.draws import draw
+from mpinet.networks.cycle import Cycle, table_cycle
+from mpinet.networks.shortest import neighbor_table
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+MOST_NODES = 2**14
+"""Largest network that is searched: the table of a rank has an entry of 8 bytes for each node."""
+
+MOST_ENTRIES = 2**22
+"""Most neighbours of all nodes of a network that is searched: 32 MiB while the search goes on."""
+
+EFFORT = 2**15
+"""Nodes looked at or moved, for each node of the network, after which a search gives up."""
+
+TURN_WHOLE = 16
+"""One rotation in so many turns the whole path, so that it goes on at its other end."""
+
+
+def searched_cycle(topology: Topology) -> Cycle | None:
+    """A cycle found by search, as a table of N ports.
+
+    Returns
+    -------
+    Cycle or None
+        None for busses, for switches, for too large a network, or if none was found.
+    """
+    order = closed_order(neighbor_table(topology)) if _searchable(topology) else None
+    return None if order is None else table_cycle("searched", topology, order)
+
+
+def searched_path(topology: Topology) -> Numbers | None:
+    """The nodes in the order of a path through all of them; None as for `searched_cycle`."""
+    return open_order(neighbor_table(topology)) if _searchable(topology) else None
+
+
+def _searchable(topology: Topology) -> bool:
+    """Whether there are links, no switches, two nodes or more, and not too many."""
+    if not topology.links or topology.hosts != topology.size:
+        return False
+    small = 1 < topology.size <= MOST_NODES
+    return small and topology.size * topology.ports <= MOST_ENTRIES
+
+
+def closed_order(neighbors: Numbers) -> Numbers | None:
+    """The nodes in the order of a cycle through all of them; None if none was found.
+
+    Parameters
+    ----------
+    neighbors : ndarray of int64, shape (N, ports)
+        The neighbours of each node, -1 where there is none.
+    """
+    return _search(neighbors, closed=True)
+
+
+def open_order(neighbors: Numbers) -> Numbers | None:
+    """The nodes in the order of a path through all of them; None if none was found."""
+    return _search(neighbors, closed=False)
+
+
+def order_between(neighbors: Numbers, first: int, last: int) -> Numbers | None:
+    """The nodes in the order of a path from one through all to another; None if none was found.
+
+    It is a cycle of the network with one more node, which only these two are linked to.
+    """
+    size, ports = neighbors.shape
+    wider = np.full((size + 1, max(ports + 1, 2)), -1, np.int64)
+    wider[:size, :ports] = neighbors
+    wider[[first, last], ports] = size
+    wider[size, :2] = first, last
+    order = _search(wider, closed=True)
+    if order is None:
+        return None
+    at = int(np.flatnonzero(order == size)[0])
+    inside = np.roll(order, -at)[1:]
+    return inside if inside[0] == first else inside[::-1]
+
+
+def _search(neighbors: Numbers, closed: bool) -> Numbers | None:
+    order = np.zeros(len(neighbors), np.int64)
+    found = grow(np.ascontiguousarray(neighbors), closed, EFFORT * len(neighbors), order)
+    return order if found else None
+
+
+@kernel("boolean(int64[:, ::1], boolean, int64, int64[::1])")
+def grow(neighbors, closed, effort, order):
+    """Write a path or a cycle through all nodes, from node 0 on; whether one was found."""
+    size = order.size
+    places = np.full(size, -1, np.int64)
+    order[0], places[0] = 0, 0
+    count, spent, rotations = 1, 0, 0
+    while spent < effort:
+        end = order[count - 1]
+        spent += neighbors.shape[1]
+        other = tightest(end, neighbors, places)
+        if other >= 0:
+            order[count], places[other] = other, count
+            count += 1
+            continue
+        if count == size and (not closed or joins(end, order[0], neighbors)):
+            return True
+        if count > 2 and count < size and joins(end, order[0], neighbors):
+            cut = opening(order, count, neighbors, places)
+            if cut < 0:
+                return False
+            reverse(order, places, 0, cut)
+            reverse(order, places, cut + 1, count - 1)
+            reverse(order, places, 0, count - 1)
+            spent += 2 * count
+            continue
+        rotations += 1
+        first = pivot(end, count, neighbors, places, draw(0, rotations, 0)) + 1
+        reverse(order, places, first, count - 1)
+        spent += count - first
+    return False
+
+
+@inlined
+def tightest(node, neighbors, places):
+    """The free neighbour with the fewest free neighbours; -1 if there is none."""
+    best, fewest = -1, neighbors.shape[1] + 1
+    for other in neighbors[node]:
+        if other < 0 or places[other] >= 0:
+            continue
+        free = 0
+        for next_but_one in neighbors[other]:
+            if next_but_one >= 0 and places[next_but_one] < 0:
+                free += 1
+        if free < fewest:
+            best, fewest = other, free
+    return best
+
+
+@inlined
+def joins(node, other, neighbors):
+    """Whether the two nodes are linked."""
+    for candidate in neighbors[node]:
+        if candidate == other:
+            return True
+    return False
+
+
+@inlined
+def opening(order, count, neighbors, places):
+    """The first place of the path whose node has a free neighbour; -1 if there is none."""
+    for place in range(count):
+        for other in neighbors[order[place]]:
+            if other >= 0 and places[other] < 0:
+                return place
+    return -1
+
+
+@inlined
+def pivot(end, count, neighbors, places, drawn):
+    """The place of one of the end's neighbours on the path; -1, at times, to turn all round."""
+    ports = neighbors.shape[1]
+    if drawn % TURN_WHOLE:
+        shift = drawn // TURN_WHOLE
+        for port in range(ports):
+            other = neighbors[end, (port + shift) % ports]
+            if other >= 0 and places[other] < count - 2:
+                return places[other]
+    return -1
+
+
+@inlined
+def reverse(order, places, low, high):
+    """Turn a stretch of the path round."""
+    while low < high:
+        one, other = order[low], order[high]
+        order[low], places[other] = other, low
+        order[high], places[one] = one, high
+        low += 1
+        high -= 1

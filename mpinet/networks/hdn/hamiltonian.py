@@ -1,0 +1,314 @@
+"""Hamiltonian cycles of the HDN by lifting those of its clusters (spec of HDN, 8; ours).
+
+Let i_0, .., i_{n-1} be the level-k super-nodes in a cyclic order, and P_t a Hamiltonian path of a
+cluster from (i_t, 0) to (i_{t+1}, 0). The cycle goes through the cluster i_t of class 0 along P_t,
+across, through the cluster i_{t+1} of class 1 along P_t, across, and so on for all t.
+
+For nested super-nodes, J_1 containing J_2, and up to two levels the order is a Hamiltonian cycle
+of the quotient HDN(B over the factors outside J_k, k-1, ..). Then i_t and i_{t+1} are neighbours,
+and P_t is a cycle of the cluster without one link. Clusters have a group of symmetries that take
+any node to any other and keep the ports' names: all P_t that close over the same port are one path,
+moved. So a rank holds a table of N_{k-1} ports for each such port and two words for each of the
+2 n_k clusters: some tens of thousands of words for 6,480,000 processors.
+
+For others, paths P_t for an order that alternates the colours, if there are two, are searched for.
+Each has a table of its own: N_k / 2 ports in all. If J_1 is all of B (n_1 = 1), a path of B is
+walked, crossed, and walked back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Mapped, inlined, rule
+from mpinet.networks.classic.grid import Mesh, Torus, next_of_rows, next_to_and_fro
+from mpinet.networks.cycle import Cycle, cycle_order, ports_to
+from mpinet.networks.hamiltonian import MOST_NODES, order_between
+from mpinet.networks.hdn.base import PATH, Factor, Members
+from mpinet.networks.hdn.levels import Digit, factor_ports
+
+if TYPE_CHECKING:
+    from mpinet.networks.hdn.wiring import DualNet
+
+Numbers = NDArray[np.int64]
+
+MOST_WORDS = 2**22
+"""Most words of 8 bytes in a rank's tables."""
+
+MOST_SEARCHED = 2**19
+"""Most words of tables of paths that are searched for, each for itself."""
+
+UNIT, STEPS_AT, PATHS_AT, CLASS_WEIGHT, FACTORS, RECORDS = range(2, 8)
+"""Where the rule's parameters hold N_{k-1}; the places of the clusters' steps and of the paths'
+tables; the weight of the class C_{k-1} in a cluster node's number, 0 for k = 1; the number of
+factors and their records."""
+
+WEIGHT, SIDE, CLUSTER_WEIGHT, FACTOR_RECORD = range(4)
+"""A factor's record: the weight of its coordinate in a cluster node's number, its size, and the
+weight of its digit in U_1, the number of the node's own level-1 cluster (0 = there is none)."""
+
+ORIGIN, PATH_INDEX, STEP_RECORD = range(3)
+"""A cluster's record: the node that its path starts from, and the path's table."""
+
+END = -1
+"""Entry of a path's last node: across to the other class."""
+
+Make = Callable[[tuple[Factor, ...], tuple[Members, ...]], "DualNet"]
+"""Makes the net of a base and super-nodes."""
+
+
+def lifted_cycle(topology: DualNet, make: Make) -> Cycle | None:
+    """The cycle by the lifting scheme, or of the base if there are no levels.
+
+    Parameters
+    ----------
+    topology : DualNet
+        The network.
+    make : callable
+        Makes the net that is its cluster, or the quotient, of a base and super-nodes.
+
+    Returns
+    -------
+    Cycle or None
+        None where the scheme cannot reach, or its tables would be too large (`MOST_WORDS`,
+        `MOST_SEARCHED`).
+    """
+    levels = topology.levels
+    if levels.count == 0:
+        return base_cycle(topology)
+    unit, clusters = levels.sizes[-2], levels.clusters(levels.count)
+    if STEP_RECORD * 2 * clusters + topology.ports * unit > MOST_WORDS:
+        return None
+    cluster = make(levels.base, levels.members[:-1])
+    around = cluster.cycle()
+    if around is None:
+        return None
+    order = _renumbered(cycle_order(cluster, around), cluster.levels.digits(), levels.digits()[2:])
+    if clusters == 1:
+        return _there_and_back(topology, order)
+    if levels.count <= 2 and _nested(levels.members):
+        super_nodes = quotient_order(topology, make)
+        return None if super_nodes is None else _of_symmetric_clusters(topology, order, super_nodes)
+    return _of_searched_paths(topology, order)
+
+
+def base_cycle(topology: DualNet) -> Cycle | None:
+    """The cycle of the torus, or of the mesh, that the base contains; None for a mixed one."""
+    base = topology.levels.base
+    kinds = {factor.kind == PATH for factor in base}
+    if len(kinds) > 1:
+        return None
+    sides = [factor.size for factor in base]
+    grid, walk = (Mesh(sides), next_in_mesh) if kinds == {True} else (Torus(sides), next_in_torus)
+    cycle = grid.cycle()
+    if cycle is None:
+        return None
+    names: list[int] = []
+    first = 0
+    for factor in base:
+        count = factor_ports(factor)
+        names += [first] if count == 1 else [first, first + count - 1]
+        first += count
+    head = [topology.size, topology.ports, PORT_NAMES + len(names)]
+    return Cycle("base", walk, np.concatenate([head, names, cycle.params]))
+
+
+def quotient_order(topology: DualNet, make: Make) -> Numbers | None:
+    """The level-k super-nodes along a cycle of the quotient; J_k is within all other J."""
+    levels, top = topology.levels, topology.levels.members[-1]
+    outside = levels.outside(top)
+    if not outside:
+        return np.arange(levels.clusters(levels.count))
+    rest = tuple(
+        tuple(outside.index(j) for j in members if j in outside) for members in levels.members[:-1]
+    )
+    quotient = make(tuple(levels.base[j] for j in outside), rest)
+    cycle = quotient.cycle()
+    if cycle is None:
+        return None
+    order = cycle_order(quotient, cycle)
+    number = np.zeros_like(order)
+    for weight, radix in quotient.levels.digits():
+        number = number * radix + order // weight % radix
+    return number
+
+
+def _nested(members: tuple[Members, ...]) -> bool:
+    """Whether every level's super-node contains the next one's."""
+    return all(set(inner) <= set(outer) for outer, inner in pairwise(members))
+
+
+def _renumbered(nodes: Numbers, digits: list[Digit], others: list[Digit]) -> Numbers:
+    """The numbers that have the same digits elsewhere."""
+    moved = np.zeros_like(nodes)
+    for (weight, radix), (other, _) in zip(digits, others, strict=True):
+        moved += nodes // weight % radix * other
+    return moved
+
+
+def _lifted(topology: DualNet, steps: Numbers, paths: list[Numbers]) -> Cycle:
+    """The cycle of these steps (origin, path) by cluster and tables of ports by path."""
+    head = _head(topology)
+    paths_at = len(head) + steps.size
+    head[STEPS_AT], head[PATHS_AT] = len(head), paths_at
+    return Cycle("lifted", next_lifted, np.concatenate([head, steps.ravel(), *paths]))
+
+
+def _head(topology: DualNet) -> Numbers:
+    """The parameters of `moved`: a cluster node's class and its digits, for up to two levels."""
+    levels = topology.levels
+    head = [topology.size, topology.ports, levels.sizes[-2], 0, 0, 0, 0]
+    if levels.count > 2:
+        return np.array(head)
+    head[FACTORS] = len(levels.base)
+    cluster_weights = dict.fromkeys(range(len(levels.base)), 0)
+    if levels.count == 2:
+        head[CLASS_WEIGHT] = levels.clusters(1) * levels.sizes[0]
+        weight = levels.sizes[0]
+        for j in reversed(levels.outside(levels.members[0])):
+            cluster_weights[j] = weight
+            weight *= levels.base[j].size
+    for j, (weight, side) in enumerate(levels.coordinates):
+        head += [weight, side, cluster_weights[j]]
+    return np.array(head)
+
+
+def _path_table(topology: DualNet, path: Numbers) -> Numbers:
+    """The ports along a path through all nodes of a cluster, by node."""
+    table = np.full(path.size, END)
+    table[path[:-1]] = ports_to(topology, path[:-1], path[1:])
+    return table
+
+
+def _there_and_back(topology: DualNet, order: Numbers) -> Cycle:
+    """One cluster in each class."""
+    tables = [_path_table(topology, path) for path in (order, order[::-1])]
+    return _lifted(topology, np.array([[0, 0], [0, 1]]), tables)
+
+
+def _starts(topology: DualNet, super_nodes: Numbers) -> Numbers:
+    """The numbers of (i, 0) in a cluster."""
+    return super_nodes * topology.levels.super_size(topology.levels.count)
+
+
+def _steps(super_nodes: Numbers, origins: Numbers, indices: Numbers) -> Numbers:
+    """Who walks what: class 0 the step from its own super-node, class 1 the one to it."""
+    steps = np.empty((2, super_nodes.size, STEP_RECORD), np.int64)
+    steps[0, super_nodes] = np.stack([origins, indices], axis=1)
+    steps[1, np.roll(super_nodes, -1)] = steps[0, super_nodes]
+    return steps
+
+
+def _of_symmetric_clusters(topology: DualNet, order: Numbers, super_nodes: Numbers) -> Cycle:
+    """Neighbouring super-nodes: the cycle of the cluster without a link, moved."""
+    starts = _starts(topology, super_nodes)
+    ports, indices = np.unique(ports_to(topology, starts, np.roll(starts, -1)), return_inverse=True)
+    head = _head(topology)
+    unit = len(order)
+    ahead = ports_to(topology, order, np.roll(order, -1))
+    back = ports_to(topology, order, np.roll(order, 1))
+    tables = []
+    for port in ports:
+        path = _opened(order, ahead, back, port)
+        moves = Mapped(moved, head, nodes=unit, ports=unit)
+        tables.append(_path_table(topology, moves(path, path[0])))
+    return _lifted(topology, _steps(super_nodes, starts, indices), tables)
+
+
+def _opened(order: Numbers, ahead: Numbers, back: Numbers, port: int) -> Numbers:
+    """The cycle without a link that is a port's: the path from the node with the port."""
+    against = np.flatnonzero(back == port)
+    if against.size:
+        return np.roll(order, -against[0])
+    return np.roll(order[::-1], np.flatnonzero(ahead == port)[0] + 1)
+
+
+def _of_searched_paths(topology: DualNet, order: Numbers) -> Cycle | None:
+    """Super-nodes in an order of alternating colours, if a cluster has two, and a path for each."""
+    unit, clusters = len(order), topology.levels.clusters(topology.levels.count)
+    if unit > MOST_NODES or clusters * unit > MOST_SEARCHED:
+        return None
+    nodes = np.arange(unit)
+    neighbors = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports - 1))
+    color = np.empty(unit, np.int64)
+    color[order] = np.arange(unit) % 2
+    super_nodes = np.arange(clusters)
+    if unit % 2 == 0 and (color[neighbors] != color[:, np.newaxis]).all():
+        of_color = [super_nodes[color[_starts(topology, super_nodes)] == c] for c in (0, 1)]
+        if of_color[0].size != of_color[1].size:
+            return None
+        super_nodes = np.stack(of_color, axis=1).ravel()
+    starts = _starts(topology, super_nodes)
+    tables = []
+    for start, end in zip(starts, np.roll(starts, -1), strict=True):
+        path = order_between(neighbors, start, end)
+        if path is None:
+            return None
+        tables.append(_path_table(topology, path))
+    steps = _steps(super_nodes, np.zeros_like(starts), np.arange(clusters))
+    return _lifted(topology, steps, tables)
+
+
+@rule
+def next_lifted(node, way, params):
+    """Along the path of the node's cluster; across from its end."""
+    above = node // params[UNIT]
+    step = params[STEPS_AT] + STEP_RECORD * above
+    place = moved(node - above * params[UNIT], params[step + ORIGIN], params)
+    port = params[params[PATHS_AT] + params[step + PATH_INDEX] * params[UNIT] + place]
+    return params[1] - 1 if port == END else port
+
+
+@rule
+def moved(node, origin, params):
+    """Where a cluster's symmetry that takes `origin` to 0 takes a node; ports keep their names.
+
+    In a base, coordinates are shifted. In a level-1 cluster of class 0 U is shifted by the
+    origin's U and SN by its SN, in class 1 the other way round; the shared N is shifted, and the
+    classes are exchanged if the origin has class 1.
+    """
+    if origin == 0:
+        return node
+    exchanged, weight = 0, params[CLASS_WEIGHT]
+    if weight > 0:
+        exchanged = (node // weight + origin // weight) & 1
+    place = exchanged * weight
+    for record in range(RECORDS, RECORDS + FACTOR_RECORD * params[FACTORS], FACTOR_RECORD):
+        side, unit, above = (
+            params[record + SIDE],
+            params[record + WEIGHT],
+            params[record + CLUSTER_WEIGHT],
+        )
+        shift, shift_above = origin // unit, 0
+        if above > 0:
+            shift_above = origin // above
+            if exchanged:
+                shift, shift_above = shift_above, shift
+            place += (node // above - shift_above) % side * above
+        place += (node // unit - shift) % side * unit
+    return place
+
+
+PORT_NAMES = 3
+"""Where a base's cycle has the names of the grid's ports, behind the place of its parameters."""
+
+
+@inlined
+def walked(node, way, params):
+    """Stand-in for the cycle of a mesh or torus."""
+    raise NotImplementedError
+
+
+@rule
+def next_in_base(node, way, params):
+    """The grid's port under the name that it has in the base."""
+    return params[PORT_NAMES + walked(node, way, params[params[2] :])]
+
+
+next_in_mesh = next_in_base.bind("next_in_mesh", walked=next_to_and_fro)
+next_in_torus = next_in_base.bind("next_in_torus", walked=next_of_rows)

@@ -1,0 +1,186 @@
+"""Hamiltonian cycles of products: woven of the walks through all nodes of two factors.
+
+A walk of the one factor gives every node a row, a walk of the other one a column. A node of the
+product knows its own row and column, and with them the way to go on. Rows that are cycles make a
+*cylinder*, which has a Hamiltonian cycle whatever its sides (Batagelj, Pisanski 1982, for trees of
+small degree); rows and columns that are paths make a *grid*, which has one if a side is even.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Rule, inlined, rule
+from mpinet.networks.cycle import Cycle, cycle_order, ports_to
+from mpinet.networks.hamiltonian import searched_path
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+DOWN, UP, RIGHT, LEFT = range(4)
+"""To the next row, to the one before; to the next column, to the one before."""
+
+MOST_FACTOR_NODES = 2**20
+"""Largest factor: a rank's tables have three entries of 8 bytes for every node of a factor."""
+
+ROWS, ROW_STRIDE, ROW_TABLE, COLUMNS, COLUMN_STRIDE, COLUMN_TABLE, TABLES = range(2, 9)
+"""Where a product's cycle holds the size of the factor of rows, by what a node is divided to get
+its number in that factor, and where that factor's table starts; the same for columns; the tables.
+"""
+
+PLACE, AHEAD_PORT, BACK_PORT, WALK_RECORD = range(4)
+"""A node's record in a walk's table: its place, its ports to the next and to the one before."""
+
+
+@inlined
+def turn_in_cylinder(row, column, rows):
+    """Where a cycle through rows that are cycles goes on (three columns or more).
+
+    Even rows are walked to the right, odd ones to the left. Rows r and r+1 are joined to one cycle
+    by two links in columns 0 and 1 (r even) or 1 and 2 (r odd) instead of the links between these.
+    """
+    if row & 1 == 0:
+        if column == 0 and row < rows - 1:
+            return DOWN
+        return UP if column == 1 and row > 0 else RIGHT
+    if column == 2 and row < rows - 1:
+        return DOWN
+    return UP if column == 1 else LEFT
+
+
+@inlined
+def turn_in_grid(row, column, rows, columns):
+    """Where a cycle through an even number of rows and two or more columns goes on.
+
+    From row 0 downwards, to and fro through all columns but the first, which leads back.
+    """
+    if column == 0:
+        return UP if row > 0 else RIGHT
+    if row & 1 == 0:
+        return RIGHT if column < columns - 1 else DOWN
+    return DOWN if column == 1 and row < rows - 1 else LEFT
+
+
+class Walk(NamedTuple):
+    """A way through all nodes of a factor.
+
+    Parameters
+    ----------
+    order : ndarray of int64, shape (n,)
+        The nodes, each linked to the next.
+    ports : ndarray of int64, shape (n,)
+        Their ports to the next; any where the last has none.
+    closed : bool
+        Whether the last is linked to the first by another link, so that rows are cycles.
+    """
+
+    order: NDArray[np.int64]
+    ports: NDArray[np.int64]
+    closed: bool
+
+
+def product_cycle(first: Topology, second: Topology) -> Cycle | None:
+    """A cycle of the product of two networks of links without switches.
+
+    A rank holds three numbers for every node of the two factors, not of the product.
+
+    Returns
+    -------
+    Cycle or None
+        None where no suitable walks through the factors are known.
+    """
+    one, other = walk_of(first), walk_of(second)
+    if one is None or other is None:
+        return None
+    slow, fast = _Side(second, other, first.size, first.ports), _Side(first, one, 1, 0)
+    for rows, columns in ((fast, slow), (slow, fast)):
+        if columns.walk.closed:
+            return _woven("cylinder", next_in_cylinder, rows, columns)
+    for rows, columns in ((fast, slow), (slow, fast)):
+        if rows.factor.size % 2 == 0 and columns.factor.size > 1:
+            return _woven("grid", next_in_grid, rows, columns)
+    return None
+
+
+def walk_of(factor: Topology) -> Walk | None:
+    """A walk through two or more nodes, closed if possible; None if none is known."""
+    if not factor.links or factor.hosts != factor.size:
+        return None
+    if not 1 < factor.size <= MOST_FACTOR_NODES:
+        return None
+    cycle = factor.cycle()
+    if cycle is not None:
+        order = cycle_order(factor, cycle)
+        return Walk(order, cycle.successor(order), closed=factor.size > 2)
+    path = searched_path(factor)
+    if path is None:
+        return None
+    return Walk(path, ports_to(factor, path, np.roll(path, -1)), closed=False)
+
+
+class _Side(NamedTuple):
+    """A factor, its walk, and where its numbers and ports are found in the product's."""
+
+    factor: Topology
+    walk: Walk
+    stride: int
+    first_port: int
+
+    def table(self) -> NDArray[np.int64]:
+        """The records of the walk, with the product's ports."""
+        factor, order, ports = self.factor, self.walk.order, self.walk.ports
+        table = np.empty((factor.size, WALK_RECORD), np.int64)
+        table[order, PLACE] = np.arange(factor.size)
+        table[order, AHEAD_PORT] = ports
+        table[np.roll(order, -1), BACK_PORT] = factor.reverse_port(order, ports)
+        table[:, AHEAD_PORT:] += self.first_port
+        return table.ravel()
+
+
+def _woven(name: str, turn: Rule, rows: _Side, columns: _Side) -> Cycle:
+    """The cycle of these two walks."""
+    size = rows.factor.size * columns.factor.size
+    head = [size, rows.factor.ports + columns.factor.ports]
+    row_table, column_table = rows.table(), columns.table()
+    head += [rows.factor.size, rows.stride, TABLES]
+    head += [columns.factor.size, columns.stride, TABLES + row_table.size]
+    return Cycle(name, turn, np.concatenate([head, row_table, column_table]))
+
+
+@inlined
+def row_record(node, params):
+    """Where the record of a node's row starts."""
+    return params[ROW_TABLE] + WALK_RECORD * (node // params[ROW_STRIDE] % params[ROWS])
+
+
+@inlined
+def column_record(node, params):
+    """Where the record of a node's column starts."""
+    return params[COLUMN_TABLE] + WALK_RECORD * (node // params[COLUMN_STRIDE] % params[COLUMNS])
+
+
+@inlined
+def port_of_turn(turn, row, column, params):
+    """The port to the next row or column, or to the one before, by the records of both."""
+    record = row if turn <= UP else column
+    return params[record + (AHEAD_PORT if turn & 1 == 0 else BACK_PORT)]
+
+
+@rule
+def next_in_cylinder(node, way, params):
+    """On in rows that are cycles."""
+    row, column = row_record(node, params), column_record(node, params)
+    turn = turn_in_cylinder(params[row + PLACE], params[column + PLACE], params[ROWS])
+    return port_of_turn(turn, row, column, params)
+
+
+@rule
+def next_in_grid(node, way, params):
+    """On in rows and columns that are paths."""
+    row, column = row_record(node, params), column_record(node, params)
+    places = params[row + PLACE], params[column + PLACE]
+    turn = turn_in_grid(places[0], places[1], params[ROWS], params[COLUMNS])
+    return port_of_turn(turn, row, column, params)
