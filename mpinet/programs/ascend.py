@@ -33,7 +33,7 @@ class AscendResult:
     operator, kind, algorithm : str
         Names of the operator, its form and the schedule.
     elements : int
-        Number of elements.
+        Number of elements: 2^q, or a multiple of it where the schedule has several instances.
     steps : int
         Steps of the machine.
     phases : list of (str, int)
@@ -41,7 +41,7 @@ class AscendResult:
     correct : bool
         Whether all results agree with the serial computation.
     index : ndarray of int64, shape (k,)
-        The elements whose results this rank has.
+        The elements whose results this rank has: element i of instance s is number s 2^q + i.
     values : ndarray, shape (k, ..)
         Their results.
     """
@@ -79,7 +79,7 @@ def run(
     kind : str
         ``"ascend"`` or ``"descend"``.
     seed : int
-        For the input values, unless `values` gives them.
+        For the input values, unless `values` gives them; instance s has those of seed + s.
     algorithm : str or subclass of PassSchedule, optional
         The schedule, or its name (`schedules.find_schedule`). Default: the network's own, else
         ``"routed"``.
@@ -106,23 +106,63 @@ def run(
     schedule = find_schedule(machine.topology, algorithm)(machine)
     q, index = schedule.dimensions, schedule.index
     program = _checked(operator, operator.passes(kind, q), q)
-    inputs = values or partial(operator.draw, seed, q)
-    state = operator.prepare(inputs(operator.reads(kind, q, index)))
+    inputs = [
+        partial(_input, operator, seed, q, values, number) for number in range(schedule.instances)
+    ]
+    members = _members(schedule)
+    state = operator.prepare(_drawn(inputs, members, operator.reads(kind, q, index)))
     before = machine.steps
     stages = schedule.carry_out(program, state, watch)
     results = operator.finish(state)
-    wrong = _count_wrong(operator, kind, q, inputs, index, results)
+    wrong = sum(
+        _count_wrong(operator, kind, q, of, index[at], results[at])
+        for of, at in zip(inputs, members, strict=True)
+    )
     return AscendResult(
         operator=operator.name,
         kind=kind,
         algorithm=schedule.name,
-        elements=1 << q,
+        elements=schedule.instances << q,
         steps=machine.steps - before,
         phases=_phases(program, stages),
         correct=machine.sum(wrong)[0] == 0,
-        index=index,
+        index=index + (schedule.instance << q),
         values=results,
     )
+
+
+def _members(schedule: PassSchedule) -> list[Numbers | slice]:
+    """The places of each instance's elements among those at home here."""
+    if schedule.instances == 1:
+        return [slice(None)]
+    return [np.flatnonzero(schedule.instance == s) for s in range(schedule.instances)]
+
+
+def _drawn(
+    inputs: Sequence[Callable[[Numbers], Array]],
+    members: Sequence[Numbers | slice],
+    index: Numbers,
+) -> Array:
+    """The input values of these elements, each from its own instance."""
+    if len(inputs) == 1:
+        return inputs[0](index)
+    parts = [of(index[at]) for of, at in zip(inputs, members, strict=True)]
+    places = np.concatenate([np.arange(len(index))[at] for at in members])
+    return np.concatenate(parts)[np.argsort(places)]
+
+
+def _input(
+    operator: Operator,
+    seed: int,
+    q: int,
+    values: Callable[[Numbers], Array] | None,
+    instance: int,
+    index: Numbers,
+) -> Array:
+    """The input values of these elements of an instance."""
+    if values is None:
+        return operator.draw(seed + instance, q, index)
+    return values(index + (instance << q))
 
 
 def _checked(operator: Operator, program: Sequence[Pass], q: int) -> Sequence[Pass]:

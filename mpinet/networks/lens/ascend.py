@@ -1,32 +1,33 @@
-"""ASCEND and DESCEND round the rows of a completed lens (spec of the lens, 7; not in the paper).
+"""ASCEND and DESCEND on the rows of a lens (spec of the lens, 7; not in the paper).
 
-An operator combines pairs, so that digits have to be bits: p = 3. With rows counted from 0 here,
-the processor of row k and word w is number k 2^n + w; its ports are the two members of the own bus
-(in the row after it, whose digit k+1 is 0 and 1), then of each of the two lower busses the owner
-(in the row before it) and the sibling, which differs in digit k only. Digit 0 is the leftmost.
+An operator combines pairs, so that digits have to be made of bits: p = q = R + 1 with R = 2^b. A
+processor that hears the R states of its box (itself and its siblings) works out all b dimensions of
+the digit. Rows are counted from 0 here. Digit k, counted from the left, is worked on in row k: an
+element that sweeps to the right meets its box as it enters the row, from whose owners it is heard;
+one that sweeps to the left meets it before it leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.networks.lens.wiring import CompletedLens
+from mpinet.networks.lens.ascend_ports import RowPorts
+from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.programs.operators.operator import ASCEND, DESCEND, Array, Numbers, Pass
-from mpinet.programs.schedules.moves import KEPT
+from mpinet.programs.schedules.moves import KEPT, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase, Watch
 
-HELD, HEARD = 0, 1
-"""A processor's registers: the element it is about to keep, and the partner's state."""
-
-OWNER, SIBLING = 2, 3
-"""The ports of lower bus 0; those of lower bus 1 are two further."""
-
+HELD, VISITING = 0, 1
+"""Registers: the element that a processor is about to keep, and one that comes to a partner. Where
+a box is heard, register x is for the state of the element whose digit differs by XOR x."""
 
 Ports = tuple[Numbers, Numbers]
 """Places among this rank's processors, and ports."""
@@ -34,146 +35,294 @@ Ports = tuple[Numbers, Numbers]
 Landing = Callable[[Numbers, Numbers], Numbers]
 """``landing(slots, ports)``: the registers into which receivers put what comes in by a port."""
 
+Changes = tuple[int, ...]
+"""The members of a box that are heard, by the XOR of their digit and the hearer's."""
 
-class Rows(PassSchedule):
-    """Of the completed lens with p = 3: 2^n elements, which sweep round all rows.
 
-    The element whose bits, from the lowest, are the digits of w is at home in the last row. An
-    ASCEND sweeps to the right: a row sends on its own busses, and the next one hears both operands
-    on its lower busses; n steps, or 2n if a processor accepts one message a step. A DESCEND sweeps
-    to the left in 2n steps: siblings exchange, then their states move on to the row before. A
-    dimension that is not active takes one step.
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A pass on its way.
+
+    Parameters
+    ----------
+    work : Pass
+        The pass.
+    registers : ndarray, shape (registers, processors)
+        What this rank's processors have.
+    to_the_right : bool
+        Whether elements cross to the right.
     """
 
-    name = "rows"
-    rightwards: ClassVar[str] = ASCEND
-    """The kind of pass that sweeps to the right."""
+    work: Pass
+    registers: Array
+    to_the_right: bool
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the dimensions ascend."""
+        return self.work.kind == ASCEND
+
+
+class Sweeps(PassSchedule):
+    """What all these schedules share: elements cross from row to row, turn after turn.
+
+    In turn t an element whose home is at gap g (between digits g-1 and g, on the circle) crosses
+    into row g + t. The bits of an element, from the lowest, are those of its digits in the order in
+    which it crosses them in a pass to the right; where that pass descends, from the highest.
+    """
+
+    completed: ClassVar[bool] = True
+    mirrored: ClassVar[bool] = False
+    """Whether it is a DESCEND that sweeps to the right."""
+
+    needs: ClassVar[str] = "a completed lens with p = 2^b + 1, b > 0, as clens:3,4"
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
         lens = machine.topology
-        if not isinstance(lens, CompletedLens) or lens.radices != (2, 2):
+        if not (isinstance(lens, LensNetwork) and self.serves(lens)):
             raise UsageError(
-                f"The algorithm {self.name} needs a completed lens with p = 3, as clens:3,4, and "
-                f"is given {lens.name}."
+                f"The algorithm {self.name} needs {self.needs}, and is given {lens.name}."
             )
-        n = self.dimensions = lens.level
-        row, self._words = np.divmod(machine.nodes, 1 << n)
-        self._rows = [np.flatnonzero(row == k) for k in range(n)]
-        self._elements = self.element(self._words)
-        self.index = self._elements[self._rows[-1]]
+        self.level, self.bits = lens.level, lens.digit_bits
+        self.low_dimensions = self.dimensions_of_homes()
+        self.dimensions = self.low_dimensions + self.bits * self.level
+        self.ports = RowPorts(lens, machine.nodes)
+        self.at = [np.flatnonzero(self.ports.rows == row) for row in range(self.level)]
+        self._numbers = self._read_words()
+        self._homes = self.homes()
+        numbers = np.empty_like(machine.nodes)
+        for row, at in enumerate(self.at):
+            numbers[at] = self.elements(at, (row + 1) % self.level)
+        self.index = numbers[self._homes]
         self._accepts_one = machine.model.receive == 1
         self._hops: dict[Hashable, Hop] = {}
         self._most = KEPT // -(-lens.size // machine.transport.size)
 
-    def element(self, words: Numbers) -> Numbers:
-        """The elements of these words: the digits in reverse order."""
-        elements = np.zeros_like(words)
-        for j in range(self.dimensions):
-            elements |= ((words >> (self.dimensions - 1 - j)) & 1) << j
-        return elements
+    @classmethod
+    def serves(cls, lens: LensNetwork) -> bool:
+        """Whether the schedule can be carried out on this lens."""
+        return lens.digit_bits > 0 and lens.completed == cls.completed
 
-    def dimension(self, row: int) -> int:
-        """The dimension of the digit in which siblings of a row differ."""
-        return row
+    @abstractmethod
+    def homes(self) -> Numbers:
+        """The places of this rank's processors that have an element."""
+
+    @abstractmethod
+    def crossings(self, turn: int) -> dict[int, int | None]:
+        """The rows that elements enter in a turn, and which digit of theirs meets its box, if any.
+
+        Digits are numbered in the order in which a pass to the right works on them.
+        """
+
+    @abstractmethod
+    def stages(self, sweep: Sweep) -> Iterator[str]:
+        """Carry a pass out (collective); every now and then the name of what has been done."""
+
+    def dimensions_of_homes(self) -> int:
+        """Dimensions below those of the digits: the bits of the home's gap. By default none."""
+        return 0
+
+    def elements(self, slots: Numbers, gap: int) -> Numbers:
+        """The elements of these processors' words whose homes are at a gap."""
+        return self._numbers[slots]
+
+    def _read_words(self) -> Numbers:
+        """The elements of the words if the leftmost digit is crossed first."""
+        words, radix = self.ports.words, 1 << self.bits
+        if self.mirrored:
+            return words
+        numbers = np.zeros_like(words)
+        for _ in range(self.level):
+            words, digits = np.divmod(words, radix)
+            numbers = numbers * radix + digits
+        return numbers
 
     def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
-        """One round, over all rows, if any dimension is active."""
+        """Whatever dimensions are active: none takes no step."""
         if not sweep.dimensions:
             return []
-        stages = []
-        registers = np.zeros((2, len(self._words)), state.dtype)
-        registers[HELD, self._rows[-1]] = state
-        right = sweep.kind == self.rightwards
-        for row in range(self.dimensions) if right else reversed(range(self.dimensions)):
-            before = self.machine.steps
-            (self._to_right if right else self._to_left)(row, sweep, registers)
-            stages.append((f"dimension {self.dimension(row)}", self.machine.steps - before))
+        registers = np.zeros((1 << self.bits, len(self.machine.nodes)), state.dtype)
+        registers[HELD, self._homes] = state
+        steps: dict[str, int] = {}
+        done = self.machine.steps
+        for stage in self.stages(Sweep(sweep, registers, (sweep.kind == DESCEND) == self.mirrored)):
+            steps[stage] = steps.get(stage, 0) + self.machine.steps - done
+            done = self.machine.steps
             if watch is not None:
-                watch(self.machine.steps)
-        state[:] = registers[HELD, self._rows[-1]]
-        return stages
+                watch(done)
+        state[:] = registers[HELD, self._homes]
+        return [(stage, count) for stage, count in steps.items() if count]
 
-    def _to_right(self, row: int, sweep: Pass, registers: Array) -> None:
-        """A row hears the one before: what has its own digit, and what has the other one."""
-        if self.dimension(row) not in sweep.dimensions:
-            self._hear(row, (HELD,), registers)
-            return
-        for parts in ((HELD,), (HEARD,)) if self._accepts_one else ((HELD, HEARD),):
-            self._hear(row, parts, registers)
-        self._keep(row, sweep, registers)
+    def lowest(self, digit: int) -> int:
+        """The lowest dimension of a digit."""
+        number = self.level - 1 - digit if self.mirrored else digit
+        return self.low_dimensions + self.bits * number
 
-    def _hear(self, row: int, parts: tuple[int, ...], registers: Array) -> None:
-        """One step: hear the operand of the own digit (`HELD`), of the other (`HEARD`), or both."""
-        senders = self._rows[row - 1]
+    def bits_of(self, digit: int | None, sweep: Sweep) -> list[int]:
+        """The bits of a digit that are active, in the order of the pass."""
+        if digit is None:
+            return []
+        lowest = self.lowest(digit)
+        return [j - lowest for j in sweep.work.dimensions if 0 <= j - lowest < self.bits]
 
-        def sends() -> Ports:
-            digits = self._digits(senders, row)
-            ports = np.concatenate([digits ^ part for part in parts])
-            return np.tile(senders, len(parts)), ports
+    def stage(self, digit: int) -> str:
+        """The name of what is done to a digit."""
+        lowest = self.lowest(digit)
+        if self.bits == 1:
+            return f"dimension {lowest}"
+        return f"dimensions {lowest}..{lowest + self.bits - 1}"
 
-        def landing(slots: Numbers, ports: Numbers) -> Numbers:
-            return ((ports - OWNER) >> 1) ^ self._digits(slots, row)
+    def enter(self, turn: int, sweep: Sweep) -> None:
+        """To the right: a row hears from its owners all of its box that it needs."""
+        crossings = self.crossings(turn)
+        boxes = {row: changes(self.bits_of(digit, sweep)) for row, digit in crossings.items()}
+        for heard in self._substeps(boxes):
+            self.move_right(heard, sweep.registers)
+        self._keep(turn, sweep)
 
-        self._hop(("right", row, parts), registers, sends, landing)
-
-    def _to_left(self, row: int, sweep: Pass, registers: Array) -> None:
-        """Siblings exchange, and the row before takes over; both on the bus of the own digit."""
-        senders = self._rows[row]
-        lower = 2 * self._digits(senders, row)
-        if self.dimension(row) in sweep.dimensions:
-            self._hop(
-                ("siblings", row),
-                registers,
-                lambda: (senders, lower + SIBLING),
-                lambda slots, ports: np.full(len(slots), HEARD),
+    def meet(self, turn: int, sweep: Sweep) -> None:
+        """Siblings tell each other what they need, each on the lower bus of its own digit."""
+        crossings = self.crossings(turn)
+        boxes = {row: changes(self.bits_of(digit, sweep))[1:] for row, digit in crossings.items()}
+        for heard in self._substeps(boxes):
+            senders = (
+                (self.at[row], self.ports.across(self.at[row], change))
+                for row, box in heard.items()
+                for change in box
             )
-            self._keep(row, sweep, registers)
-        self._hop(
-            ("left", row),
-            registers,
-            lambda: (senders, lower + OWNER),
-            lambda slots, ports: np.full(len(slots), HELD),
+            self._hop(("across", *heard.items()), sweep.registers, senders, self.ports.change)
+        self._keep(turn, sweep)
+
+    def move_right(self, heard: dict[int, Changes], registers: Array) -> None:
+        """One step into these rows, to the words that differ by given changes (0: to the same)."""
+        senders = (
+            (self.at[row - 1], self.ports.right(self.at[row - 1], change))
+            for row, box in heard.items()
+            for change in box
         )
+        self._hop(("right", *heard.items()), registers, senders, self.ports.change)
 
-    def _keep(self, row: int, sweep: Pass, registers: Array) -> None:
-        """Work out the own half of the pairs that a row has heard."""
-        at, j = self._rows[row], self.dimension(row)
-        held, heard = registers[HELD, at], registers[HEARD, at]
-        registers[HELD, at] = keep_own(sweep.oper, j, self._elements[at], held, heard)
+    def move_left(self, rows: Iterable[int], registers: Array) -> None:
+        """One step out of these rows, to the same words."""
+        senders = ((self.at[row], self.ports.left(self.at[row])) for row in rows)
+        self._hop(("left", *rows), registers, senders, lambda slots, ports: np.zeros_like(slots))
 
-    def _digits(self, slots: Numbers, row: int) -> Numbers:
-        """The digit of this row in the words of some of this rank's processors."""
-        return (self._words[slots] >> (self.dimensions - 1 - row)) & 1
+    def _substeps(self, boxes: dict[int, Changes]) -> Iterator[dict[int, Changes]]:
+        """All at once; one after the other where a processor accepts one message in a step.
+
+        Change 0 comes last, as it replaces what a processor holds.
+        """
+        if not self._accepts_one:
+            boxes = {row: box for row, box in boxes.items() if box}
+            yield from [boxes] if boxes else []
+            return
+        for turn in reversed(range(max(map(len, boxes.values())))):
+            yield {row: box[turn : turn + 1] for row, box in boxes.items() if turn < len(box)}
+
+    def _keep(self, turn: int, sweep: Sweep) -> None:
+        """Of the boxes that were heard, every processor works out what it has to know."""
+        registers = sweep.registers
+        for row, digit in self.crossings(turn).items():
+            bits = self.bits_of(digit, sweep)
+            if digit is None or not bits:
+                continue
+            at, lowest = self.at[row], self.lowest(digit)
+            index = self.elements(at, (row - turn) % self.level)
+            while bits:
+                bit = bits.pop(0)
+                for change in changes(bits):
+                    registers[change, at] = keep_own(
+                        sweep.work.oper,
+                        lowest + bit,
+                        index ^ (change << lowest),
+                        registers[change, at],
+                        registers[change | 1 << bit, at],
+                    )
 
     def _hop(
-        self, key: Hashable, registers: Array, sends: Callable[[], Ports], landing: Landing
+        self, key: Hashable, registers: Array, senders: Iterator[Ports], landing: Landing
     ) -> None:
         """One step (collective), planned when it first comes."""
         hop = self._hops.get(key)
         if hop is None:
-            hop = Hop(self.machine, *sends(), landing)
+            slots, ports = map(np.concatenate, zip(*senders, strict=True))
+            hop = Hop(self.machine, slots, ports, landing)
             if len(self._hops) < self._most:
                 self._hops[key] = hop
         hop(registers)
 
 
-class Mirrored(Rows):
-    """As `Rows`, but the digits are the bits from the highest.
+class Rows(Sweeps):
+    """Of the completed lens: R^n elements, at home in the last row, sweep round all rows.
 
-    Thus a DESCEND sweeps to the right, in n steps (2n with one port), and an ASCEND to the left.
+    To the right a round takes n steps, or nR if a processor accepts one message in a step; to the
+    left 2n steps, or nR. A digit of which no dimension is active takes one step.
     """
 
+    name = "rows"
+
+    def homes(self) -> Numbers:
+        """The last row."""
+        return self.at[-1]
+
+    def crossings(self, turn: int) -> dict[int, int | None]:
+        """One row after the other."""
+        return {turn: turn}
+
+    def stages(self, sweep: Sweep) -> Iterator[str]:
+        """A digit after the other."""
+        turns = range(self.level)
+        if sweep.to_the_right:
+            for turn in turns:
+                self.enter(turn, sweep)
+                yield self.stage(turn)
+            return
+        for turn in reversed(turns):
+            self.meet(turn, sweep)
+            self.move_left(self.crossings(turn), sweep.registers)
+            yield self.stage(turn)
+
+
+class Mirrored(Rows):
+    """As `Rows`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+
     name = "mirrored"
-    rightwards = DESCEND
+    mirrored = True
 
-    def element(self, words: Numbers) -> Numbers:
-        """The elements of these words: the word itself."""
-        return words
 
-    def dimension(self, row: int) -> int:
-        """The dimension of the digit in which siblings of a row differ."""
-        return self.dimensions - 1 - row
+class Instances(Rows):
+    """Of the completed lens: n sets of R^n elements at once, in the steps of `Rows`.
+
+    Each set has a row of its own to start from. In every step to the right each bus is busy.
+    """
+
+    name = "instances"
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self.instances = self.level
+        self.instance = (self.ports.rows + 1) % self.level
+
+    def homes(self) -> Numbers:
+        """All processors."""
+        return np.arange(len(self.machine.nodes))
+
+    def crossings(self, turn: int) -> dict[int, int | None]:
+        """All rows; all sets are at the same digit."""
+        return dict.fromkeys(range(self.level), turn)
+
+    def elements(self, slots: Numbers, gap: int) -> Numbers:
+        """The word, read from the gap on."""
+        turned = self.bits * gap if self.mirrored else -self.bits * gap
+        return rotated_left(self._numbers[slots], self.dimensions, turned)
+
+
+class MirroredInstances(Instances):
+    """As `Instances`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+
+    name = "instances-mirrored"
+    mirrored = True
 
 
 class Hop:
@@ -188,3 +337,11 @@ class Hop:
     def __call__(self, registers: Array) -> None:
         """Carry it out."""
         registers[self._to] = self._plan(registers[HELD, self._from])
+
+
+def changes(bits: list[int]) -> Changes:
+    """All numbers whose bits are among these, ascending: 0 first."""
+    found: Changes = (0,)
+    for bit in sorted(bits):
+        found += tuple(change | 1 << bit for change in found)
+    return found

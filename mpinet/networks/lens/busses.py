@@ -12,9 +12,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import Mapped, Rule
+from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError
 from mpinet.networks.topology import Topology
+
+RADIX, LEVEL, POWERS = 2, 3, 4
+"""Where the rules' parameters of networks of clusters hold p, n and the powers p^0 .. p^n; the
+first number of the busses of each level 1..n-1 follows."""
 
 
 class BusNetwork(Topology):
@@ -62,3 +66,45 @@ class BusNetwork(Topology):
         """Raise `NodeError` unless `bus` is a bus of this network."""
         if not 0 <= bus < self.busses:
             raise NodeError(f"Bus {bus} is not in {self.name}: busses are 0..{self.busses - 1}.")
+
+
+@inlined
+def digit_at(node, level, params):
+    """Base-p digit number `level` of a node, the last digit being number 0."""
+    return node // params[POWERS + level] % params[RADIX]
+
+
+@inlined
+def first_bus(level, params):
+    """The first one of the busses that join clusters of a level 1..n-1."""
+    return params[POWERS + params[LEVEL] + level]
+
+
+@inlined
+def bus_at_place(node, place, params):
+    """Stand-in for a family's rule `bus_at` in `cluster_channel`."""
+    raise NotImplementedError
+
+
+@inlined
+def joined_at(joint, level, seat, params):
+    """Stand-in for a family's members of bus number `joint` of a level in `cluster_member`."""
+    raise NotImplementedError
+
+
+@rule
+def cluster_channel(node, port, params):
+    """The bus that a port is on, where each bus has p members."""
+    return bus_at_place(node, port // (params[RADIX] - 1), params)
+
+
+@rule
+def cluster_member(bus, seat, params):
+    """The processor with the digit that is the seat's number: the last one, or the clusters'."""
+    p, n = params[RADIX], params[LEVEL]
+    if bus < params[POWERS + n - 1]:
+        return bus * p + seat
+    level = 1
+    while level < n - 1 and bus >= first_bus(level + 1, params):
+        level += 1
+    return joined_at(bus - first_bus(level, params), level, seat, params)

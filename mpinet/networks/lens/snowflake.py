@@ -11,16 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.lens.busses import BusNetwork
+from mpinet.networks.lens.busses import (
+    LEVEL,
+    POWERS,
+    RADIX,
+    BusNetwork,
+    cluster_channel,
+    cluster_member,
+    digit_at,
+    first_bus,
+)
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 
-RADIX, LEVEL, POWERS = 2, 3, 4
-"""Where the rules' parameters hold p, n and the powers p^0 .. p^n; the first number of the busses
-of each level 1..n-1 follows."""
-
 MAX_LEVEL = 62
 """Largest n that numbers of 64 bits can have."""
+
+
+@inlined
+def joined_at(joint, level, seat, params):
+    """The corner of cluster `seat` on bus number `joint` of those between clusters of a level."""
+    p = params[RADIX]
+    above = joint // (p - 1)
+    corner = (seat + joint - above * (p - 1) + 1) % p
+    return (above * p + seat) * params[POWERS + level] + corner_of(level, corner, params)
 
 
 class DenseSnowflake(BusNetwork):
@@ -82,28 +96,21 @@ class DenseSnowflake(BusNetwork):
         return p - 1 + (digit if digit <= port else digit - 1)
 
     @rule
-    def channel(node, port, params):
-        """The bus that the port is on."""
-        return bus_at_place(node, 0 if port < params[RADIX] - 1 else 1, params)
-
-    @rule
     def bus_at(node, place, params):
-        """The bus of the last digit, then the bus between clusters."""
-        return bus_at_place(node, place, params)
-
-    @rule
-    def member_at(bus, seat, params):
-        """The processor with the digit that is the seat's number."""
+        """The bus of the last digit at place 0, the bus between clusters at place 1."""
         p, n = params[RADIX], params[LEVEL]
-        if bus < params[POWERS + n - 1]:
-            return bus * p + seat
-        level = 1
-        while level < n - 1 and bus >= params[POWERS + n + 1 + level]:
-            level += 1
-        bus -= params[POWERS + n + level]
-        above = bus // (p - 1)
-        corner = (seat + bus - above * (p - 1) + 1) % p
-        return (above * p + seat) * params[POWERS + level] + corner_of(level, corner, params)
+        if place == 0:
+            return node // p
+        corner = node % p
+        level = suffix(node, corner, params)
+        if level == n:
+            return -1
+        turn = (corner - digit_at(node, level, params) + p) % p
+        above = node // params[POWERS + level + 1]
+        return first_bus(level, params) + above * (p - 1) + turn - 1
+
+    channel = cluster_channel.bind("DenseSnowflake.channel", bus_at_place=bus_at)
+    member_at = cluster_member.bind("DenseSnowflake.member_at", joined_at=joined_at)
 
     @property
     def stated(self) -> dict[str, int]:
@@ -115,12 +122,6 @@ class DenseSnowflake(BusNetwork):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """A shortest path; where several are shortest, by the corner with the lowest digit."""
         return {"corners": lambda: stateless("corners", decide, self)}
-
-
-@inlined
-def digit_at(node, level, params):
-    """Base-p digit number `level` of a node, the last digit being number 0."""
-    return node // params[POWERS + level] % params[RADIX]
 
 
 @inlined
@@ -151,20 +152,6 @@ def across(node, corner, level, digit, other, params):
         + corner_of(level, there, params)
         - corner_of(level, corner, params)
     )
-
-
-@inlined
-def bus_at_place(node, place, params):
-    """The bus of the last digit at place 0, the bus between clusters at place 1; -1 = none."""
-    p, n = params[RADIX], params[LEVEL]
-    if place == 0:
-        return node // p
-    corner = node % p
-    level = suffix(node, corner, params)
-    if level == n:
-        return -1
-    turn = (corner - digit_at(node, level, params) + p) % p
-    return params[POWERS + n + level] + node // params[POWERS + level + 1] * (p - 1) + turn - 1
 
 
 @inlined

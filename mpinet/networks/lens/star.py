@@ -8,16 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.lens.busses import BusNetwork
+from mpinet.networks.lens.busses import (
+    LEVEL,
+    POWERS,
+    RADIX,
+    BusNetwork,
+    cluster_channel,
+    cluster_member,
+    digit_at,
+    first_bus,
+)
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 
-RADIX, LEVEL, POWERS = 2, 3, 4
-"""Where the rules' parameters hold p, n and the powers p^0 .. p^n; the connectors c_1 .. c_(n-1)
-and the first number of the busses that join them follow."""
-
 MAX_LEVEL = 39
 """Largest n that numbers of 64 bits can have."""
+
+
+@inlined
+def joined_at(joint, level, seat, params):
+    """The connector of cluster `seat` on bus number `joint` of those between clusters."""
+    return (joint * params[RADIX] + seat) * params[POWERS + level] + connector(level, params)
 
 
 class BusStar(BusNetwork):
@@ -46,7 +57,7 @@ class BusStar(BusNetwork):
             f"{p},{n}",
             size=p**n,
             ports=self.places * (p - 1),
-            params=[p, n, *(p**i for i in range(n + 1)), *self.connectors, *firsts[: n - 1]],
+            params=[p, n, *(p**i for i in range(n + 1)), *firsts[: n - 1], *self.connectors],
             busses=firsts[-1],
         )
 
@@ -73,26 +84,17 @@ class BusStar(BusNetwork):
         return first + (digit if digit <= port - first else digit - 1)
 
     @rule
-    def channel(node, port, params):
-        """The bus that the port is on."""
-        return bus_at_place(node, 0 if port < params[RADIX] - 1 else 1, params)
-
-    @rule
     def bus_at(node, place, params):
-        """The bus of the last digit, then a connector's second one."""
-        return bus_at_place(node, place, params)
+        """The bus of the last digit at place 0, a connector's second one at place 1."""
+        if place == 0:
+            return node // params[RADIX]
+        level = connector_level(node, params)
+        if level < 0:
+            return -1
+        return first_bus(level, params) + node // params[POWERS + level + 1]
 
-    @rule
-    def member_at(bus, seat, params):
-        """The processor with the digit that is the seat's number."""
-        p, n = params[RADIX], params[LEVEL]
-        if bus < params[POWERS + n - 1]:
-            return bus * p + seat
-        level = 1
-        while level < n - 1 and bus >= params[POWERS + 2 * n + level]:
-            level += 1
-        above = bus - params[POWERS + 2 * n + level - 1]
-        return (above * p + seat) * params[POWERS + level] + connector(level, params)
+    channel = cluster_channel.bind("BusStar.channel", bus_at_place=bus_at)
+    member_at = cluster_member.bind("BusStar.member_at", joined_at=joined_at)
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -139,15 +141,9 @@ def on_busses_of(u: int, p: int, found: list[int]) -> list[int]:
 
 
 @inlined
-def digit_at(node, level, params):
-    """Base-p digit number `level` of a node, the last digit being number 0."""
-    return node // params[POWERS + level] % params[RADIX]
-
-
-@inlined
 def connector(level, params):
     """The connector of the first cluster of a level 1..n-1."""
-    return params[POWERS + params[LEVEL] + level]
+    return params[POWERS + 2 * params[LEVEL] - 1 + level]
 
 
 @inlined
@@ -157,18 +153,6 @@ def connector_level(node, params):
         if node % params[POWERS + level] == connector(level, params):
             return level
     return -1
-
-
-@inlined
-def bus_at_place(node, place, params):
-    """The bus of the last digit at place 0, a connector's second bus at place 1; -1 = none."""
-    if place == 0:
-        return node // params[RADIX]
-    level = connector_level(node, params)
-    if level < 0:
-        return -1
-    first = params[POWERS + 2 * params[LEVEL] + level - 1]
-    return first + node // params[POWERS + level + 1]
 
 
 @rule

@@ -133,6 +133,12 @@ class LensNetwork(BusNetwork):
         return params[0] - first_row(params) + bus if params[COMPLETED] else -1
 
     @property
+    def digit_bits(self) -> int:
+        """The b > 0 with p = q = 2^b + 1: digits are of b bits each; 0 if there is none."""
+        R, S = self.radices
+        return R.bit_length() - 1 if R == S and R & (R - 1) == 0 else 0
+
+    @property
     def stated(self) -> dict[str, int]:
         """Sizes and diameters of sections 3 to 5 and 8."""
         R, S = self.radices
@@ -254,6 +260,14 @@ class Lens(LensNetwork):
         require_integer("lens", "n", n, 1)
         super().__init__(f"{p},{q},{n}", p - 1, q - 1, n, completed=False)
 
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Where p = q and digits are bits, there and back over the rows (section 7)."""
+        if not self.digit_bits:
+            return {}
+        module = "mpinet.networks.lens.ascend_uncompleted"
+        return {"rows": f"{module}:ThereAndBack", "mirrored": f"{module}:MirroredThereAndBack"}
+
 
 class CompletedLens(LensNetwork):
     """Completed lens: p processors a bus, p busses a processor, level n; the word is a circle."""
@@ -274,11 +288,22 @@ class CompletedLens(LensNetwork):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """For p = 3 the sweeps of 2^n elements round the rows (section 7)."""
-        if self.radices != (2, 2):
+        """Where digits are bits, the sweeps of section 7: of all processors, if that can be.
+
+        ``full``: N elements; ``rows``: R^n elements; ``instances``: n times R^n elements at once.
+        The others are fast where the dimensions descend.
+        """
+        if not self.digit_bits:
             return {}
-        module = "mpinet.networks.lens.ascend"
-        return {"rows": f"{module}:Rows", "mirrored": f"{module}:Mirrored"}
+        module, full = "mpinet.networks.lens.ascend", "mpinet.networks.lens.ascend_full"
+        everywhere = {"full": f"{full}:Full", "full-mirrored": f"{full}:MirroredFull"}
+        return {
+            **(everywhere if self.level & (self.level - 1) == 0 else {}),
+            "rows": f"{module}:Rows",
+            "mirrored": f"{module}:Mirrored",
+            "instances": f"{module}:Instances",
+            "instances-mirrored": f"{module}:MirroredInstances",
+        }
 
     def _bus_spelling(self, address: str) -> str:
         return f".{address[:-1]}" if address.endswith(".") else address

@@ -32,11 +32,17 @@ class PassSchedule(ABC):
     index : ndarray of int64, shape (k,)
         The elements at home on this rank: row k of a state array is element ``index[k]``. Between
         passes every element is at home.
+    instances : int
+        Sets of 2^q elements that are under way at once; usually one.
+    instance : ndarray of int64, shape (k,), or int
+        The sets of the elements of `index`, from 0.
     """
 
     name: ClassVar[str]
     dimensions: int
     index: Numbers
+    instances: int = 1
+    instance: Numbers | int = 0
 
     def __init__(self, machine: Machine):
         self.machine = machine
