@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.errors import MpinetError, UsageError
-from mpinet.machine import step
-from mpinet.machine.meters import ChannelLoad, Meters
+from mpinet.machine import enforcement, step
+from mpinet.machine.meters import ChannelLoad, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
@@ -148,16 +148,16 @@ class Machine:
             If any processor breaks the port model; it names step, processor, port and rule. Every
             rank raises it, those that only hear of it in this or their next collective.
         """
-        sends = self.checked(lambda: step.check_sends(self, nodes, ports))
+        sends = self.checked(lambda: enforcement.check_sends(self, nodes, ports))
         if payload is not None:
             payload = np.asarray(payload)
-            self.checked(lambda: step.check_payload(self, sends, payload))
+            self.checked(lambda: enforcement.check_payload(self, sends, payload))
         arrivals = step.carry(self, sends, payload, word)
         order, keys = step.in_order(self, arrivals, listen)
-        self.checked(lambda: step.check_received(self, sends, arrivals, keys))
+        self.checked(lambda: enforcement.check_received(self, sends, arrivals, keys))
         if not self.topology.links:
-            transmissions = step.heard_transmissions(self, sends)
-            self.checked(lambda: step.check_busses(self, transmissions))
+            transmissions = enforcement.heard_transmissions(self, sends)
+            self.checked(lambda: enforcement.check_busses(self, transmissions))
         self.count_step(sends)
         return Inbox(
             arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total
@@ -217,9 +217,7 @@ class Machine:
     @cached_property
     def wired_ports(self) -> int:
         """Wired ports of this rank's processors."""
-        return int(
-            step.count_wired(self.topology.neighbor.native, self.nodes, self.topology.params)
-        )
+        return int(count_wired(self.topology.neighbor.native, self.nodes, self.topology.params))
 
     @cached_property
     def used_ports(self) -> NDArray[np.uint32]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.compiled import kernel
+
 
 @dataclass
 class Meters:
@@ -44,3 +46,13 @@ class ChannelLoad:
 
     max: int
     mean: float
+
+
+@kernel("int64(port_rule, int64[::1], int64[::1])")
+def count_wired(neighbor_rule, nodes, params):
+    """Number of wired ports of these nodes."""
+    neighbor, wired = neighbor_rule.call, 0
+    for i in range(nodes.size):
+        for port in range(params[1]):
+            wired += neighbor(nodes[i], port, params) >= 0
+    return wired

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.machine import step
+from mpinet.machine import enforcement, step
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
@@ -27,14 +27,14 @@ class Plan:
 
     def __init__(self, machine: Machine, nodes: Any, ports: Any):
         self._machine = machine
-        sends = machine.checked(lambda: step.check_sends(machine, nodes, ports))
+        sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
         places = np.arange(len(sends.nodes))
         arrivals = step.carry(machine, sends, places, 0)
         order, keys = step.in_order(machine, arrivals, None)
-        machine.checked(lambda: step.check_received(machine, sends, arrivals, keys))
+        machine.checked(lambda: enforcement.check_received(machine, sends, arrivals, keys))
         if not machine.topology.links:
-            transmissions = step.heard_transmissions(machine, sends)
-            machine.checked(lambda: step.check_busses(machine, transmissions))
+            transmissions = enforcement.heard_transmissions(machine, sends)
+            machine.checked(lambda: enforcement.check_busses(machine, transmissions))
         self.nodes = arrivals.nodes[order]
         self.ports = arrivals.ports[order]
         self.senders = sends.nodes
@@ -75,7 +75,7 @@ class Plan:
             Different messages on one bus.
         """
         machine = self._machine
-        machine.checked(lambda: step.check_payload(machine, self._sends, payload))
+        machine.checked(lambda: enforcement.check_payload(machine, self._sends, payload))
         machine.count_step(self._sends)
         if machine.transport.size == 1:
             self.total = word

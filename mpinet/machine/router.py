@@ -8,8 +8,6 @@ those that came in the same step, the lowest number). No rank count can change e
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +15,10 @@ from numpy.typing import NDArray
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
+from mpinet.machine.ends import Delivered, Ends, with_room
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
-from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.routing import Routing
 
 Numbers = NDArray[np.int64]
 
@@ -31,25 +30,6 @@ INJECTED_AT_ONCE = 1 << 18
 
 NUMBER_BITS = 40
 """Bits of a message's number in a priority, below the step of its arrival."""
-
-
-@dataclass(frozen=True, eq=False)
-class Delivered:
-    """Messages that ended on this rank, by number.
-
-    Attributes
-    ----------
-    numbers, nodes, hops, steps : ndarray of int64, shape (k,)
-        The message's number, where it ended, after how many hops, in which step.
-    payload : ndarray of int64, shape (k, w)
-        What it carried.
-    """
-
-    numbers: Numbers
-    nodes: Numbers
-    hops: Numbers
-    steps: Numbers
-    payload: Numbers
 
 
 class Router:
@@ -103,15 +83,10 @@ class Router:
         self._seal = 0
         self._ideal = mode == "ideal"
         self._arbiter = None if self._ideal else Arbiter.where_needed(machine)
-        self._keep = keep
         self._waiting = np.zeros(machine.placement.count, np.uint32)
-        self._births = np.zeros((0, 2), np.int64)
         self._numbered = 0
-        self._latency = np.zeros(64, np.int64)
         self._ledger = np.zeros(hop.FIELDS, np.int64)
-        self._ends = np.zeros((0, hop.END_PAYLOAD + payload_words * keep), np.int64)
-        self._delivered: list[Numbers] = []
-        self._lost: list[Numbers] = []
+        self._ends = Ends(self._ledger, payload_words, keep)
         self._node = np.zeros(0, np.int64)
         self._port = np.zeros(0, np.int32)
         self._number = np.zeros(0, np.int64)
@@ -141,8 +116,7 @@ class Router:
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
         """
-        birth = [[self._numbered, self._ledger[hop.STEP]]]
-        self._births = np.concatenate([self._births, np.array(birth, np.int64)])
+        self._ends.expect(self._numbered)
         self._reserve(self.live + len(sources))
         for begin in range(0, len(sources), INJECTED_AT_ONCE):
             part = slice(begin, begin + INJECTED_AT_ONCE)
@@ -270,27 +244,21 @@ class Router:
     @property
     def latencies(self) -> Numbers:
         """How many messages were delivered after 0, 1, 2, .. steps, over all ranks (collective)."""
-        length = self.machine.max(len(self._latency))[0]
-        mine = np.zeros(length, np.int64)
-        mine[: len(self._latency)] = self._latency
-        return self.machine.transport.sum(mine)
+        mine = self._ends.latency
+        length = self.machine.max(len(mine))[0]
+        padded = np.zeros(length, np.int64)
+        padded[: len(mine)] = mine
+        return self.machine.transport.sum(padded)
 
     @property
     def delivered(self) -> Delivered:
         """The messages that ended on this rank (with `keep`)."""
-        ends = _by_number(self._delivered, self._ends)
-        return Delivered(
-            numbers=ends[:, hop.END_NUMBER],
-            nodes=ends[:, hop.END_NODE],
-            hops=ends[:, hop.END_HOPS],
-            steps=ends[:, hop.END_STEP],
-            payload=ends[:, hop.END_PAYLOAD :],
-        )
+        return self._ends.delivered
 
     @property
     def undeliverable(self) -> Numbers:
         """Rows (number, place) of the messages that could not go on, on this rank, by number."""
-        return _by_number(self._lost, self._ends)[:, (hop.END_NUMBER, hop.END_NODE)]
+        return self._ends.undeliverable
 
     @property
     def _width(self) -> int:
@@ -332,14 +300,14 @@ class Router:
             self.faults.dead,
             self.faults.cut,
             int(self.fifo),
-            self._ends,
+            self._ends.rows,
             leaving,
             owners,
             moves,
             ledger,
         )
         self._raise_wrong()
-        self._book_ends()
+        self._ends.book()
         return leaving[: ledger[hop.LEAVING]], owners[: ledger[hop.LEAVING]], moves
 
     def _grants(self) -> tuple[int, NDArray[np.bool_]]:
@@ -387,10 +355,10 @@ class Router:
             residents,
             self.faults.dead,
             self.faults.cut,
-            self._ends,
+            self._ends.rows,
             self._ledger,
         )
-        self._book_ends()
+        self._ends.book()
         if self.fifo:
             self._words[residents : self.live, -1] = self._ledger[hop.STEP]
         else:
@@ -405,24 +373,11 @@ class Router:
                 self.live,
             )
 
-    def _book_ends(self) -> None:
-        """Book the messages that the last pass brought to their end."""
-        lost = self._ledger[hop.LOST]
-        hop.book_ends(self._ends, self._births, self._latency, self._ledger)
-        ends = self._ends[: self._ledger[hop.ENDED]]
-        if self._ledger[hop.LOST] > lost:
-            stuck = ends[:, hop.END_STATUS] != ARRIVED
-            self._lost.append(ends[stuck])
-        if self._keep:
-            self._delivered.append(ends[ends[:, hop.END_STATUS] == ARRIVED])
-
     def _reserve(self, live: int) -> None:
         """Make room for `live` messages here, and for all of them to end."""
-        ledger = self._ledger
         for name in ("_node", "_port", "_number", "_hops", "_words"):
-            setattr(self, name, _with_room(getattr(self, name), live))
-        self._ends = _with_room(self._ends, live)
-        self._latency = _with_room(self._latency, int(ledger[hop.STEP]) + 2, fill=True)
+            setattr(self, name, with_room(getattr(self, name), live))
+        self._ends.reserve(live)
 
     def _raise_wrong(self) -> None:
         """Raise on every rank what the ledger says about a wrong decision, if anything."""
@@ -443,20 +398,3 @@ class Router:
             f"{who} does not come to an end: message {number} is at processor {node} after "
             f"{self._hops[place]} hops."
         )
-
-
-def _by_number(parts: list[Numbers], like: Numbers) -> Numbers:
-    """The rows of all parts by their first column; `like` gives the shape where there is none."""
-    rows = np.concatenate(parts) if parts else like[:0]
-    return rows[np.argsort(rows[:, 0])]
-
-
-def _with_room(array: NDArray[Any], length: int, fill: bool = False) -> NDArray[Any]:
-    """The array, or a longer one that begins with it, with at least `length` rows."""
-    if len(array) >= length:
-        return array
-    longer = (np.zeros if fill else np.empty)(
-        (max(length, 2 * len(array)), *array.shape[1:]), array.dtype
-    )
-    longer[: len(array)] = array
-    return longer

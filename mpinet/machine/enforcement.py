@@ -1,0 +1,277 @@
+"""The port model enforced: what the machine refuses in a step, with processor, port and rule.
+
+Senders are checked before anything moves, receivers and busses after it. A check is made by the
+rank that sees the violation; `Machine.checked` raises it on all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import ModelViolation, UsageError
+from mpinet.machine.step import (
+    PORTS_PER_WORD,
+    Arrivals,
+    Sends,
+    first_of_transmission,
+    heard_claims,
+)
+
+if TYPE_CHECKING:
+    from mpinet.machine.machine import Machine
+
+Numbers = NDArray[np.int64]
+
+FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
+
+
+def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:
+    """Look the sends up in the topology and check the senders' side of the port model.
+
+    Raises
+    ------
+    UsageError
+        Arrays of different lengths.
+    ModelViolation
+        A sender of another rank, an unwired port, a port or processor used too often.
+    """
+    nodes = np.ascontiguousarray(nodes, np.int64)
+    ports = np.ascontiguousarray(ports, np.int64)
+    if nodes.shape != ports.shape or nodes.ndim != 1:
+        raise UsageError(
+            f"Senders and ports must be equally long: {nodes.shape} and {ports.shape} are given."
+        )
+    topology = machine.topology
+    targets, arrivals = np.empty_like(nodes), np.empty_like(nodes)
+    if len(nodes) == 0:
+        return Sends(nodes, ports, targets, arrivals, nodes, 0)
+    nobody = (nodes < 0) | (nodes >= topology.size)
+    if nobody.any():
+        raise _sender_violation(machine, FOREIGN, int(nodes[nobody][0]), int(ports[nobody][0]))
+    slots = machine.slots(nodes)
+    limit = machine.model.send if topology.links else None
+    code, place = look_up_sends(
+        topology.neighbor.native,
+        topology.reverse_port.native,
+        topology.params,
+        nodes,
+        ports,
+        slots,
+        machine.placement.count,
+        -1 if limit is None else limit,
+        machine.used_ports,
+        machine.sent if limit is not None else machine.used_ports[:0],
+        targets,
+        arrivals,
+    )
+    if code != FINE:
+        raise _sender_violation(machine, code, int(nodes[place]), int(ports[place]))
+    if topology.links:
+        return Sends(nodes, ports, targets, arrivals, nodes[:0], len(nodes))
+    channels = topology.channel(nodes, ports)
+    transmissions = _check_transmissions(machine, nodes, ports, channels)
+    return Sends(nodes, ports, targets, arrivals, channels, transmissions)
+
+
+@kernel(
+    "UniTuple(int64, 2)(port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64, int64, uint32[::1], uint32[::1], int64[::1], int64[::1])"
+)
+def look_up_sends(
+    neighbor_rule,
+    reverse_rule,
+    params,
+    nodes,
+    ports,
+    slots,
+    count,
+    limit,
+    used,
+    sent,
+    targets,
+    arrivals,
+):
+    """Write where every send goes; the first violation's code and place, or (FINE, 0).
+
+    `used` has a bit for every port of the hosted processors, `sent` a count for each of them;
+    both are all zero before and after.
+    """
+    neighbor, reverse_port = neighbor_rule.call, reverse_rule.call
+    words = (params[1] + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    code, done = FINE, 0
+    for i in range(nodes.size):
+        node, port, slot = nodes[i], ports[i], slots[i]
+        if slot < 0 or slot >= count:
+            code = FOREIGN
+            break
+        if port < 0 or port >= params[1]:
+            code = NO_PORT
+            break
+        targets[i] = neighbor(node, port, params)
+        if targets[i] < 0:
+            code = UNWIRED
+            break
+        word = slot * words + port // PORTS_PER_WORD
+        bit = np.uint32(1 << (port % PORTS_PER_WORD))
+        if used[word] & bit:
+            code = TWICE
+            break
+        if limit >= 0 and sent[slot] == limit:
+            code = TOO_MANY
+            break
+        used[word] |= bit
+        if limit >= 0:
+            sent[slot] += np.uint32(1)
+        arrivals[i] = reverse_port(node, port, params)
+        done += 1
+    for i in range(done):
+        used[slots[i] * words + ports[i] // PORTS_PER_WORD] = np.uint32(0)
+        if limit >= 0:
+            sent[slots[i]] = np.uint32(0)
+    return code, done
+
+
+def _sender_violation(machine: Machine, code: int, node: int, port: int) -> ModelViolation:
+    step = machine.steps + 1
+    if code == FOREIGN:
+        return ModelViolation(
+            f"Step {step}: processor {node} is not hosted by rank {machine.placement.rank}, which "
+            "let it send; a rank acts for its own processors only."
+        )
+    rule = {
+        NO_PORT: f"there are only ports 0..{machine.topology.ports - 1}",
+        UNWIRED: "that port is not wired",
+        TWICE: "a channel carries one message per direction in a step",
+        TOO_MANY: f"a processor sends at most {machine.model.send} message(s) in a step",
+    }[code]
+    return ModelViolation(f"Step {step}: processor {node} sends on port {port}: {rule}.")
+
+
+def _check_transmissions(
+    machine: Machine, nodes: Numbers, ports: Numbers, channels: Numbers
+) -> int:
+    """Check the number of busses that each processor sends on; that of all transmissions."""
+    order = np.lexsort((channels, nodes))
+    starts = np.ones(len(nodes), bool)
+    starts[1:] = (np.diff(nodes[order]) != 0) | (np.diff(channels[order]) != 0)
+    senders = nodes[order][starts]
+    limit = machine.model.send
+    if limit is not None and len(senders) > limit:
+        over = np.flatnonzero(senders[limit:] == senders[:-limit])
+        if len(over):
+            at = order[np.flatnonzero(starts)[over[0] + limit]]
+            raise _sender_violation(machine, TOO_MANY, int(nodes[at]), int(ports[at]))
+    return int(starts.sum())
+
+
+def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None:
+    """Check that there is a message for every send, and one on all ports of a bus.
+
+    Raises
+    ------
+    UsageError
+        More or fewer messages than sends.
+    ModelViolation
+        A processor puts different messages on one bus.
+    """
+    if len(payload) != len(sends.nodes):
+        raise UsageError(f"{len(sends.nodes)} sends need as many messages, not {len(payload)}.")
+    if machine.topology.links or payload.nbytes == 0:
+        return
+    order = np.lexsort((sends.channels, sends.nodes))
+    nodes, channels = sends.nodes[order], sends.channels[order]
+    texts = np.ascontiguousarray(payload[order]).view(np.uint8).reshape(len(nodes), -1)
+    same_bus = (np.diff(nodes) == 0) & (np.diff(channels) == 0)
+    different = same_bus & (texts[1:] != texts[:-1]).any(axis=1)
+    if different.any():
+        at = order[np.flatnonzero(different)[0] + 1]
+        raise ModelViolation(
+            f"Step {machine.steps + 1}: processor {sends.nodes[at]} sends on port "
+            f"{sends.ports[at]}: sends on several ports of bus {sends.channels[at]} are one "
+            "transmission and must carry one message."
+        )
+
+
+def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Numbers) -> None:
+    """Check the receivers' side of the port model.
+
+    Parameters
+    ----------
+    arrivals : Arrivals
+        What came here, accepted or not: a link has carried it in any case.
+    keys : ndarray of int64, shape (k,)
+        receiver * ports + port of the accepted messages, ascending.
+
+    Raises
+    ------
+    ModelViolation
+        A receiver takes too many messages, or a half-duplex link carries two.
+    """
+    ports = machine.topology.ports
+    limit = machine.model.receive
+    if limit is not None and len(keys) > limit:
+        nodes = keys // ports
+        over = np.flatnonzero(nodes[limit:] == nodes[:-limit])
+        if len(over):
+            node, port = divmod(int(keys[over[0] + limit]), ports)
+            raise ModelViolation(
+                f"Step {machine.steps + 1}: processor {node} receives on port {port}: a processor "
+                f"accepts at most {limit} message(s) in a step."
+            )
+    if machine.model.half_duplex:
+        came = arrivals.nodes * ports + arrivals.ports
+        both = np.intersect1d(came, sends.nodes * ports + sends.ports)
+        if len(both):
+            node, port = divmod(int(both[0]), ports)
+            raise ModelViolation(
+                f"Step {machine.steps + 1}: processor {node} sends and receives on port {port}: a "
+                "half-duplex link carries one message in a step."
+            )
+
+
+def heard_transmissions(machine: Machine, sends: Sends) -> Numbers:
+    """The transmissions on busses that have a member here (collective).
+
+    A transmission is made known to every rank that hosts a member of its bus, as every member
+    hears it.
+
+    Returns
+    -------
+    ndarray of int64, shape (m, 2)
+        Rows (sender, bus).
+    """
+    pairs = np.stack([sends.nodes, sends.channels], axis=1)
+    return heard_claims(machine, pairs[first_of_transmission(sends)])
+
+
+def check_busses(machine: Machine, transmissions: Numbers) -> None:
+    """Check that every bus carries one of the transmissions that are heard here.
+
+    Raises
+    ------
+    ModelViolation
+        Two members of one bus send in the same step.
+    """
+    senders, channels = transmissions.T
+    order = np.lexsort((senders, channels))
+    senders, channels = senders[order], channels[order]
+    clash = (np.diff(channels) == 0) & (np.diff(senders) != 0)
+    if clash.any():
+        at = int(np.flatnonzero(clash)[0])
+        port = _port_on(machine, int(senders[at + 1]), int(channels[at]))
+        raise ModelViolation(
+            f"Step {machine.steps + 1}: processor {senders[at + 1]} sends on port {port}: bus "
+            f"{channels[at]} carries one transmission in a step, and processor {senders[at]} "
+            "sends on it, too."
+        )
+
+
+def _port_on(machine: Machine, node: int, channel: int) -> int:
+    """The lowest port of a processor on a bus."""
+    topology = machine.topology
+    wired = [port for port in range(topology.ports) if topology.neighbor(node, port) >= 0]
+    return next(port for port in wired if topology.channel(node, port) == channel)
