@@ -1,22 +1,24 @@
 """Makes a test run under MPI pass or fail as one: the ranks agree on every test's outcome.
 
 Without agreement a test that fails on one rank alone lets that rank run ahead; its next collective
-meets the old one of the others, and the run hangs or compares the wrong things. So every phase of
-every test below tests/mpi ends in a small collective. Collectives are allowed in fixtures, too.
+meets the old one of the others, and the run hangs or compares the wrong things. So every test
+below tests/mpi, its fixtures included, ends in one small collective. Collectives are allowed in
+fixtures, too.
 """
 
 import os
 import sys
 import time
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import hypothesis
 import pytest
+from _pytest.runner import runtestprotocol
 
 MPI_TESTS = Path(__file__).parent / "mpi"
 PASSED, SKIPPED, FAILED = 1, 2, 4  # bits: their union over the ranks tells who differs
+OUTCOMES = {"passed": PASSED, "skipped": SKIPPED, "failed": FAILED}
 PATIENCE = {PASSED: 45.0, SKIPPED: 45.0, FAILED: 8.0}  # seconds to wait for ranks still busy
 
 # The ranks must draw the same examples, and take their time on a crowded machine.
@@ -66,37 +68,28 @@ class AgreementPlugin:
         if any(theirs != tests for _, theirs in everyone):
             raise session.Interrupted("the ranks collected different tests")
 
-    def agree(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Run one phase of a test here, then make its outcome that of all ranks."""
-        result, problem = None, None
-        outcome, report = PASSED, ""
-        try:
-            result = yield
-        except pytest.skip.Exception as skip:
-            problem, outcome, report = skip, SKIPPED, f"skipped: {skip}"
-        except (Exception, pytest.fail.Exception) as failure:
-            info = pytest.ExceptionInfo.from_exception(failure)
-            problem, outcome, report = failure, FAILED, str(item.repr_failure(info))
-        everyone = self.gather(outcome, report, item.nodeid)
-        others = [(r, words) for r, (theirs, words) in enumerate(everyone) if theirs != outcome]
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """Run a test here, make its outcome that of all ranks, and only then report it."""
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        self.agree(reports)
+        for report in reports:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    def agree(self, reports: list[pytest.TestReport]) -> None:
+        """Make a test's outcome here that of all ranks: failed if they differ."""
+        mine = max(reports, key=lambda report: (OUTCOMES[report.outcome], report.when == "call"))
+        outcome = OUTCOMES[mine.outcome]
+        words = "" if outcome == PASSED else mine.longreprtext
+        everyone = self.gather(outcome, words, mine.nodeid)
+        others = [(r, theirs) for r, (bit, theirs) in enumerate(everyone) if bit != outcome]
         if others and outcome != FAILED:
-            told = "\n".join(f"--- rank {r}: {words or 'passed'}" for r, words in others)
-            pytest.fail(f"the ranks disagree (here: {report or 'passed'})\n{told}", pytrace=False)
-        if problem is not None:
-            raise problem
-        return result
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        return (yield from self.agree(item))
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        return (yield from self.agree(item))
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        return (yield from self.agree(item))
+            told = "\n".join(f"--- rank {r}: {theirs or 'passed'}" for r, theirs in others)
+            mine.outcome = "failed"
+            mine.longrepr = f"the ranks disagree (here: {words or 'passed'})\n{told}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
