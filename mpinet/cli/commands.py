@@ -22,6 +22,8 @@ COMMANDS = {
     "scatter": "bring a different item from one processor to every other",
     "gather": "bring an item from every processor to one",
     "exchange": "bring a different item from every processor to every other",
+    "reduce": "combine the items of all processors at one",
+    "circulate": "let every item visit all processors of its subcube",
     "ascend": "run an ASCEND program",
     "descend": "run a DESCEND program",
     "embed": "embed a network in another, and emulate its programs",

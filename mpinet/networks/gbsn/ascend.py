@@ -1,7 +1,11 @@
-"""ASCEND and DESCEND on the BSN (spec of GBSN, section 4; the paper only names them)."""
+"""ASCEND and DESCEND on the BSN (spec of GBSN, section 4; the paper only names them).
+
+A GBSN of equal blocks that is a BSN, with the same numbers and ports, is a host, too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from math import gcd
 
@@ -9,7 +13,9 @@ import numpy as np
 
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.gbsn.regular import BlockShift
+from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Array, Numbers, Pass
 from mpinet.programs.schedules.moves import Moves, Sends, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
@@ -33,21 +39,17 @@ class Sections(PassSchedule):
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
-        topology = machine.topology
-        if not isinstance(topology, BlockShift):
-            raise UsageError(
-                f"The algorithm {self.name} needs a block shift network, as bsn:2,2,8, and is "
-                f"given {topology.name}."
-            )
-        self.dimensions = topology.bits
+        network = require_block_shift(machine.topology, self.name)
+        self.dimensions = network.bits
         self.index = machine.nodes
-        self._shift = topology.shift
-        self._rotations = topology.bits // gcd(topology.bits, topology.shift)
+        self._shift = network.shift
+        self._rotations = network.bits // gcd(network.bits, network.shift)
+        self._offset = 0
         self._moves = Moves(machine, self.name)
 
     def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
         """Section after section, then home."""
-        stages, offset, begun = [], 0, self.machine.steps
+        stages, begun = [], self.machine.steps
         registers = np.stack([state, state])
 
         def end_stage(name: str) -> None:
@@ -59,22 +61,31 @@ class Sections(PassSchedule):
                 watch(self.machine.steps)
 
         for section, dimensions in groupby(sweep.dimensions, lambda j: j // self._shift):
-            self._turn(offset, section, registers)
-            offset = section
+            self._turn(section, registers)
             for j in dimensions:
                 self._exchange(sweep, j, section, registers)
             end_stage(f"section {section}")
-        self._turn(offset, 0, registers)
+        self.come_home(registers)
         end_stage("home")
         state[:] = registers[HELD]
         return stages
 
-    def _turn(self, offset: int, section: int, registers: Array) -> None:
-        """Shift from one offset to another, the shorter way; on a tie right, but home left."""
-        right, left = (section - offset) % self._rotations, (offset - section) % self._rotations
-        rightwards = right <= left if section else right < left
+    def come_home(self, registers: Array) -> None:
+        """End a pass: shift all elements home."""
+        self._turn(0, registers)
+
+    def prefers_right(self, section: int) -> bool:
+        """Whether both ways being equally long the shifts go right: home they go left."""
+        return section > 0
+
+    def _turn(self, section: int, registers: Array) -> None:
+        """Shift until this section is rightmost, the shorter way."""
+        right = (section - self._offset) % self._rotations
+        left = (self._offset - section) % self._rotations
+        rightwards = right < left or (right == left and self.prefers_right(section))
         for _ in range(min(right, left)):
             self._shift_all(-self._shift if rightwards else self._shift, registers)
+        self._offset = section
 
     def _shift_all(self, by: int, registers: Array) -> None:
         """One step: every element moves on, but for those that stay where they are."""
@@ -102,3 +113,57 @@ class Sections(PassSchedule):
     def _elements(self, section: int) -> Numbers:
         """The elements at this rank's processors while a section is rightmost."""
         return rotated_left(self.machine.nodes, self.dimensions, section * self._shift)
+
+
+class Unaligned(Sections):
+    """As `Sections`, but nothing is shifted home: the next pass begins where the last one ended.
+
+    A reduction that all processors learn takes n + p - 1 steps, since everybody has the result
+    wherever the elements are. Data circulation is a program of this schedule, too: it turns to the
+    section of each exchange by the shorter way, on a tie right, and ends at home. `index` tells
+    where the elements are between programs.
+    """
+
+    name = "unaligned"
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self.index = machine.nodes.copy()
+
+    def carry_out(
+        self, program: Sequence[Pass], state: Array, watch: Watch | None = None
+    ) -> list[list[Phase]]:
+        """As in `PassSchedule`; `index` changes in place, for all who hold it."""
+        stages = super().carry_out(program, state, watch)
+        self.index[:] = self._elements(self._offset)
+        return stages
+
+    def come_home(self, registers: Array) -> None:
+        """Stay."""
+
+    def prefers_right(self, section: int) -> bool:
+        """Always."""
+        return True
+
+
+def require_block_shift(topology: Topology, algorithm: str) -> BlockShift:
+    """The BSN that a network is: itself, or the one with the GBSN's numbers and ports.
+
+    Raises
+    ------
+    UsageError
+        It is none.
+    """
+    if isinstance(topology, BlockShift):
+        return topology
+    if not isinstance(topology, GeneralizedBlockShift):
+        raise UsageError(
+            f"The algorithm {algorithm} needs a block shift network, as bsn:2,2,8, and is given "
+            f"{topology.name}."
+        )
+    if topology.regular is None:
+        raise UsageError(
+            f"The algorithm {algorithm} needs a GBSN that is a BSN: 2^c blocks of 2^b processors "
+            f"each, for the shift b, and one a that divides b. {topology.name} is none."
+        )
+    return topology.regular

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cached_property
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
@@ -21,6 +22,7 @@ from mpinet.networks.gbsn.description import (
     record,
 )
 from mpinet.networks.gbsn.partial import flipped_bits, partial_ports
+from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.gbsn.routing import decide
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
@@ -142,9 +144,26 @@ class GeneralizedBlockShift(Topology):
             return super().routings
         return {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
 
+    @cached_property
+    def regular(self) -> BlockShift | None:
+        """The BSN with the same numbers and ports, if there is one (spec of GBSN, 2)."""
+        blocks, b = len(self.m), self.shift
+        if set(self.m) != {2**b} or len(set(self.a)) > 1 or blocks & (blocks - 1):
+            return None
+        try:
+            return BlockShift(self.a[0], b, self.bits)
+        except TopologyError:  # a does not divide b, or the words are too long
+            return None
+
+    @property
+    def ascend_schedules(self) -> dict[str, str]:
+        """Those of the BSN, if the network is one (section 4)."""
+        return self.regular.ascend_schedules if self.regular else {}
+
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Along the routing's tree, if the network is completed."""
-        return {"routes": lambda: route_schedule(self, root)} if self.completed else {}
+        """Along the routing's tree, if the network is completed; those of the BSN, if it is one."""
+        own = {"routes": lambda: route_schedule(self, root)} if self.completed else {}
+        return {**own, **self.regular.schedules(root)} if self.regular else own
 
 
 def block_sizes(m: Sequence[int]) -> tuple[int, ...]:

@@ -103,8 +103,11 @@ class BlockShift(Topology):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Section after section (section 4)."""
-        return {"sections": "mpinet.networks.gbsn.ascend:Sections"}
+        """Section after section, then home or not (section 4)."""
+        return {
+            "sections": "mpinet.networks.gbsn.ascend:Sections",
+            "unaligned": "mpinet.networks.gbsn.ascend:Unaligned",
+        }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Section by section, bit by bit (one-port) or subsection by subsection (all-port)."""

@@ -1,60 +1,39 @@
 """ASCEND and DESCEND on the BSN (spec of GBSN, 4) and on the completed lens (spec of lens, 7)."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from mpi.machine.ranks import everyone
+from mpi.programs.passes import KINDS, PORTS, Tangle, machine_for, mixed_program
+from serial.gbsn.reference import rotl
+from serial.machine.outcome import moves_of, together
 
+import mpinet
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
-from mpinet.machine.placement import scattered
+from mpinet.machine.trace import Trace
 from mpinet.machine.transport import world
+from mpinet.networks.gbsn.ascend import Sections
 from mpinet.networks.lens.ascend import Rows
 from mpinet.programs import ascend
-from mpinet.programs.operators import Operator, Pass
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.schedules.moves import Sends, joined
 
-MODULUS = 65537
 NETWORKS = [
     "bsn:1,1,1", "bsn:1,1,5", "bsn:1,2,4", "bsn:2,2,4", "bsn:2,2,3", "bsn:2,2,5", "bsn:3,3,7",
     "bsn:1,3,8", "bsn:2,4,6", "bsn:4,4,4", "bsn:1,5,8", "bsn:1,1,6",
 ]  # fmt: skip
 LENSES = ["clens:3,2", "clens:3,3", "clens:3,4", "clens:3,6"]
+PROGRAMS = [
+    ("prefix", "ascend"), ("fft", "ascend"), ("fft", "descend"), ("bitonic-sort", "descend"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def transport():
     return world()
-
-
-class Tangle(Operator):
-    """Passes over ranges of dimensions, in which every pair, order and dimension counts."""
-
-    name = "tangle"
-
-    def __init__(self, *ranges):
-        self.ranges = ranges
-
-    def passes(self, kind, q):
-        return [Pass(kind, low, high, self.oper) for kind, low, high in self.ranges]
-
-    def oper(self, j, i, low, high):
-        return (3 * low + 5 * high + i * j) % MODULUS, (7 * low - high * i + j + 1) % MODULUS
-
-    def expected(self, values):
-        a = [int(value) for value in values]
-        for kind, low, high in self.ranges:
-            upwards = range(low, high)
-            for j in upwards if kind == "ascend" else reversed(upwards):
-                for i in range(len(a)):
-                    if not i >> j & 1:
-                        a[i], a[i + 2**j] = self.oper(j, i, a[i], a[i + 2**j])
-        return np.array(a)
-
-
-def machine_for(transport, name, ports="all", seed=None):
-    machine = Machine(name, ports, transport)
-    if seed is None:
-        return machine
-    return Machine(name, ports, transport, scattered(machine.topology, seed))
 
 
 def numbers_of(name):
@@ -68,20 +47,25 @@ def way_home(section, b, n):
     return min(section, rotations - section)
 
 
-@pytest.mark.parametrize("ports", ["all", "one"])
+def bsn_steps(b, n, low, high):
+    """A pass over [low, high): to its first section, through all of them, and home."""
+    first, last = low // b, (high - 1) // b
+    return way_home(first, b, n) + high - low + last - first + way_home(last, b, n)
+
+
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_full_pass_on_a_bsn_takes_the_steps_of_the_spec(transport, name, ports):
+def test_a_full_pass_on_a_bsn_takes_the_steps_of_the_spec(transport, name):
     _, b, n = numbers_of(name)
     p = -(-n // b)
     steps = n + (p - 1) + way_home(p - 1, b, n)
     if n % b == 0 and p >= 2:
         assert steps == n + p
-    for kind in ("ascend", "descend"):
+    for ports, kind in product(PORTS, KINDS):
         machine = machine_for(transport, name, ports)
         result = ascend.run(machine, Tangle((kind, 0, n)), kind)
         assert result.correct
         assert (result.algorithm, result.elements) == ("sections", 2**n)
-        assert result.steps == machine.steps == steps
+        assert result.steps == machine.steps == steps == bsn_steps(b, n, 0, n)
         assert sum(count for _, count in result.phases) == steps
 
 
@@ -89,14 +73,129 @@ def test_a_full_pass_on_a_bsn_takes_the_steps_of_the_spec(transport, name, ports
 def test_a_pass_over_a_range_shifts_there_and_home_the_shorter_ways(transport, name):
     _, b, n = numbers_of(name)
     machine = machine_for(transport, name, "one")
-    for low in range(n + 1):
-        for high in range(low, n + 1):
-            first, last = low // b, max(high - 1, low) // b
-            shifts = way_home(first, b, n) + last - first + way_home(last, b, n)
-            for kind in ("ascend", "descend"):
-                result = ascend.run(machine, Tangle((kind, low, high)))
+    for low, high, kind in product(range(n + 1), range(n + 1), KINDS):
+        if low <= high:
+            result = ascend.run(machine, Tangle((kind, low, high)))
+            assert result.correct
+            assert result.steps == (bsn_steps(b, n, low, high) if low < high else 0)
+
+
+@pytest.mark.parametrize("name", ["bsn:1,2,4", "bsn:2,2,5", "bsn:1,3,6", "bsn:1,1,6"])
+def test_fft_sort_and_prefix_take_the_steps_of_their_passes_on_a_bsn(transport, name):
+    _, b, n = numbers_of(name)
+    passes = {"bitonic-sort": sum(bsn_steps(b, n, 0, s) for s in range(1, n + 1))}
+    for ports, (operator, kind) in product(PORTS, PROGRAMS):
+        result = ascend.run(machine_for(transport, name, ports, 2), operator, kind)
+        assert result.correct
+        assert result.steps == passes.get(operator, bsn_steps(b, n, 0, n))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_everybody_learns_the_minimum_without_the_way_home(transport, name):
+    _, b, n = numbers_of(name)
+    p = -(-n // b)
+    values = np.random.default_rng(n).permutation(2**n)
+    for ports in PORTS:
+        machine = machine_for(transport, name, ports, seed=b)
+        result = ascend.run(
+            machine, "min", algorithm="unaligned", values=lambda index: values[index]
+        )
+        assert result.steps == machine.steps == n + p - 1
+        assert result.correct and not result.values.any()
+        assert len(result.values) == len(machine.nodes)
+        homes = [rotl(int(node), (p - 1) * b, n) for node in machine.nodes]
+        assert result.index.tolist() == homes
+
+
+def test_unaligned_passes_follow_each_other_where_they_are(transport):
+    program, b, n = mixed_program(5), 2, 5
+    rotations, offset, steps = 5, 0, 0
+    for kind, low, high in program:
+        sections = [j // b for j in range(low, high)]
+        for section in sections if kind == "ascend" else sections[::-1]:
+            way = (section - offset) % rotations
+            steps, offset = steps + min(way, rotations - way) + 1, section
+    operator = Tangle(*program)
+    wanted = operator.expected(operator.draw(0, n, np.arange(2**n)))
+    for seed in (None, 4):
+        machine = machine_for(transport, "bsn:2,2,5", "one", seed)
+        result = ascend.run(machine, operator, algorithm="unaligned")
+        assert (result.correct, result.steps) == (True, steps)
+        assert result.values.tolist() == wanted[result.index].tolist()
+
+
+EQUAL_BLOCKS = {
+    "gbsn:2,m=4-4-4-4,a=1": "bsn:1,2,4",
+    "gbsn:2,m=4-4-4-4,a=2": "bsn:2,2,4",
+    "gbsn:2,m=4-4-4-4-4-4-4-4,a=1": "bsn:1,2,5",
+    "gbsn:1,m=2-2-2-2,a=1,completed=no": "bsn:1,1,3",
+    "gbsn:3,m=8-8,a=3": "bsn:3,3,4",
+    "gbsn:3,m=8,a=1": "bsn:1,3,3",
+}
+
+
+def sends_of(machine):
+    """Everything that has been sent on the machine, ports included."""
+    return together(everyone, [tuple(move[:4]) for move in moves_of(machine)])
+
+
+@pytest.mark.parametrize(("name", "same"), EQUAL_BLOCKS.items())
+def test_a_gbsn_that_is_a_bsn_does_what_the_bsn_does(transport, name, same):
+    for ports in PORTS:
+        found = []
+        for network in (name, same):
+            machine = Machine(network, ports, transport, trace=Trace())
+            for algorithm in (None, "unaligned"):
+                result = ascend.run(machine, "sum", algorithm=algorithm)
                 assert result.correct
-                assert result.steps == (high - low + shifts if high > low else 0)
+                found.append((network, result.algorithm, result.phases))
+            told = broadcast(machine, 1, "sections")
+            assert told.informed == machine.topology.size
+            found.append((network, told, sends_of(machine)))
+        half = len(found) // 2
+        assert [row[1:] for row in found[:half]] == [row[1:] for row in found[half:]]
+
+
+def test_the_subsections_of_a_gbsn_are_those_of_the_bsn(transport):
+    results = []
+    for network in ("gbsn:2,m=4-4-4-4-4-4-4-4,a=2", "bsn:2,2,5"):
+        machine = Machine(network, "all", transport, trace=Trace())
+        results.append((broadcast(machine, 9, "subsections"), sends_of(machine)))
+    assert results[0] == results[1]
+    assert results[0][0].steps == 3 + 3 - 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gbsn:1,m=4-4-4-4,a=1", "gbsn:2,m=4-4-4,a=1", "gbsn:2,m=4-4-4-3,a=1", "gbsn:3,m=8-8,a=2",
+        "gbsn:2,m=4-4,a=1-2",
+    ],
+)  # fmt: skip
+def test_other_gbsns_are_no_hosts_and_have_no_sections(transport, name):
+    topology = mpinet.open(name)
+    assert topology.ascend_schedules == {}
+    assert set(topology.schedules(0)) == {"routes"}
+    machine = machine_for(transport, topology)
+    with pytest.raises(UsageError, match=r"needs a GBSN that is a BSN: .* is none"):
+        ascend.run(machine, "sum", algorithm=Sections)
+    with pytest.raises(UsageError, match="no ASCEND algorithm 'sections'"):
+        ascend.run(machine, "sum", algorithm="sections")
+
+
+def test_two_exchanges_in_a_step_are_refused_on_a_bsn(transport):
+    class Hasty(Sections):
+        def _exchange(self, sweep, j, section, registers):
+            nodes = self.machine.nodes
+            everyone = np.arange(len(nodes))
+
+            def sends():
+                return joined(Sends(everyone, nodes ^ 1), Sends(everyone, nodes ^ 2))
+
+            self._moves.move("both", registers, sends, lambda origins, receivers: 1)
+
+    with pytest.raises(ModelViolation, match=r"Step 1: processor .* at most 1 message"):
+        ascend.run(machine_for(transport, "bsn:1,2,4", "one"), "sum", algorithm=Hasty)
 
 
 def test_stages_on_a_bsn_are_sections_and_the_way_home(transport):
@@ -111,14 +210,11 @@ def lens_steps(n, low, high, swift, accepts):
     return n if swift and accepts == "all" else n + high - low
 
 
-@pytest.mark.parametrize("ports", ["all", "one"])
 @pytest.mark.parametrize("algorithm", ["rows", "mirrored"])
 @pytest.mark.parametrize("name", LENSES)
-def test_a_full_pass_on_a_completed_lens_takes_the_steps_of_the_spec(
-    transport, name, algorithm, ports
-):
+def test_a_full_pass_on_a_completed_lens_takes_the_steps_of_the_spec(transport, name, algorithm):
     _, n = numbers_of(name)
-    for kind in ("ascend", "descend"):
+    for ports, kind in product(PORTS, KINDS):
         machine = machine_for(transport, name, ports)
         result = ascend.run(machine, Tangle((kind, 0, n)), kind, algorithm=algorithm)
         assert result.correct
@@ -128,19 +224,30 @@ def test_a_full_pass_on_a_completed_lens_takes_the_steps_of_the_spec(
         assert machine.messages == 2**n * result.steps
 
 
-@pytest.mark.parametrize("ports", ["all", "one"])
 @pytest.mark.parametrize("algorithm", ["rows", "mirrored"])
-def test_a_pass_over_a_range_goes_round_all_rows_of_the_lens(transport, algorithm, ports):
+def test_a_pass_over_a_range_goes_round_all_rows_of_the_lens(transport, algorithm):
     n = 4
-    machine = machine_for(transport, "clens:3,4", ports)
-    for low in range(n):
-        for high in range(low + 1, n + 1):
-            for kind in ("ascend", "descend"):
+    for ports in PORTS:
+        machine = machine_for(transport, "clens:3,4", ports)
+        for low, high, kind in product(range(n), range(1, n + 1), KINDS):
+            if low < high:
                 result = ascend.run(machine, Tangle((kind, low, high)), algorithm=algorithm)
                 assert result.correct
                 swift = (kind == "ascend") == (algorithm == "rows")
                 assert result.steps == lens_steps(n, low, high, swift, ports)
-    assert ascend.run(machine, Tangle(("ascend", 2, 2)), algorithm=algorithm).steps == 0
+        assert ascend.run(machine, Tangle(("ascend", 2, 2)), algorithm=algorithm).steps == 0
+
+
+@pytest.mark.parametrize("name", ["clens:3,2", "clens:3,4", "clens:3,5"])
+def test_fft_sort_and_prefix_take_the_steps_of_their_passes_on_a_lens(transport, name):
+    _, n = numbers_of(name)
+    for ports, algorithm, (operator, kind) in product(PORTS, ("rows", "mirrored"), PROGRAMS):
+        machine = machine_for(transport, name, ports, 2)
+        result = ascend.run(machine, operator, kind, algorithm=algorithm)
+        swift = (kind == "ascend") == (algorithm == "rows")
+        highs = range(1, n + 1) if operator == "bitonic-sort" else [n]
+        assert result.correct
+        assert result.steps == sum(lens_steps(n, 0, high, swift, ports) for high in highs)
 
 
 def test_elements_of_a_lens_are_at_home_in_the_last_row(transport):
@@ -169,7 +276,6 @@ def test_hearing_both_operands_at_once_is_refused_where_one_is_accepted(transpor
         ascend.run(machine_for(transport, "clens:3,3", "one"), "sum", algorithm=Hasty)
 
 
-@pytest.mark.parametrize("ports", ["all", "one"])
 @pytest.mark.parametrize(
     ("name", "algorithm"),
     [
@@ -177,38 +283,28 @@ def test_hearing_both_operands_at_once_is_refused_where_one_is_accepted(transpor
         ("clens:3,4", "rows"), ("clens:3,4", "mirrored"),
     ],
 )  # fmt: skip
-def test_programs_give_the_same_on_any_mapping(transport, name, algorithm, ports):
+def test_programs_give_the_same_on_any_mapping(transport, name, algorithm):
     q = numbers_of(name)[-1]
-    program = ("ascend", 1, q), ("descend", 0, q - 1), ("descend", q - 1, q), ("ascend", 0, 2)
-    operator = Tangle(*program)
+    operator = Tangle(*mixed_program(q))
     wanted = operator.expected(operator.draw(0, q, np.arange(2**q)))
-    stages = set()
-    for seed in (None, 3, 8):
-        machine = machine_for(transport, name, ports, seed)
-        result = ascend.run(machine, operator, algorithm=algorithm)
-        assert result.correct
-        assert result.values.tolist() == wanted[result.index].tolist()
-        assert machine.sum(len(result.index))[0] == 2**q
-        stages.add(tuple(result.phases))
-    assert len(stages) == 1
-
-
-@pytest.mark.parametrize("name", ["bsn:2,2,5", "bsn:1,2,4", "clens:3,2", "clens:3,5"])
-@pytest.mark.parametrize(
-    ("operator", "kind"),
-    [("prefix-sum", "ascend"), ("fft", "ascend"), ("fft", "descend"), ("bitonic-sort", "descend")],
-)
-def test_fft_sort_and_prefix_run_on_the_papers_hosts(transport, name, operator, kind):
-    for ports in ("all", "one"):
-        assert ascend.run(machine_for(transport, name, ports, 2), operator, kind).correct
+    for ports in PORTS:
+        stages = set()
+        for seed in (None, 3, 8):
+            machine = machine_for(transport, name, ports, seed)
+            result = ascend.run(machine, operator, algorithm=algorithm)
+            assert result.correct
+            assert result.values.tolist() == wanted[result.index].tolist()
+            assert machine.sum(len(result.index))[0] == 2**q
+            stages.add(tuple(result.phases))
+        assert len(stages) == 1
 
 
 @pytest.mark.parametrize(
     ("name", "algorithm", "sentence"),
     [
-        ("clens:5,2", "rows", "There is no ASCEND algorithm 'rows' for clens:5,2"),
-        ("clens:5,2", Rows, "The algorithm rows needs a completed lens with p = 3"),
-        ("lens:3,3,2", Rows, "The algorithm rows needs a completed lens with p = 3"),
+        ("clens:4,2", "rows", "There is no ASCEND algorithm 'rows' for clens:4,2"),
+        ("clens:4,2", Rows, "The algorithm rows needs a completed lens with p = 2^b + 1"),
+        ("lens:3,3,2", Rows, "The algorithm rows needs a completed lens with p = 2^b + 1"),
         ("hypercube:3", "sections", "There is no ASCEND algorithm 'sections'"),
     ],
 )
@@ -219,5 +315,5 @@ def test_networks_that_are_no_hosts_get_a_sentence(transport, name, algorithm, s
 
 
 def test_other_completed_lenses_are_routed(transport):
-    result = ascend.run(machine_for(transport, "clens:5,2"), "prefix")
-    assert (result.algorithm, result.elements, result.correct) == ("routed", 32, True)
+    result = ascend.run(machine_for(transport, "clens:2,8"), "prefix")
+    assert (result.algorithm, result.elements, result.correct) == ("routed", 8, True)

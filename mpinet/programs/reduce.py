@@ -1,0 +1,215 @@
+"""Reduction to one root: a broadcast backwards, in which everybody combines what comes.
+
+A processor that the broadcast reaches first in step t of T sends what it has combined back over
+the same link in step T + 1 - t: by then those that it passed the message on to have told it theirs.
+The broadcast itself, on a machine of its own whose steps are not the reduction's, tells every
+processor when and over which link it is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine, PortModel
+from mpinet.machine.machine import Inbox
+from mpinet.machine.step import heard_claims
+from mpinet.networks.topology import Topology
+from mpinet.programs import broadcast as forwards
+from mpinet.programs.collective import CollectiveResult, items
+
+Numbers = NDArray[np.int64]
+Watch = Callable[[int], None]
+
+OPERATORS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
+"""What becomes of two items; their order does not matter. Sums are taken modulo 2^64."""
+
+NEUTRAL = {"min": 2**63 - 1, "max": -(2**63), "sum": 0}
+"""What a switch, which has no item of its own, begins with."""
+
+CHUNK = 2**16
+"""Items that are asked for at a time for the serial check."""
+
+
+@dataclass(frozen=True)
+class ReduceResult(CollectiveResult):
+    """What a reduction took, and what it came to.
+
+    Attributes
+    ----------
+    value : int
+        What the root has in the end.
+    """
+
+    value: int
+
+
+def reduce(
+    machine: Machine,
+    root: int,
+    operator: str = "min",
+    algorithm: str | None = None,
+    seed: int = 0,
+    values: Callable[[Numbers], Numbers] | None = None,
+    watch: Watch | None = None,
+) -> ReduceResult:
+    """Combine the items of all processors at the root (collective).
+
+    On links it takes the steps of the broadcast that is turned round. On a bus those that one
+    transmission has reached answer one after the other, in member order. Switches on the way
+    combine what comes, as they multiply the message of a broadcast.
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    root : int
+        The processor that learns the result.
+    operator : str
+        ``"min"``, ``"max"`` or ``"sum"``.
+    algorithm : str, optional
+        The broadcast that is turned round; default: as in `broadcast.broadcast`.
+    seed : int
+        Chooses the items, 62 random bits each, unless `values` gives them.
+    values : callable, optional
+        ``values(nodes)``: the items of these processors, 64-bit integers; nodes has shape (k,). It
+        must give the same on all ranks.
+    watch : callable, optional
+        Called with the number of steps after every step.
+
+    Returns
+    -------
+    ReduceResult
+        `correct` tells whether the root has the result of the serial computation.
+
+    Raises
+    ------
+    NodeError, UsageError
+        The root is no processor, there is no such operator, or no such broadcast here.
+    ModelViolation
+        The broadcast asks more of processors than the machine's port model allows.
+    """
+    require_operator(operator)
+    reached = _Reached(machine, root)
+    found = forwards.broadcast(reached, root, algorithm)
+    require_all_reached(machine.topology, found)
+    before, sent = machine.steps, machine.meters.messages
+    inputs = values or partial(_drawn, seed)
+    state = np.full(machine.placement.count, NEUTRAL[operator])
+    hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
+    state[hosts] = inputs(machine.nodes[hosts])
+    _play_back(machine, reached, OPERATORS[operator], state, watch)
+    at_root = state[machine.nodes == root].tolist()
+    wrong = sum(value != _serially(machine, operator, inputs) for value in at_root)
+    messages, wrong, value = machine.sum(machine.meters.messages - sent, wrong, sum(at_root))
+    steps, name = machine.steps - before, found.algorithm
+    phases, bound = ((name, steps),), found.lower_bound
+    return ReduceResult(name, steps, messages, phases, bound, wrong == 0, value)
+
+
+def _play_back(
+    machine: Machine, reached: _Reached, combine: np.ufunc, state: Numbers, watch: Watch | None
+) -> None:
+    """The broadcast's steps from the last to the first; `state` is changed in place."""
+    for step in range(reached.last, 0, -1):
+        slots = np.flatnonzero(reached.since == step)
+        for senders in _turns(machine, slots, reached.ports[slots]):
+            ports = reached.ports[senders]
+            inbox = machine.step(machine.nodes[senders], ports, state[senders])
+            combine.at(state, machine.slots(inbox.nodes), inbox.payload)
+            if watch is not None:
+                watch(machine.steps)
+
+
+def require_operator(operator: str) -> None:
+    """Raise `UsageError` unless there is this operator."""
+    if operator not in OPERATORS:
+        raise UsageError(f"There is no reduction {operator!r}: give one of {', '.join(OPERATORS)}.")
+
+
+def turned_round(model: PortModel) -> PortModel:
+    """The port model of the broadcast: a processor receives what it will send."""
+    return PortModel(model.receive, model.send, model.half_duplex)
+
+
+def require_all_reached(topology: Topology, found: forwards.BroadcastResult) -> None:
+    """Raise `UsageError` if a broadcast has left processors out."""
+    if found.informed < topology.hosts:
+        raise UsageError(
+            f"The broadcast {found.algorithm} of {topology.name} reaches {found.informed} of "
+            f"{topology.hosts} processors: turned round, it would leave items out."
+        )
+
+
+class _Reached(Machine):
+    """A machine that notes when and by which port its processors are reached first.
+
+    Attributes
+    ----------
+    since, ports : ndarray of int64, shape (hosted,)
+        The step, and the port; 0 and -1 at the root and where nothing has come.
+    """
+
+    def __init__(self, machine: Machine, root: int):
+        model = turned_round(machine.model)
+        super().__init__(machine.topology, model, machine.transport, machine.mapping)
+        self._root = root
+        self.since = np.zeros(machine.placement.count, np.int64)
+        self.ports = np.full(machine.placement.count, -1)
+
+    @property
+    def last(self) -> int:
+        """The step in which the last processor is reached (collective)."""
+        return self.max(int(self.since.max(initial=0)))[0]
+
+    def step(
+        self,
+        nodes: Any,
+        ports: Any,
+        payload: Any = None,
+        listen: tuple[Any, Any] | None = None,
+        word: int = 0,
+    ) -> Inbox:
+        """As in `Machine`; where several messages come at once the lowest port counts."""
+        inbox = super().step(nodes, ports, payload, listen, word)
+        slots = self.slots(inbox.nodes)
+        fresh = (self.since[slots] == 0) & (inbox.nodes != self._root)
+        slots, first = np.unique(slots[fresh], return_index=True)
+        self.since[slots], self.ports[slots] = self.steps, inbox.ports[fresh][first]
+        return inbox
+
+
+def _turns(machine: Machine, slots: Numbers, ports: Numbers) -> list[Numbers]:
+    """Who of these senders sends at once (collective): on busses one of each, in member order."""
+    if machine.topology.links:
+        return [slots]
+    nodes = machine.nodes[slots]
+    busses = machine.topology.channel(nodes, ports)
+    seats = machine.topology.seats_of(nodes, busses)
+    claims = heard_claims(machine, np.stack([nodes, busses, seats], axis=1))
+    order = np.lexsort((claims[:, 2], claims[:, 1]))
+    claimed = claims[order, 1]
+    turns = np.empty_like(order)
+    turns[order] = np.arange(len(order)) - np.searchsorted(claimed, claimed)
+    turns = turns[: len(slots)]
+    last = machine.max(int(turns.max(initial=0)))[0]
+    return [slots[turns == turn] for turn in range(last + 1)]
+
+
+def _drawn(seed: int, nodes: Numbers) -> Numbers:
+    """The items where the user gives none."""
+    return items(seed, nodes, nodes)
+
+
+def _serially(machine: Machine, operator: str, inputs: Callable[[Numbers], Numbers]) -> int:
+    """What all processors' items come to, by NumPy's reduction alone."""
+    combine, hosts = OPERATORS[operator], machine.topology.hosts
+    numbers = (np.arange(at, min(at + CHUNK, hosts)) for at in range(0, hosts, CHUNK))
+    parts = [combine.reduce(np.asarray(inputs(index), np.int64)) for index in numbers]
+    return int(combine.reduce(parts))
