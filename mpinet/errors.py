@@ -28,6 +28,10 @@ class TopologyFileError(FileError, TopologyError):
     """A topology's file or module that cannot be read on this host."""
 
 
+class Disconnected(UsageError):
+    """A network in pieces, where what was asked for needs a connected one."""
+
+
 class NodeError(UsageError):
     """A processor number, port or address that the topology does not have."""
 
@@ -40,6 +44,10 @@ class WiringError(MpinetError):
 
 class RoutingError(MpinetError):
     """A routing rule that chose an unwired port or does not come to an end."""
+
+
+class OutOfReach(MpinetError):
+    """A question that the effort allowed for it does not decide: more effort may."""
 
 
 class ModelViolation(MpinetError):

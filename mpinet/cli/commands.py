@@ -27,6 +27,7 @@ COMMANDS = {
     "ascend": "run an ASCEND program",
     "descend": "run a DESCEND program",
     "embed": "embed a network in another, and emulate its programs",
+    "verify": "judge the papers' claims, or one's own, by measurements",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
 

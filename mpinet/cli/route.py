@@ -11,7 +11,7 @@ from mpinet.cli.options import add_common, add_machine, add_topology, make_machi
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
-from mpinet.report.envelope import plain
+from mpinet.plain import plain
 from mpinet.report.tables import fields
 
 MAX_METERED = 2**28

@@ -116,6 +116,7 @@ class Session:
             return failed[0][0]
         if transport.rank == 0:
             self._show(options, job, result, transport.size)
+            return job.status(result)
         return 0
 
     @staticmethod
@@ -130,7 +131,14 @@ class Session:
 
         seconds = {"total": round(time.perf_counter() - self._began, 6)}
         document = envelope(
-            ["mpinet", *self._typed], job.topology, job.model, options.seed, ranks, result, seconds
+            ["mpinet", *self._typed],
+            job.topology,
+            job.model,
+            options.seed,
+            ranks,
+            result,
+            seconds,
+            job.lasting(result),
         )
         text = as_json(document) if options.json else job.show(document["result"]) + "\n"
         sys.stdout.write(text)

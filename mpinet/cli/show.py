@@ -49,8 +49,9 @@ class Show(Job):
 
     def run(self, transport: Any, watch: Any) -> Any:
         """Look at every node's ports, and flood if that is wanted."""
+        from mpinet.measure.wiring import degree_histogram
         from mpinet.report.hashes import dealt_lines, edge_lines, hashed
-        from mpinet.report.wiring import bus_measures, degree_histogram
+        from mpinet.report.wiring import bus_measures
 
         network = self._network
         degrees = degree_histogram(network, transport)

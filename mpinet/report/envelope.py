@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, is_dataclass
 from hashlib import sha256
 from typing import Any
 
-import numpy as np
-
 import mpinet
-
-
-def plain(value: Any) -> Any:
-    """A result as JSON knows it: dataclasses become objects, numbers of NumPy plain ones."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, dict):
-        return {str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    return value.item() if isinstance(value, np.generic) else value
+from mpinet.plain import plain
 
 
 def digest(result: Any) -> str:
@@ -39,6 +24,7 @@ def envelope(
     ranks: int,
     result: Any,
     seconds: dict[str, float],
+    lasting: Any = None,
 ) -> dict[str, Any]:
     """The whole document.
 
@@ -56,6 +42,8 @@ def envelope(
         What the command found; the digest is over this alone.
     seconds : dict
         Wall seconds of the parts of the run.
+    lasting : object, optional
+        What of the result the digest is over, where the rest differs from run to run (times).
     """
     return {
         "mpinet": mpinet.__version__,
@@ -64,7 +52,7 @@ def envelope(
         "model": model,
         "seed": seed,
         "ranks": ranks,
-        "digest": digest(result),
+        "digest": digest(result if lasting is None else lasting),
         "result": plain(result),
         "seconds": seconds,
     }

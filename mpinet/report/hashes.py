@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mpinet.compiled import inlined, kernel
 from mpinet.machine.trace import RECORD, Trace
 from mpinet.machine.transport import Local
+from mpinet.measure.wiring import links_of
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
@@ -68,16 +69,6 @@ def incidence_lines(topology: Topology) -> Callable[[int, int], bytes]:
         return number_lines(topology.incidences(np.arange(begin, end)))
 
     return lines
-
-
-def links_of(topology: Topology, begin: int, end: int) -> tuple[Numbers, Numbers]:
-    """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
-    nodes = np.arange(begin, end)
-    others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports)[np.newaxis, :])
-    others = np.sort(others, axis=1)
-    first = others >= 0
-    first[:, 1:] &= others[:, 1:] != others[:, :-1]
-    return np.repeat(nodes, first.sum(axis=1)), others[first]
 
 
 def schedule_hash(transport: Local, trace: Trace, steps: int) -> str:

@@ -14,6 +14,8 @@ import pytest
 import mpinet
 from mpinet.networks.routing import path
 
+OWN_CLAIMS = Path(__file__).parents[1] / "claims" / "own.py"
+
 ENVELOPE = {
     "mpinet", "command", "topology", "model", "seed", "ranks", "digest", "result", "seconds",
 }  # fmt: skip
@@ -37,6 +39,8 @@ FIELDS = {
     },
     "descend ring:8 --operator sum": {"steps", "phases", "elements", "correct", "operator"},
     "gossip ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
+    "reduce ring:6": {"steps", "messages", "lower_bound", "algorithm", "operator", "value"},
+    "circulate ring:8": {"steps", "messages", "lower_bound", "algorithm", "correct"},
     "scatter ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
     "gather ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
     "exchange ring:6": {"steps", "messages", "lower_bound", "algorithm", "phases", "correct"},
@@ -72,6 +76,26 @@ def test_rows_have_the_fields_of_the_contract():
     assert row == {"port": 1, "neighbor": 7, "reverse_port": 1, "channel": 16, "address": "111"}
     absent = result("neighbors mesh:2x2 0")
     assert [row["neighbor"] for row in absent] == [2, None, 1, None]
+
+
+def test_the_digest_of_verdicts_leaves_out_their_times():
+    done = run(f"verify {OWN_CLAIMS} RING-D RING-OFF --json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    wanted = {
+        "id", "paper", "place", "statement", "relation", "claimed", "measured", "range", "verdict",
+        "witness", "reason", "seconds",
+    }  # fmt: skip
+    assert all(wanted <= set(row) for row in document["result"])
+    assert [row["verdict"] for row in document["result"]] == ["holds", "refuted"]
+    lasting = [{**row, "seconds": None} for row in document["result"]]
+    canonical = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
+    assert document["digest"] == sha256(canonical.encode()).hexdigest()
+
+
+def test_a_measurement_that_fails_is_a_failed_run():
+    done = run(f"verify {OWN_CLAIMS} RING-BREAKS")
+    assert (done.returncode, "1 failed" in done.stdout) == (1, True)
 
 
 def hash_of_lines(lines) -> str:
@@ -143,7 +167,13 @@ def test_out_files_hold_the_result(tmp_path):
         ("route ring:6 --routing magic", "no routing 'magic'"),
         ("broadcast ring:6 --algorithm magic", "no broadcast 'magic'"),
         ("broadcast fattree:2,2 --root 5", "is a switch"),
-        ("gossip mesh:3x4 --algorithm cycle", "no gossip 'cycle'"),
+        ("gossip mesh:3x3 --algorithm cycle", "no gossip 'cycle'"),
+        ("reduce ring:6 --root 9", "Node 9 is not in ring:6"),
+        ("circulate ring:6", "2^"),
+        (f"verify {OWN_CLAIMS} RING-Z", "no claim 'RING-Z'"),
+        (f"verify {OWN_CLAIMS} --at n", "NAME=VALUE"),
+        (f"verify {OWN_CLAIMS} --at n=99", "no point"),
+        (f"verify {OWN_CLAIMS} --list --budget full", "--budget does not apply"),
         ("gather ring:6 --root 9", "Node 9 is not in ring:6"),
         ("exchange ring:5000", "at most 4096 processors"),
         ("ascend ring:6 --operator sum", "2^q processors"),

@@ -1,0 +1,22 @@
+"""The ledger's machinery: what a claim is, and how claims are judged by measurements.
+
+The papers' claims lie in their rooms, ``networks/<paper>/claims/``; a user's in a file of theirs.
+"""
+
+from mpinet.claims.statement import Claim, Measured, OutOfReach, claim, unsettled
+from mpinet.claims.grid import Grid, once, over, points
+from mpinet.claims.ledger import Paper, PaperTable
+
+__all__ = [
+    "Claim",
+    "Grid",
+    "Measured",
+    "OutOfReach",
+    "Paper",
+    "PaperTable",
+    "claim",
+    "once",
+    "over",
+    "points",
+    "unsettled",
+]

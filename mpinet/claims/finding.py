@@ -1,0 +1,76 @@
+"""Findings: what a claim's measurement gave at one point."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from dataclasses import dataclass, field
+from typing import Any
+
+from mpinet.claims.statement import Claim, Measured
+from mpinet.claims.grid import Point
+from mpinet.claims.relation import differing, holds
+from mpinet.errors import MpinetError, OutOfReach
+from mpinet.machine.transport import alone
+from mpinet.plain import plain
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found at a point; values are as JSON knows them.
+
+    Attributes
+    ----------
+    claimed, measured : object
+        The two values that were compared.
+    holds : bool
+        Whether the relation holds between them.
+    where : dict
+        Where on the network the measured value was found.
+    out_of_reach : str
+        Why nothing was measured, if so.
+    error : str
+        What went wrong in the measurement, if something did.
+    seconds : float
+        Wall time that it took.
+    """
+
+    claimed: Any = None
+    measured: Any = None
+    holds: bool = False
+    where: dict[str, Any] = field(default_factory=dict)
+    out_of_reach: str = ""
+    error: str = ""
+    seconds: float = 0.0
+
+
+def find(claim: Claim, point: Point) -> Finding:
+    """Measure a claim at a point, on machines that this process alone hosts."""
+    began = time.perf_counter()
+    try:
+        found = _measure(claim, point)
+    except OutOfReach as why:
+        found = {"out_of_reach": str(why)}
+    except MpinetError as error:
+        found = {"error": f"{type(error).__name__}: {error}"}
+    except Exception:
+        found = {"error": traceback.format_exc()}
+    return Finding(**found, seconds=round(time.perf_counter() - began, 6))
+
+
+def _measure(claim: Claim, point: Point) -> dict[str, Any]:
+    """Both values, compared."""
+    assert claim.measured is not None
+    with alone():
+        measured = claim.measured(**point)
+        claimed = claim.claimed_at(point)
+    where: dict[str, Any] = {}
+    if isinstance(measured, Measured):
+        measured, where = measured.value, dict(measured.where)
+    claimed, measured = plain(claimed), plain(measured)
+    json.dumps([claimed, measured, plain(where)], allow_nan=False)  # what is written down later
+    right = holds(claim.relation, measured, claimed, claim.tolerance)
+    if not right and isinstance(claimed, dict) and isinstance(measured, dict):
+        where = {"fields": differing(claim.relation, measured, claimed, claim.tolerance)} | where
+    return {"claimed": claimed, "measured": measured, "holds": right, "where": plain(where)}

@@ -1,0 +1,114 @@
+"""Grids: the points at which a claim is tested, from the smallest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+Point = dict[str, Any]
+"""The arguments of a claim's formula and measurement: numbers, texts and tuples of them."""
+
+BUDGETS = ("quick", "full")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points of a claim, in the order in which a witness is looked for: smallest first.
+
+    Parameters
+    ----------
+    make : callable
+        Gives the points of the full budget.
+    text : str
+        The range as a person reads it.
+    chosen : callable, optional
+        Whether the quick budget takes the point, given as keywords. Default: it takes all.
+    """
+
+    make: Callable[[], Iterable[Point]]
+    text: str
+    chosen: Callable[..., bool] | None = None
+
+    def quick(self, chosen: Callable[..., bool]) -> Grid:
+        """The same grid, of which the quick budget takes only the points that are `chosen`."""
+        return replace(self, chosen=chosen)
+
+    def points(self, budget: str) -> list[Point]:
+        """The points of a budget, ``"quick"`` or ``"full"``."""
+        every = list(self.make())
+        if budget == "full" or self.chosen is None:
+            return every
+        return [point for point in every if self.chosen(**point)]
+
+
+def once(text: str = "") -> Grid:
+    """The grid of a claim without parameters: one point that has no arguments."""
+    return Grid(lambda: [{}], text)
+
+
+def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -> Grid:
+    """A grid of listed points.
+
+    Parameters
+    ----------
+    text : str
+        The range as a person reads it.
+    listed : iterable of dict, or callable
+        The points, or what gives them.
+    """
+    if callable(listed):
+        return Grid(listed, text)
+    every = list(listed)
+    return Grid(lambda: every, text)
+
+
+def over(text: str = "", **axes: Any) -> Grid:
+    """The grid of all combinations of the axes' values, the last axis running fastest.
+
+    Parameters
+    ----------
+    text : str
+        The range as a person reads it (default: the axes).
+    **axes : iterable, or callable
+        Values of each argument; a callable gets the values of the axes before it by name and
+        gives this axis's.
+
+    Examples
+    --------
+    >>> over(n=range(1, 3), k=lambda n: range(n)).points("full")
+    [{'n': 1, 'k': 0}, {'n': 2, 'k': 0}, {'n': 2, 'k': 1}]
+    """
+
+    def make() -> list[Point]:
+        found: list[Point] = [{}]
+        for name, values in axes.items():
+            found = [
+                {**point, name: value}
+                for point in found
+                for value in (values(**point) if callable(values) else values)
+            ]
+        return found
+
+    return Grid(make, text or ", ".join(f"{name} in {_axis(axis)}" for name, axis in axes.items()))
+
+
+def _axis(values: Any) -> str:
+    """An axis as a person reads it."""
+    if callable(values):
+        return "all that are valid"
+    if isinstance(values, range) and values.step == 1:
+        return f"{values.start}..{values.stop - 1}"
+    return ",".join(map(argument_text, values))
+
+
+def argument_text(value: Any) -> str:
+    """An argument as it is printed and typed: tuples without blanks."""
+    if isinstance(value, list | tuple):
+        return f"({','.join(map(argument_text, value))})"
+    return str(value)
+
+
+def point_text(point: Mapping[str, Any]) -> str:
+    """A point as it is printed: ``m=5 N=40``."""
+    return " ".join(f"{name}={argument_text(value)}" for name, value in point.items())

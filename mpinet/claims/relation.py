@@ -1,0 +1,72 @@
+"""Relations between what is measured and what is claimed."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from mpinet.plain import plain
+
+ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+FACTS = ("all", "exists", "iso", "iff", "=>", "superset")
+"""Relations that state a fact: the measurement says whether it is one."""
+
+RELATIONS = ("=", "~", "in", *ORDERS, *FACTS)
+
+
+def holds(relation: str, measured: Any, claimed: Any, tolerance: float = 0.0) -> bool:
+    """Whether ``measured RELATION claimed``; of objects, whether it does for every field.
+
+    Parameters
+    ----------
+    relation : str
+        One of `RELATIONS`. ``=`` allows no difference unless there is a tolerance, which is
+        absolute; that of ``~`` is relative.
+    measured, claimed : object
+        Numbers, texts, tuples or lists of them, or dicts of these with the same keys.
+    tolerance : float
+        See `relation`.
+    """
+    measured, claimed = plain(measured), plain(claimed)
+    if isinstance(claimed, dict) and relation != "in":
+        same = isinstance(measured, dict) and list(measured) == list(claimed)
+        return same and not differing(relation, measured, claimed, tolerance)
+    if relation in FACTS:
+        return measured is True and claimed is True
+    if relation == "in":
+        return measured in claimed
+    if relation in ORDERS:
+        return bool(ORDERS[relation](measured, claimed))
+    if relation == "~":
+        return bool(abs(measured - claimed) <= tolerance * abs(claimed))
+    return _equal(measured, claimed, tolerance)
+
+
+def differing(
+    relation: str, measured: dict[str, Any], claimed: dict[str, Any], tolerance: float = 0.0
+) -> list[str]:
+    """The fields for which the relation does not hold."""
+    return [
+        key
+        for key, value in claimed.items()
+        if key not in measured or not holds(relation, measured[key], value, tolerance)
+    ]
+
+
+def _equal(measured: Any, claimed: Any, tolerance: float) -> bool:
+    if isinstance(claimed, list):
+        return (
+            isinstance(measured, list)
+            and len(measured) == len(claimed)
+            and all(_equal(m, c, tolerance) for m, c in zip(measured, claimed, strict=True))
+        )
+    if tolerance and isinstance(measured, int | float):
+        return bool(abs(measured - claimed) <= tolerance)
+    return bool(measured == claimed)

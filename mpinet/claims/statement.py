@@ -1,0 +1,132 @@
+"""A claim: a statement of a paper, what it says in numbers, and how that is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from mpinet.claims.grid import Grid, Point, once
+from mpinet.claims.relation import FACTS, RELATIONS
+from mpinet.errors import OutOfReach, UsageError
+
+__all__ = ["Claim", "Measured", "OutOfReach", "claim", "unsettled"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured value, and where on the network it was found.
+
+    Attributes
+    ----------
+    value : object
+        What is compared with the claimed value.
+    where : dict
+        The witness: names and numbers of nodes, pairs, busses, ..
+    """
+
+    value: Any
+    where: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A checkable statement.
+
+    Attributes
+    ----------
+    id : str
+        Its name in the ledger.
+    place : str
+        Where the paper says it: section, theorem, figure, table.
+    statement : str
+        What it says, in our words.
+    relation : str
+        ``measured RELATION claimed`` has to hold; see `mpinet.claims.relation.RELATIONS`.
+    claimed : object, or callable
+        The paper's value, or its formula: called with a point's arguments.
+    measured : callable, or None
+        The measurement on the emulator: called with a point's arguments, gives a value or
+        `Measured`; raises `OutOfReach` where it would take more than there is.
+    grid : Grid
+        The points.
+    tolerance : float
+        What may lie between the two: relative for ``~``, absolute for ``=``.
+    cost : callable, or None
+        About how long a point takes, in any unit that the paper's claims share; called with the
+        point's arguments. It orders the work, nothing else.
+    reason : str
+        Why the claim cannot be tested, where there is no measurement.
+    paper : str
+        The room or file that the claim is from.
+    """
+
+    id: str
+    place: str
+    statement: str
+    relation: str
+    claimed: Any
+    measured: Callable[..., Any] | None
+    grid: Grid
+    tolerance: float = 0.0
+    cost: Callable[..., float] | None = None
+    reason: str = ""
+    paper: str = ""
+
+    def claimed_at(self, point: Point) -> Any:
+        """The paper's value at a point."""
+        return self.claimed(**point) if callable(self.claimed) else self.claimed
+
+
+def claim(
+    id: str,
+    *,
+    statement: str,
+    claimed: Any = None,
+    relation: str = "=",
+    place: str = "",
+    grid: Grid | None = None,
+    tolerance: float = 0.0,
+    cost: Callable[..., float] | None = None,
+) -> Callable[[Callable[..., Any]], Claim]:
+    """Make the decorated measurement a claim.
+
+    Parameters
+    ----------
+    id, statement, claimed, relation, place, tolerance, cost
+        As in `Claim`. A relation that states a fact needs no `claimed`.
+    grid : Grid, optional
+        As in `Claim`. Default: the measurement takes no arguments.
+
+    Raises
+    ------
+    UsageError
+        There is no such relation, or nothing is claimed.
+
+    Examples
+    --------
+    >>> from mpinet.claims import claim, over
+    >>> from mpinet.measure import diameter
+    >>> @claim("RING-D", statement="a ring's diameter is N//2", claimed=lambda n: n // 2,
+    ...        grid=over(n=range(3, 40)))
+    ... def ring_diameter(n):
+    ...     return diameter(f"ring:{n}")
+    """
+    if relation not in RELATIONS:
+        raise UsageError(
+            f"Claim {id} has the relation {relation!r}; there are {' '.join(RELATIONS)}."
+        )
+    if claimed is None and relation not in FACTS:
+        raise UsageError(f"Claim {id} does not say what is claimed.")
+    value = True if claimed is None else claimed
+
+    def make(measurement: Callable[..., Any]) -> Claim:
+        points = grid or once()
+        return Claim(id, place, statement, relation, value, measurement, points, tolerance, cost)
+
+    return make
+
+
+def unsettled(id: str, *, place: str, statement: str, reason: str, relation: str = "-") -> Claim:
+    """A claim that stays open: it cannot be tested, for this reason."""
+    return Claim(id, place, statement, relation, None, None, once(), reason=reason)

@@ -1,0 +1,134 @@
+"""Verdicts: what all findings of a claim come to."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.claims.statement import Claim
+from mpinet.claims.finding import Finding
+from mpinet.claims.grid import Point, argument_text, point_text
+
+HOLDS, REFUTED, OPEN, ERROR = "holds", "refuted", "open", "error"
+VERDICTS = (HOLDS, REFUTED, OPEN, ERROR)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A row of the ledger; the fields are those of the command line's JSON.
+
+    Attributes
+    ----------
+    id, paper, place, statement, relation
+        As in `Claim`.
+    claimed, measured : object
+        The values at the witness, or else at the last point that was measured.
+    range : str
+        The grid that was tested, with its number of points.
+    points : int
+        How many points were measured.
+    verdict : str
+        ``holds`` on that range, ``refuted``, ``open`` (it could not be tested), or ``error``: the
+        measurement failed, which says nothing about the claim.
+    witness : dict or None
+        The first point that refutes the claim: its arguments, and where on the network.
+    replay : str or None
+        A command that measures the witness again.
+    reason : str or None
+        Why the claim is open, or what went wrong.
+    seconds : float
+        Time of all its measurements.
+    """
+
+    id: str
+    paper: str
+    place: str
+    statement: str
+    relation: str
+    claimed: Any
+    measured: Any
+    range: str
+    points: int
+    verdict: str
+    witness: dict[str, Any] | None
+    replay: str | None
+    reason: str | None
+    seconds: float
+
+
+def judge(
+    claim: Claim, points: Sequence[Point], findings: Sequence[Finding], of: int, source: str
+) -> Verdict:
+    """The verdict over a claim's points, which are in the order of its grid.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    points, findings : sequences
+        The points, and what was found at each.
+    of : int
+        The number of points that the whole grid has.
+    source : str
+        What the command line has to name before the claim: a user's file and a blank, or nothing.
+    """
+    measured = [i for i, found in enumerate(findings) if not found.out_of_reach]
+    verdict, at, reason = _verdict(claim, points, findings, measured)
+    shown = findings[at] if at is not None else Finding()
+    witness = replay = None
+    if verdict == REFUTED:
+        witness = {"point": _arguments(points[at or 0]), "where": shown.where}
+        replay = replay_command(claim, points[at or 0], source)
+    return Verdict(
+        id=claim.id,
+        paper=claim.paper,
+        place=claim.place,
+        statement=claim.statement,
+        relation=claim.relation,
+        claimed=shown.claimed,
+        measured=shown.measured,
+        range=_range(claim, len(measured), of),
+        points=len(measured),
+        verdict=verdict,
+        witness=witness,
+        replay=replay,
+        reason=reason,
+        seconds=round(sum(found.seconds for found in findings), 6),
+    )
+
+
+def _verdict(
+    claim: Claim, points: Sequence[Point], findings: Sequence[Finding], measured: list[int]
+) -> tuple[str, int | None, str | None]:
+    """The verdict, the point that shows it, and the reason."""
+    if claim.measured is None:
+        return OPEN, None, claim.reason
+    failed = [i for i in measured if findings[i].error]
+    if failed:
+        return ERROR, failed[0], f"at {point_text(points[failed[0]])}: {findings[failed[0]].error}"
+    wrong = [i for i in measured if not findings[i].holds]
+    if wrong:
+        return REFUTED, wrong[0], None
+    if measured:
+        return HOLDS, measured[-1], None
+    if findings:
+        return OPEN, None, findings[0].out_of_reach
+    return ERROR, None, "the grid has no points, so that nothing was tested"
+
+
+def replay_command(claim: Claim, point: Point, source: str = "") -> str:
+    """The command that measures a claim at one point."""
+    at = [f"--at {shlex.quote(f'{name}={argument_text(v)}')}" for name, v in point.items()]
+    return " ".join([f"mpinet verify {source}{claim.id}", *at])
+
+
+def _arguments(point: Point) -> dict[str, Any]:
+    return {name: argument_text(v) if isinstance(v, tuple) else v for name, v in point.items()}
+
+
+def _range(claim: Claim, tested: int, of: int) -> str:
+    """The tested grid in words."""
+    count = f"{tested} point{'s' * (tested != 1)}" + (f" of {of}" if of != tested else "")
+    return f"{claim.grid.text} ({count})" if claim.grid.text else ("-" if of == 1 else count)

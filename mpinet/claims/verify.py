@@ -1,0 +1,153 @@
+"""Judge claims: the points of their grids are shared out over the ranks, each on one rank alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from mpinet.claims.statement import Claim
+from mpinet.claims.finding import Finding, find
+from mpinet.claims.grid import Point, argument_text, point_text
+from mpinet.claims.journal import Journal, Key, findings_in
+from mpinet.claims.verdict import Verdict, judge
+from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
+
+
+@dataclass(frozen=True)
+class Task:
+    """A claim at a point."""
+
+    claim: Claim
+    point: Point
+
+    @property
+    def key(self) -> Key:
+        """What names it in the journal."""
+        return self.claim.id, point_text(self.point)
+
+    @property
+    def subject(self) -> str:
+        """What it is about: tasks about one network go to one rank, which may remember measures."""
+        network = self.point.get("topology")
+        return str(network) if network else point_text(self.point) or self.claim.id
+
+    @property
+    def cost(self) -> float:
+        """About how long it takes."""
+        return self.claim.cost(**self.point) if self.claim.cost else 1.0
+
+
+def verify(
+    claims: Sequence[Claim],
+    budget: str,
+    transport: Local,
+    at: Mapping[str, str] | None = None,
+    journal: Journal | None = None,
+    source: str = "",
+    watch: Callable[[int], None] | None = None,
+) -> list[Verdict]:
+    """Judge claims (collective).
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+        The same on all ranks.
+    budget : str
+        ``"quick"`` or ``"full"``.
+    transport : Local
+        The ranks.
+    at : mapping, optional
+        Only points of the full grids whose arguments are printed so.
+    journal : Journal, optional
+        Knows findings of earlier runs, and takes the new ones.
+    source : str
+        As in `judge`.
+    watch : callable, optional
+        Called with the number of tasks that this rank has done.
+
+    Returns
+    -------
+    list of Verdict
+        On rank 0, in the order of the claims; empty elsewhere.
+
+    Raises
+    ------
+    UsageError
+        No point is so.
+    """
+    tasks = tasks_of(claims, budget, at)
+    known = findings_in(transport.share(journal.known() if journal else b""))
+    left = [task for task in tasks if task.key not in known]
+    for done, task in enumerate(shared_out(left, transport.size)[transport.rank]):
+        known[task.key] = find(task.claim, task.point)
+        if journal is not None:
+            journal.write(task.key, known[task.key])
+        if watch is not None:
+            watch(done + 1)
+    known = _gathered(known, transport)
+    if transport.rank != 0:
+        return []
+    return list(_verdicts(claims, tasks, known, source))
+
+
+def tasks_of(
+    claims: Sequence[Claim], budget: str, at: Mapping[str, str] | None = None
+) -> list[Task]:
+    """The points of all claims, in the ledger's order."""
+    tasks = [
+        Task(claim, point)
+        for claim in claims
+        if claim.measured is not None
+        for point in claim.grid.points("full" if at else budget)
+        if not at or _is_at(point, at)
+    ]
+    if at and not tasks:
+        wanted = " ".join(f"{name}={value}" for name, value in at.items())
+        raise UsageError(f"--at {wanted}: no point of the claims' full grids is so.")
+    return tasks
+
+
+def _is_at(point: Point, at: Mapping[str, str]) -> bool:
+    printed = {name: argument_text(value) for name, value in point.items()}
+    return all(printed.get(name) == value for name, value in at.items())
+
+
+def shared_out(tasks: Sequence[Task], ranks: int) -> list[list[Task]]:
+    """The ranks' tasks: the costliest subject first, always to the rank that has least to do.
+
+    The result does not depend on who measures what, only the time does.
+    """
+    subjects: dict[str, list[Task]] = {}
+    for task in tasks:
+        subjects.setdefault(task.subject, []).append(task)
+    costs = {name: sum(task.cost for task in its) for name, its in subjects.items()}
+    shares: list[list[Task]] = [[] for _ in range(ranks)]
+    burden = [0.0] * ranks
+    for name in sorted(subjects, key=lambda name: -costs[name]):
+        rank = burden.index(min(burden))
+        shares[rank] += subjects[name]
+        burden[rank] += costs[name]
+    return shares
+
+
+def _gathered(findings: Mapping[Key, Finding], transport: Local) -> dict[Key, Finding]:
+    """The findings of all ranks, on rank 0."""
+    rows = [[list(key), asdict(found)] for key, found in findings.items()]
+    texts = transport.gather(json.dumps(rows).encode())
+    return {tuple(key): Finding(**found) for text in texts for key, found in json.loads(text)}
+
+
+def _verdicts(
+    claims: Sequence[Claim], tasks: Sequence[Task], known: Mapping[Key, Finding], source: str
+) -> Iterator[Verdict]:
+    """A verdict for each claim."""
+    points: dict[str, list[Point]] = {claim.id: [] for claim in claims}
+    for task in tasks:
+        points[task.claim.id].append(task.point)
+    for claim in claims:
+        own = points[claim.id]
+        found = [known[claim.id, point_text(point)] for point in own]
+        of = len(claim.grid.points("full"))
+        yield judge(claim, own, found, of, source)

@@ -1,0 +1,146 @@
+"""``mpinet verify``: judge the papers' claims, or a user's own, by measurements."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common
+from mpinet.errors import UsageError
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which claims, and how far their grids go."""
+    parser.add_argument(
+        "claims",
+        nargs="*",
+        metavar="PAPER|CLAIM|FILE.py",
+        help="papers (hdn), claims, patterns of them (GMN-T1-*) or files (default: every paper)",
+    )
+    parser.add_argument(
+        "--budget",
+        choices=("quick", "full"),
+        help="how much of the grids to test (default quick)",
+    )
+    parser.add_argument(
+        "--at",
+        action="append",
+        metavar="NAME=VALUE",
+        help="test only the points of the full grids at which the argument is so",
+    )
+    parser.add_argument(
+        "--journal",
+        type=Path,
+        metavar="FOLDER",
+        help="write every finding down in FOLDER, and take up there what was stopped",
+    )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write FILE, a web page")
+    parser.add_argument("--list", action="store_true", help="list the claims and test none of them")
+    add_common(parser)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the claims; refuse options that would have no effect."""
+    from mpinet.claims.ledger import select
+    from mpinet.report.files import require_writable
+
+    claims = select(options.claims)
+    if options.list:
+        for option in ("budget", "at", "journal", "html"):
+            if getattr(options, option) is not None:
+                raise UsageError(f"--{option} does not apply with --list.")
+        return Listing(claims)
+    if options.at and options.budget:
+        raise UsageError("--budget does not apply with --at, which looks at the full grids.")
+    if options.html is not None:
+        require_writable(options.html)
+    return Verify(options, claims, _arguments(options.at or []))
+
+
+def _arguments(typed: list[str]) -> dict[str, str]:
+    """Read ``NAME=VALUE`` words."""
+    found: dict[str, str] = {}
+    for word in typed:
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise UsageError(f"--at takes NAME=VALUE, not {word!r}.")
+        found[name] = value
+    return found
+
+
+class Listing(Job):
+    """The claims there are."""
+
+    def __init__(self, claims: list[Any]):
+        super().__init__()
+        self._claims = claims
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """List them."""
+        return [
+            {
+                "id": claim.id,
+                "paper": claim.paper,
+                "place": claim.place,
+                "statement": claim.statement,
+                "relation": claim.relation,
+                "range": claim.grid.text,
+            }
+            for claim in self._claims
+        ]
+
+    def show(self, result: Any) -> str:
+        """A line a claim."""
+        from mpinet.report.tables import table
+
+        rows = [[row["id"], row["place"], row["statement"]] for row in result]
+        return table(rows, ("claim", "place", "statement"))
+
+
+class Verify(Job):
+    """Claims, judged."""
+
+    unit = "tests of rank 0"
+
+    def __init__(self, options: argparse.Namespace, claims: list[Any], at: dict[str, str]):
+        super().__init__()
+        self._options = options
+        self._claims = claims
+        self._at = at
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Test every claim at its points, and write the page."""
+        from mpinet.claims.journal import Journal, version_of
+        from mpinet.claims.verify import verify
+
+        options = self._options
+        files = [name for name in options.claims if name.endswith(".py")]
+        journal = None
+        if options.journal is not None:
+            journal = Journal(options.journal, version_of(files), transport.rank)
+        budget = options.budget or "quick"
+        source = "".join(f"{name} " for name in files)
+        rows = verify(self._claims, budget, transport, self._at, journal, source, watch)
+        if options.html is not None and transport.rank == 0:
+            from mpinet.report.ledger.page import write_page
+
+            write_page(options.html, rows, budget)
+        return rows
+
+    def show(self, result: Any) -> str:
+        """The ledger, by paper."""
+        from mpinet.report.ledger.terminal import ledger
+
+        return ledger(result, coloured=sys.stdout.isatty())
+
+    def lasting(self, result: Any) -> Any:
+        """The verdicts without the times."""
+        return [{**asdict(verdict), "seconds": None} for verdict in result]
+
+    def status(self, result: Any) -> int:
+        """1 if a measurement failed: then not every claim has been evaluated."""
+        return int(any(verdict.verdict == "error" for verdict in result))

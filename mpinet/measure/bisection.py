@@ -1,0 +1,249 @@
+"""Bisection width: the fewest channels between two halves of a network, or bounds on it.
+
+A cut divides the processors into halves (one more on one side where their number is odd) and puts
+every switch on either side. Its width is the number of links between the sides, several links
+between the same two nodes counting once; in a bus network the number of busses that have members
+on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.measure.cutsearch import Cuts, best_cut
+from mpinet.measure.frontier import exact_cut
+from mpinet.measure.libraries import library
+from mpinet.measure.wiring import edges, incidences, opened, to_graph
+from mpinet.networks.topology import Topology
+
+LARGEST_SPECTRUM = 2048
+"""Most nodes of a network whose eigenvalues are computed."""
+
+ROUNDING = 1e-6
+"""Far more than the rounding error of an eigenvalue or a sum of path fractions."""
+
+MOST_ROUNDS = 20
+"""Most rounds of flow; later ones help little."""
+
+LENGTHS, STEEPNESS = 1000, 3
+"""Length of the busiest link in the next round of flow, and by how many powers of e it exceeds that
+of a link without flow."""
+
+FLOW_STEPS_PER_SECOND = 5e6
+"""About how many (node, link) pairs a round of flow handles in a second."""
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """What is known of a bisection width.
+
+    Attributes
+    ----------
+    lower, upper : int
+        No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
+    exact : bool
+        Whether both are the same.
+    side : tuple of int
+        The nodes on one side of that cut, ascending: not the side of node 0.
+    """
+
+    lower: int
+    upper: int
+    exact: bool
+    side: tuple[int, ...]
+
+
+def cut_width(topology: Topology | str, side: Iterable[int]) -> int:
+    """Links between these nodes and the others; on busses, busses with members on both sides.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    side : iterable of int
+        Nodes; not necessarily half of them.
+
+    Raises
+    ------
+    NodeError
+        A node that the network does not have.
+    """
+    network = opened(topology)
+    inside = np.zeros(network.size, bool)
+    for node in side:
+        network.require_node(node)
+        inside[node] = True
+    return cuts_of(network).width(inside)
+
+
+def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisection:
+    """The bisection width, exact where the effort is enough, else bounds with a cut.
+
+    The cut is the best of a search by exchanges of nodes. It is shown to be narrowest by a lower
+    bound (by the second eigenvalue of the Laplacian, Fiedler 1973; or by the links' loads when all
+    pairs' flows are split evenly over their shortest paths), by all cuts as a front passes over
+    the nodes if few are in it at a time, or by a constraint solver. Every rank finds the same for
+    itself.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; links or busses.
+    seconds : float
+        The effort of the exact search, counted in work: the outcome is the same on every computer.
+
+    Raises
+    ------
+    UsageError
+        The network has a single processor, or a library is not installed.
+    """
+    network = opened(topology)
+    if network.hosts < 2:
+        raise UsageError(f"{network.name} has one processor: there are no halves.")
+    cuts = cuts_of(network)
+    lower = max(spectral_bound(network, cuts), flow_bound(network))
+    inside = best_cut(cuts, _first_cuts(network), lower)
+    if lower < cuts.width(inside):
+        lower = max(lower, flow_bound(network, _flow_rounds(cuts, seconds)))
+    if lower < cuts.width(inside):
+        found = exact_cut(cuts, seconds)
+        if found is not None:
+            inside, lower = found, cuts.width(found)
+        else:
+            lower, inside = solved(cuts, lower, inside, seconds)
+    upper = cuts.width(inside)
+    return Bisection(lower, upper, lower == upper, away_from_first(inside))
+
+
+def cuts_of(network: Topology) -> Cuts:
+    """The channels that a cut may part: each link once, or each bus."""
+    if network.links:
+        ends = edges(network)
+        channels = np.repeat(np.arange(len(ends)), 2)
+        return Cuts(network.size, network.hosts, channels, ends.ravel())
+    pairs = incidences(network)
+    order = np.lexsort((pairs[:, 0], pairs[:, 1]))
+    nodes, busses = pairs[order].T
+    return Cuts(network.size, network.hosts, busses.copy(), nodes.copy())
+
+
+def away_from_first(inside: NDArray[np.bool_]) -> tuple[int, ...]:
+    """The nodes on the side that node 0 is not on."""
+    return tuple(np.flatnonzero(inside != inside[0]).tolist())
+
+
+def _laplacian(network: Topology, cuts: Cuts) -> NDArray[np.float64]:
+    """Laplacian in which the pairs of members that a cut of one channel parts weigh at most 1."""
+    matrix = np.zeros((network.size, network.size))
+    for members in cuts.by_channel():
+        most_parted = (len(members) // 2) * ((len(members) + 1) // 2)
+        if most_parted:
+            matrix[np.ix_(members, members)] -= 1 / most_parted
+    np.fill_diagonal(matrix, 0)
+    np.fill_diagonal(matrix, -matrix.sum(axis=1))
+    return matrix
+
+
+def spectral_bound(network: Topology, cuts: Cuts) -> int:
+    """Width that no bisection is below: a b lambda_2 / N for sides of a and b nodes (Fiedler).
+
+    Zero where switches make the sides of unknown size, or the network is large.
+    """
+    if network.hosts < network.size or network.size > LARGEST_SPECTRUM:
+        return 0
+    second = np.linalg.eigvalsh(_laplacian(network, cuts))[1]
+    parted = (network.size // 2) * ((network.size + 1) // 2)
+    return max(0, int(np.ceil(second * parted / network.size - ROUNDING)))
+
+
+def flow_bound(network: Topology, rounds: int = 1) -> int:
+    """Width that no bisection is below: the pairs that it parts, by the busiest link's flow.
+
+    One unit of flow for each pair of processors, split evenly over its shortest paths; then again
+    over the shortest by lengths that grow with the flow so far, and the mean of all rounds is a
+    flow, too. Zero for busses, networks with switches or in pieces, and large ones.
+
+    Parameters
+    ----------
+    network : Topology
+        The network.
+    rounds : int
+        How often the pairs' flow is laid.
+    """
+    if not network.links or network.hosts < network.size or network.size > LARGEST_SPECTRUM:
+        return 0
+    graph = to_graph(network)
+    if not graph.is_connected():
+        return 0
+    parted = (network.size // 2) * ((network.size + 1) // 2)
+    flows, lengths, best = np.zeros(graph.ecount()), None, 0.0
+    for done in range(1, rounds + 1):
+        flows += graph.edge_betweenness(directed=False, weights=lengths)
+        best = max(best, parted * done / flows.max())
+        lengths = np.ceil(LENGTHS * np.exp(STEEPNESS * (flows / flows.max() - 1))).tolist()
+    return int(np.ceil(best - ROUNDING))
+
+
+def _flow_rounds(cuts: Cuts, seconds: float) -> int:
+    """Rounds of flow that the effort allows for."""
+    return int(min(MOST_ROUNDS, seconds * FLOW_STEPS_PER_SECOND / (cuts.nodes * cuts.count)))
+
+
+def _first_cuts(network: Topology) -> list[NDArray[np.bool_]]:
+    """Cuts to begin the search with: by number, and by the lowest bits of it."""
+    nodes, hosts = np.arange(network.size), network.hosts
+    scores = [nodes.astype(np.float64)]
+    stride = 2
+    while stride < network.size:
+        scores.append((nodes % stride) * network.size + nodes / network.size)
+        stride *= 2
+    halves = []
+    for score in scores:
+        first = np.lexsort((nodes[:hosts], score[:hosts]))[: hosts // 2]
+        inside = score < score[first[-1]]
+        inside[:hosts] = False
+        inside[first] = True
+        halves.append(inside)
+    return halves
+
+
+def solved(
+    cuts: Cuts, lower: int, inside: NDArray[np.bool_], seconds: float
+) -> tuple[int, NDArray[np.bool_]]:
+    """Let the solver search for a narrower cut: a lower bound, and the best cut known."""
+    cp_model: Any = library("ortools.sat.python.cp_model")
+    model = cp_model.CpModel()
+    sides = [model.new_bool_var("") for _ in range(cuts.nodes)]
+    parted = []
+    for members in cuts.by_channel():
+        apart = model.new_bool_var("")
+        parted.append(apart)
+        for u, v in zip(members[:-1].tolist(), members[1:].tolist(), strict=True):
+            model.add_bool_or(apart, sides[u], sides[v].negated())
+            model.add_bool_or(apart, sides[u].negated(), sides[v])
+    in_one = sum(sides[: cuts.hosts])
+    model.add(in_one >= cuts.hosts // 2)
+    model.add(in_one <= (cuts.hosts + 1) // 2)
+    model.add(sides[0] == 0)
+    width = sum(parted)
+    upper = cuts.width(inside)
+    model.add(width >= lower)
+    model.add(width < upper)
+    model.minimize(width)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.max_deterministic_time = seconds
+    status = solver.solve(model)
+    if status == cp_model.INFEASIBLE:
+        return upper, inside
+    bound = max(lower, int(np.ceil(solver.best_objective_bound - ROUNDING)))
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        inside = np.array([solver.boolean_value(side) for side in sides])
+    return min(bound, cuts.width(inside)), inside

@@ -1,0 +1,99 @@
+"""Connectivity: how few nodes or links have to go until a network is in pieces.
+
+Networks are taken as simple graphs; in a bus network a link joins every two members of a bus, or
+(`incidence_connectivity`) processors and busses are both nodes. Flows come from igraph.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+from mpinet.measure.libraries import library
+from mpinet.measure.wiring import incidence_graph, opened, to_graph
+from mpinet.networks.topology import Topology
+
+
+def connectivity(topology: Topology | str) -> int:
+    """Least number of nodes whose removal leaves a network in pieces, or of a single node.
+
+    Returns
+    -------
+    int
+        0 if the network is not connected, N - 1 if all nodes are neighbours.
+    """
+    return len(_narrowest(to_graph(topology)))
+
+
+def incidence_connectivity(topology: Topology | str) -> int:
+    """As `connectivity`, where processors and busses of a bus network both may be removed.
+
+    Raises
+    ------
+    UsageError
+        The network has links.
+    """
+    return len(_narrowest(incidence_graph(topology)))
+
+
+def separating_nodes(topology: Topology | str) -> tuple[int, ...] | None:
+    """Fewest nodes without which a network is in pieces: the witness of its connectivity.
+
+    Returns
+    -------
+    tuple of int, or None
+        Ascending. None if no removal leaves the network in pieces: all nodes are neighbours.
+    """
+    network = opened(topology)
+    found = _narrowest(to_graph(network))
+    return None if len(found) == network.size - 1 else found
+
+
+def edge_connectivity(topology: Topology | str) -> int:
+    """Least number of links whose removal leaves a network in pieces.
+
+    Several links between the same two nodes count as one. A single node has 0.
+    """
+    return int(to_graph(topology).edge_connectivity())
+
+
+def biconnected(topology: Topology | str) -> bool:
+    """Whether a network is connected and stays so without any one of its nodes."""
+    graph = to_graph(topology)
+    return graph.is_connected() and not graph.articulation_points()
+
+
+def _narrowest(graph: Any) -> tuple[int, ...]:
+    """Fewest vertices that separate a graph, ascending; all but one where none do.
+
+    Either some vertex of least degree is outside of such a set, which then separates it from
+    another vertex, or it is inside and two of its neighbours are separated (Esfahanian and Hakimi,
+    "On computing the connectivities of graphs and digraphs", Networks 14, 1984).
+    """
+    degree = graph.degree()
+    center = degree.index(min(degree))
+    around = graph.neighbors(center)
+    if len(around) == graph.vcount() - 1:
+        return tuple(vertex for vertex in range(graph.vcount()) if vertex != center)
+    others = set(range(graph.vcount())) - {center, *around}
+    pairs = [(center, other) for other in sorted(others)]
+    pairs += [pair for pair in combinations(around, 2) if not graph.are_adjacent(*pair)]
+    flow, ends = min((graph.vertex_connectivity(*pair), pair) for pair in pairs)
+    if flow == len(around):
+        return tuple(sorted(around))
+    return _separator(graph, *ends)
+
+
+def _separator(graph: Any, source: int, target: int) -> tuple[int, ...]:
+    """Fewest vertices that separate two vertices, ascending.
+
+    A least cut of the graph in which every vertex v is an arc from v to v + n, of capacity 1.
+    """
+    count = graph.vcount()
+    ends = graph.get_edgelist()
+    arcs = [(v, v + count) for v in range(count)]
+    arcs += [(u + count, v) for u, v in ends] + [(v + count, u) for u, v in ends]
+    capacities = [1] * count + [count] * (2 * len(ends))
+    split = library("igraph").Graph(n=2 * count, edges=arcs, directed=True)
+    cut = split.mincut(source + count, target, capacities)
+    return tuple(sorted(split.es[arc].source for arc in cut.cut))

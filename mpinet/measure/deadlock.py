@@ -1,0 +1,151 @@
+"""Deadlock freedom by the channel dependency graph (Dally, Seitz 1987).
+
+A message that holds a channel and waits for the next one makes the one depend on the other. A
+routing with one channel a link (no virtual channels) cannot deadlock if no channel depends on
+itself by way of others, and a routing whose next channel is determined can if one does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.machine.transport import world
+from mpinet.measure.pairs import Numbers, Pairs, chosen
+from mpinet.measure.routes import onward, own_share, rules
+from mpinet.measure.wiring import opened
+from mpinet.networks.routing import Routing, hop_limit
+from mpinet.networks.topology import Topology
+
+
+def channel_dependency_cycle(
+    topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
+) -> list[tuple[int, int]] | list[int] | None:
+    """The shortest cycle of channels that depend on each other (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; links or busses.
+    routing : Routing or str, optional
+        Default: the network's first.
+    pairs : str or array-like of int, shape (k, 2)
+        Whose messages are under way: a traffic pattern (``all``, ..), or rows (source, target).
+
+    Returns
+    -------
+    list or None
+        None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
+        of a shortest cycle, each waiting for the next and the last for the first, from the lowest
+        channel that is on one: (node, port) of the sender for each direction of a link, numbers
+        for busses.
+    """
+    network = opened(topology)
+    heads, tails = dependencies(network, chosen(network, routing), pairs)
+    count = network.size * network.ports if network.links else network.busses or 0
+    offsets = np.searchsorted(heads, np.arange(count + 1))
+    cycle = np.empty(count, np.int64)
+    length = shortest_cycle(offsets, tails, remaining(offsets, tails), cycle)
+    if length == 0:
+        return None
+    if network.links:
+        return [divmod(channel, network.ports) for channel in cycle[:length].tolist()]
+    return cycle[:length].tolist()
+
+
+def dependencies(
+    topology: Topology, routing: Routing, pairs: Any = "all"
+) -> tuple[Numbers, Numbers]:
+    """Which channel waits for which: two arrays, each pair once, ascending (collective)."""
+    transport = world()
+    ports = topology.ports
+    follows = np.zeros((topology.size * ports, ports), np.uint8)
+    for sources, targets in Pairs(topology, pairs).parts():
+        share = own_share(transport, len(sources))
+        note_dependencies(
+            *rules(topology, routing), sources[share].copy(), targets[share].copy(), follows
+        )
+    first, port = np.nonzero(transport.max(follows))
+    nodes, ports_before = np.divmod(first, ports)
+    following = topology.neighbor(nodes, ports_before)
+    if topology.links:
+        return first, following * ports + port
+    held = topology.channel(nodes, ports_before)
+    different = np.unique(np.stack([held, topology.channel(following, port)], axis=1), axis=0)
+    return np.ascontiguousarray(different[:, 0]), np.ascontiguousarray(different[:, 1])
+
+
+@kernel(
+    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
+    "int64[::1], uint8[:, ::1])"
+)
+def note_dependencies(
+    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets, follows
+):
+    """Mark, for the channel of each hop, the port that the message leaves by after it."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words, np.int64)
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, wayfinding)
+        node, held = sources[i], np.int64(-1)
+        for _ in range(hop_limit(wiring[0])):
+            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            if port < 0 or following < 0:
+                break
+            if held >= 0:
+                follows[held, port] = 1
+            held = node * wiring[1] + port
+            node = following
+
+
+def remaining(offsets: Numbers, tails: Numbers) -> NDArray[np.bool_]:
+    """The channels that are left when those that wait for none that is left are taken away."""
+    count = len(offsets) - 1
+    heads = np.repeat(np.arange(count), np.diff(offsets))
+    left = np.ones(count, bool)
+    while True:
+        waits = np.zeros(count, bool)
+        waits[heads[left[tails] & left[heads]]] = True
+        if (waits == left).all():
+            return left
+        left = waits
+
+
+@kernel("int64(int64[::1], int64[::1], boolean[::1], int64[::1])")
+def shortest_cycle(offsets, tails, left, cycle):
+    """Write the shortest cycle through vertices that are `left`; its length, 0 if there is none."""
+    count = offsets.size - 1
+    best = 0
+    reached_by = np.full(count, -1, np.int64)
+    before, depth = np.empty(count, np.int64), np.empty(count, np.int64)
+    queue = np.empty(count, np.int64)
+    for origin in range(count):
+        if not left[origin] or best == 1:
+            continue
+        reached_by[origin], depth[origin], queue[0] = origin, 0, origin
+        head, end, last = 0, 1, -1
+        while head < end and last < 0:
+            vertex = queue[head]
+            head += 1
+            if best > 0 and depth[vertex] + 1 >= best:
+                break
+            for e in range(offsets[vertex], offsets[vertex + 1]):
+                other = tails[e]
+                if other == origin:
+                    last = vertex
+                    break
+                if left[other] and reached_by[other] != origin:
+                    reached_by[other], before[other] = origin, vertex
+                    depth[other] = depth[vertex] + 1
+                    queue[end] = other
+                    end += 1
+        if last >= 0:
+            best = depth[last] + 1
+            for i in range(best - 1, -1, -1):
+                cycle[i] = last
+                last = before[last]
+    return best

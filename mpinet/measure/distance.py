@@ -1,0 +1,399 @@
+"""Distances, measured by flooding on the machine from many nodes at once.
+
+Every node keeps a bit for each source that has reached it and passes the new ones on in the next
+step; the step in which a bit comes is its source's distance in hops. Nodes are all nodes: where a
+network has switches, they count. In a bus network a hop leads from a member of a bus to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import Disconnected, UsageError
+from mpinet.machine import Machine
+from mpinet.machine.faults import Faults
+from mpinet.measure.wiring import opened
+from mpinet.networks.topology import Topology
+from mpinet.programs.flood import SOURCES_PER_WORD, WORDS, adjacency, count_word, take_new, wired
+
+Numbers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+SOURCES = SOURCES_PER_WORD * WORDS
+"""Most sources that flood together."""
+
+FARTHEST = 2**15 - 1
+"""Largest distance that a matrix can hold."""
+
+
+def distance_matrix(
+    topology: Topology | str,
+    sources: Iterable[int] | None = None,
+    dead: Iterable[int] = (),
+    cut: Iterable[tuple[int, int]] = (),
+) -> NDArray[np.int16]:
+    """Distances from some nodes to all (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    sources : iterable of int, optional
+        The nodes that flood. Default: all.
+    dead : iterable of int
+        Nodes that send and receive nothing.
+    cut : iterable of (int, int)
+        Links that carry nothing; in a bus network pairs of members that do not hear each other.
+
+    Returns
+    -------
+    ndarray of int16, shape (S, N)
+        Hops; -1 where a node is not reached, or one of both is dead (also if they are the same).
+
+    Raises
+    ------
+    NodeError
+        A node that the network does not have.
+    UsageError
+        A link that the network does not have, or a distance of more than 32767.
+    """
+    floods = Floods(opened(topology), dead, cut)
+    begun = floods.all_nodes if sources is None else floods.numbers(sources)
+    rows = np.full((floods.machine.placement.count, len(begun)), -1, np.int16)
+    for wave in floods.waves(begun):
+        if wave.distance > FARTHEST:
+            raise UsageError(
+                f"{floods.machine.topology.name} has distances of more than {FARTHEST} hops: a "
+                "matrix cannot hold them."
+            )
+        write_distances(wave.fresh, wave.distance, wave.begin, rows.view(np.uint16))
+    columns = np.full((floods.machine.topology.size, len(begun)), -1, np.int16)
+    columns[floods.machine.nodes] = rows
+    return np.ascontiguousarray(floods.machine.transport.max(columns).T)
+
+
+def diameter(
+    topology: Topology | str, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
+) -> int:
+    """Largest distance between two nodes that are not dead (collective).
+
+    Parameters
+    ----------
+    topology, dead, cut
+        As in `distance_matrix`.
+
+    Raises
+    ------
+    Disconnected
+        They are not connected.
+    UsageError
+        All nodes are dead; or as in `distance_matrix`.
+    """
+    return _extent(topology, dead, cut).diameter
+
+
+def distance_sum(topology: Topology | str) -> int:
+    """Sum of the distances over all ordered pairs, in hops (collective).
+
+    Raises
+    ------
+    Disconnected
+        The network is not connected.
+    """
+    return _extent(topology, (), ()).distance_sum
+
+
+def average_distance(topology: Topology | str) -> float:
+    """Mean distance over all ordered pairs of different nodes, in hops (collective).
+
+    Raises
+    ------
+    Disconnected
+        The network is not connected.
+    """
+    found = _extent(topology, (), ())
+    return found.distance_sum / found.pairs if found.pairs else 0.0
+
+
+def is_connected(
+    topology: Topology | str, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
+) -> bool:
+    """Whether the nodes that are not dead reach each other (collective).
+
+    Parameters
+    ----------
+    topology, dead, cut
+        As in `distance_matrix`.
+
+    Raises
+    ------
+    UsageError
+        All nodes are dead; or as in `distance_matrix`.
+    """
+    floods = Floods(opened(topology), dead, cut)
+    return sum(wave.total for wave in floods.waves(floods.alive[:1])) == len(floods.alive)
+
+
+def eccentricity(topology: Topology | str, node: int) -> int:
+    """Distance of the node that is farthest from this one, in hops (collective).
+
+    Raises
+    ------
+    NodeError
+        The network has no such node.
+    Disconnected
+        The network is not connected.
+    """
+    return int(eccentricities(topology, [node])[0])
+
+
+def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None) -> Numbers:
+    """Distance of the node that is farthest from each of some nodes, in hops (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    nodes : iterable of int, optional
+        The nodes. Default: all.
+
+    Returns
+    -------
+    ndarray of int64, shape (S,)
+        In the order of `nodes`.
+
+    Raises
+    ------
+    NodeError
+        The network has no such node.
+    Disconnected
+        The network is not connected.
+    """
+    network = opened(topology)
+    if nodes is None:
+        return _all_eccentricities(network)
+    matrix = distance_matrix(network, nodes)
+    if matrix.min(initial=0) < 0:
+        raise disconnected(network)
+    return matrix.max(axis=1).astype(np.int64)
+
+
+def _all_eccentricities(network: Topology) -> Numbers:
+    """Each node's: the step in which the last source comes to it (collective)."""
+    floods = Floods(network)
+    machine = floods.machine
+    farthest = np.zeros(network.size, np.int64)
+    reached = 0
+    for wave in floods.waves(floods.all_nodes):
+        late = machine.nodes[wave.new > 0]
+        farthest[late] = np.maximum(farthest[late], wave.distance)
+        reached += wave.total
+    if reached != network.size**2:
+        raise disconnected(network)
+    return machine.transport.max(farthest)
+
+
+def distance_profile(topology: Topology | str, node: int) -> tuple[int, ...]:
+    """Number of nodes at distance 0, 1, 2, .. from this one (collective).
+
+    Nodes that it does not reach are not counted.
+    """
+    row = distance_matrix(topology, [node])[0]
+    return tuple(np.bincount(row[row >= 0]).tolist())
+
+
+def distance_profiles(topology: Topology | str) -> Numbers:
+    """Every node's number of nodes at distance 0, 1, 2, .. (collective).
+
+    Returns
+    -------
+    ndarray of int64, shape (N, D + 1)
+        D is the largest distance; nodes that are not reached are not counted.
+    """
+    floods = Floods(opened(topology))
+    machine = floods.machine
+    profiles: list[Numbers] = []
+    for wave in floods.waves(floods.all_nodes):
+        if wave.distance == len(profiles):
+            profiles.append(np.zeros(machine.topology.size, np.int64))
+        profiles[wave.distance][machine.nodes] += wave.new
+    return machine.transport.sum(np.stack(profiles, axis=1))
+
+
+def disconnected(topology: Topology) -> Disconnected:
+    """The error of a measure that needs a connected network."""
+    return Disconnected(f"{topology.name} is not connected: some nodes have no distance.")
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Largest distance, sum of distances and number of ordered pairs of different nodes."""
+
+    diameter: int
+    distance_sum: int
+    pairs: int
+
+
+def _extent(
+    topology: Topology | str, dead: Iterable[int], cut: Iterable[tuple[int, int]]
+) -> Extent:
+    """Flood from all nodes that are not dead (collective)."""
+    floods = Floods(opened(topology), dead, cut)
+    largest = total = reached = 0
+    for wave in floods.waves(floods.alive):
+        largest = max(largest, wave.distance)
+        total += wave.distance * wave.total
+        reached += wave.total
+    if reached != len(floods.alive) ** 2:
+        raise disconnected(floods.machine.topology)
+    return Extent(largest, total, reached - len(floods.alive))
+
+
+@dataclass(frozen=True, eq=False)
+class Wave:
+    """One step of a flood: the sources that come to nodes in it.
+
+    Attributes
+    ----------
+    distance : int
+        Steps made: the hops from these sources.
+    begin : int
+        Place of the first of the sources that flood together.
+    fresh : ndarray of uint64, shape (hosted, words)
+        A bit for each of these sources, by this rank's nodes.
+    total : int
+        Bits that are set, on all ranks.
+    """
+
+    distance: int
+    begin: int
+    fresh: Words
+    total: int
+
+    @cached_property
+    def new(self) -> Numbers:
+        """Sources that come to each of this rank's nodes, shape (hosted,)."""
+        counts = np.zeros(len(self.fresh), np.int64)
+        count_bits(self.fresh, counts)
+        return counts
+
+
+class Floods:
+    """Floods of one network in which some nodes and links are dead.
+
+    Parameters
+    ----------
+    network : Topology
+        The network; a bus network has a link between every two members of a bus.
+    dead, cut
+        As in `distance_matrix`.
+    """
+
+    def __init__(
+        self,
+        network: Topology,
+        dead: Iterable[int] = (),
+        cut: Iterable[tuple[int, int]] = (),
+    ):
+        self.machine = Machine(network if network.links else adjacency(network), "all")
+        self._faults = Faults(self.machine.topology, dead, cut)
+        self._plan = self.machine.plan(*self._sends())
+        self._senders = self.machine.slots(self._plan.senders)
+        self._receivers = self.machine.slots(self._plan.nodes)
+
+    def _sends(self) -> tuple[Numbers, Numbers]:
+        """The ports of this rank's nodes over which anything goes."""
+        network, dead = self.machine.topology, self._faults.dead
+        nodes, ports = wired(network, self.machine.nodes)
+        if not self._faults:
+            return nodes, ports
+        others = network.neighbor(nodes, ports)
+        goes = ~np.isin(nodes, dead) & ~np.isin(others, dead)
+        cut = self._faults.cut @ np.array([network.size, 1])
+        goes &= ~np.isin(nodes * network.size + others, cut)
+        return nodes[goes], ports[goes]
+
+    @property
+    def all_nodes(self) -> Numbers:
+        """All nodes, dead ones, too, shape (N,)."""
+        return np.arange(self.machine.topology.size)
+
+    @cached_property
+    def alive(self) -> Numbers:
+        """The nodes that are not dead, ascending.
+
+        Raises
+        ------
+        UsageError
+            There are none.
+        """
+        alive = np.delete(self.all_nodes, self._faults.dead)
+        if not len(alive):
+            raise UsageError(f"All nodes of {self.machine.topology.name} are dead.")
+        return alive
+
+    def numbers(self, nodes: Iterable[int]) -> Numbers:
+        """Some nodes as an array.
+
+        Raises
+        ------
+        NodeError
+            One of them is not in the network.
+        """
+        numbers = np.fromiter(nodes, np.int64)
+        for node in numbers[(numbers < 0) | (numbers >= self.machine.topology.size)].tolist():
+            self.machine.topology.require_node(node)
+        return numbers
+
+    def waves(self, sources: Numbers) -> Iterator[Wave]:
+        """Flood from some nodes, many at once, and tell of every step (collective).
+
+        A step's bits may be looked at until the next one.
+        """
+        for begin in range(0, len(sources), SOURCES):
+            together = sources[begin : begin + SOURCES]
+            seen = self._first_bits(together)
+            fresh = seen.copy()
+            distance = 0
+            total = len(together) - int(np.isin(together, self._faults.dead).sum())
+            while total:
+                yield Wave(distance, begin, fresh, total)
+                received = self._plan(fresh[self._senders])
+                total = self.machine.sum(take_new(self._receivers, received, seen, fresh))[0]
+                distance += 1
+
+    def _first_bits(self, sources: Numbers) -> Words:
+        """Each source's own bit, shape (hosted, words)."""
+        words = -(-len(sources) // SOURCES_PER_WORD)
+        bits = np.zeros((self.machine.placement.count, words), np.uint64)
+        slots = self.machine.slots(sources)
+        here = (slots >= 0) & (slots < len(bits)) & ~np.isin(sources, self._faults.dead)
+        word, bit = np.divmod(np.flatnonzero(here), SOURCES_PER_WORD)
+        np.bitwise_or.at(bits, (slots[here], word), np.uint64(1) << bit.astype(np.uint64))
+        return bits
+
+
+@kernel("void(uint64[:, ::1], int64[::1])")
+def count_bits(words, counts):
+    """Add the number of one bits of each row."""
+    for u in range(words.shape[0]):
+        for w in range(words.shape[1]):
+            counts[u] += count_word(words[u, w])
+
+
+@kernel("void(uint64[:, ::1], int64, int64, uint16[:, ::1])")
+def write_distances(fresh, distance, begin, rows):
+    """Write the distance at every bit: its node's row, its source's column."""
+    for u in range(fresh.shape[0]):
+        for w in range(fresh.shape[1]):
+            word = fresh[u, w]
+            while word:
+                lowest = word & (~word + np.uint64(1))
+                rows[u, begin + 64 * w + count_word(lowest - np.uint64(1))] = distance
+                word ^= lowest

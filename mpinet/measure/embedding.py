@@ -1,0 +1,44 @@
+"""What an embedding of one network in another costs: dilation, congestion, expansion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.machine import Machine
+from mpinet.measure.pairs import chosen
+from mpinet.measure.wiring import opened
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.programs.embed import Embedding, Measures, measure
+
+
+def embedding_cost(
+    guest: Topology | str,
+    host: Topology | str,
+    images: Any = None,
+    routing: Routing | str | None = None,
+) -> Measures:
+    """Measure an embedding by a message over every guest link (collective).
+
+    Parameters
+    ----------
+    guest, host : Topology or str
+        Networks of links.
+    images : array-like of int, shape (guest.size,), optional
+        The host processor of every guest node, all different. Default: guest node x at host
+        node x.
+    routing : Routing or str, optional
+        The host's, for guest links whose ends are no neighbours there. Default: its first.
+
+    Returns
+    -------
+    Measures
+        Dilation and route length in hops, congestion in guest links, expansion.
+
+    Raises
+    ------
+    UsageError
+        Busses, a guest that is too large, or images that are none.
+    """
+    embedded = Embedding(opened(guest), opened(host), images)
+    return measure(Machine(embedded.host), embedded, chosen(embedded.host, routing))

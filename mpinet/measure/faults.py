@@ -1,0 +1,253 @@
+"""Fault diameter: the worst distance that is left after some nodes have failed.
+
+Many removals are flooded at once on one machine: each has bits of its own, one for every source, in
+which its dead nodes pass nothing on. Ranks take a share of the removals each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local, world
+from mpinet.measure.wiring import opened
+from mpinet.networks.topology import Topology
+from mpinet.programs.flood import SOURCES_PER_WORD, adjacency, count_word, take_new, wired
+
+Numbers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+MOST_REMOVALS = 10**8
+"""Most removals that are all tried."""
+
+WORDS_AT_ONCE = 2**17
+"""Words that go over links in a step: 1 MiB."""
+
+DRAWN_AT_ONCE = 2**22
+"""Random numbers that are drawn at a time."""
+
+
+@dataclass(frozen=True)
+class FaultDiameter:
+    """What removals of nodes do to a network's diameter.
+
+    Attributes
+    ----------
+    value : int or float
+        Largest diameter after a removal, in hops; infinite if one leaves the network in pieces.
+    removed : tuple of int
+        The first removal that does it, in the order of the tuples; nodes ascending.
+    tested : int
+        How many different removals were tried.
+    exhaustive : bool
+        Whether these are all.
+    """
+
+    value: int | float
+    removed: tuple[int, ...]
+    tested: int
+    exhaustive: bool
+
+
+def fault_diameter(
+    topology: Topology | str, faults: int = 1, sample: int | None = None, seed: int = 0
+) -> FaultDiameter:
+    """Worst diameter after the removal of any `faults` nodes (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; switches may be removed, too. In a bus network a link joins every two members
+        of a bus.
+    faults : int
+        How many nodes go at a time, 0..N-1.
+    sample : int, optional
+        How many random removals are tried. Default: all removals are.
+    seed : int
+        Chooses the sample.
+
+    Raises
+    ------
+    UsageError
+        No node would be left, the sample is empty, or there are too many removals to try all.
+    """
+    network = opened(topology)
+    count = _removals(network, faults, sample)
+    drawn = None if sample is None or sample >= count else _draw(network, faults, sample, seed)
+    count = count if drawn is None else len(drawn)
+    transport = world()
+    tries = Tries(network)
+    share = -(-count // transport.size)
+    begin = min(share * transport.rank, count)
+    worst, at = -1, 0
+    for first in range(begin, min(begin + share, count), tries.at_once):
+        last = min(first + tries.at_once, begin + share, count)
+        if drawn is None:
+            removals = subsets(network.size, faults, first, last - first)
+        else:
+            removals = drawn[first:last]
+        diameters = tries.diameters(removals)
+        place = int(diameters.argmax())
+        if diameters[place] > worst:
+            worst, at = int(diameters[place]), first + place
+    worst, at = _worst_of_all(transport, worst, at)
+    removed = subsets(network.size, faults, at, 1)[0] if drawn is None else drawn[at]
+    value = inf if worst == network.size else worst
+    return FaultDiameter(value, tuple(removed.tolist()), count, drawn is None)
+
+
+def _removals(network: Topology, faults: int, sample: int | None) -> int:
+    """How many removals there are."""
+    if not 0 <= faults < network.size:
+        raise UsageError(
+            f"{faults} of the nodes of {network.name} cannot be removed: one has to stay, so that "
+            f"0..{network.size - 1} can go."
+        )
+    if sample is not None and sample < 1:
+        raise UsageError(f"A sample has one removal or more, not {sample}.")
+    count = comb(network.size, faults)
+    if sample is None and count > MOST_REMOVALS:
+        raise UsageError(
+            f"{faults} of the {network.size} nodes of {network.name} can be removed in {count} "
+            f"ways; up to {MOST_REMOVALS} are all tried: give a sample."
+        )
+    return count
+
+
+def _draw(network: Topology, faults: int, sample: int, seed: int) -> Numbers:
+    """Random removals, each once, sorted, shape (up to sample, faults)."""
+    random = np.random.default_rng(seed)
+    rows = max(1, DRAWN_AT_ONCE // network.size)
+    drawn = []
+    for begin in range(0, sample, rows):
+        order = random.random((min(rows, sample - begin), network.size)).argsort(axis=1)
+        drawn.append(np.sort(order[:, :faults], axis=1))
+    return np.unique(np.concatenate(drawn), axis=0)
+
+
+def _worst_of_all(transport: Local, worst: int, at: int) -> tuple[int, int]:
+    """The largest diameter of all ranks, and the first removal that has it (collective)."""
+    largest = int(transport.max(np.array([worst]))[0])
+    never = np.iinfo(np.int64).min
+    first = transport.max(np.array([-at if worst == largest else never]))
+    return largest, -int(first[0])
+
+
+class Tries:
+    """Removals from one network, many at once, each rank its own.
+
+    Parameters
+    ----------
+    network : Topology
+        The network.
+    """
+
+    def __init__(self, network: Topology):
+        network = network if network.links else adjacency(network)
+        self._machine = Machine(network, "all", Local())
+        self._plan = self._machine.plan(*wired(network, self._machine.nodes))
+        self._words = -(-network.size // SOURCES_PER_WORD)
+        per_removal = self._words * max(1, len(self._plan.senders))
+        self.at_once = max(1, WORDS_AT_ONCE // per_removal)
+
+    def diameters(self, removals: Numbers) -> Numbers:
+        """The diameters after some removals.
+
+        Parameters
+        ----------
+        removals : ndarray of int64, shape (r, faults)
+            The nodes that go.
+
+        Returns
+        -------
+        ndarray of int64, shape (r,)
+            In hops; N if the network is in pieces.
+        """
+        size, count = self._machine.topology.size, len(removals)
+        left = size - removals.shape[1]
+        fresh, seen = self._first_bits(removals)
+        diameters, pairs = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        distance = 0
+        while True:
+            distance += 1
+            received = self._plan(fresh[self._plan.senders])
+            if take_new(self._plan.nodes, received, seen, fresh) == 0:
+                break
+            book_pairs(fresh, self._words, distance, diameters, pairs)
+        return np.where(pairs == left * (left - 1), diameters, size)
+
+    def _first_bits(self, removals: Numbers) -> tuple[Words, Words]:
+        """What nodes send at first, each its own bit; and what they have no more use for.
+
+        A dead node has seen everything, so that it passes nothing on.
+        """
+        size, count = self._machine.topology.size, len(removals)
+        fresh = np.zeros((size, count, self._words), np.uint64)
+        word, bit = np.divmod(np.arange(size), SOURCES_PER_WORD)
+        fresh[np.arange(size), :, word] = (np.uint64(1) << bit.astype(np.uint64))[:, np.newaxis]
+        which = np.repeat(np.arange(count), removals.shape[1])
+        fresh[removals.ravel(), which] = 0
+        seen = fresh.copy()
+        seen[removals.ravel(), which] = ~np.uint64(0)
+        return fresh.reshape(size, -1), seen.reshape(size, -1)
+
+
+@kernel("void(uint64[:, ::1], int64, int64, int64[::1], int64[::1])")
+def book_pairs(fresh, words, distance, diameters, pairs):
+    """Note for every removal the pairs at this distance, if there are any."""
+    for u in range(fresh.shape[0]):
+        for w in range(fresh.shape[1]):
+            if fresh[u, w]:
+                removal = w // words
+                diameters[removal] = distance
+                pairs[removal] += count_word(fresh[u, w])
+
+
+def subsets(size: int, members: int, begin: int, count: int) -> Numbers:
+    """Some subsets of the numbers 0..size-1, in the order of their sorted members.
+
+    Parameters
+    ----------
+    size, members : int
+        Numbers to choose from, and how many are chosen.
+    begin, count : int
+        Place of the first subset, and how many follow from it on.
+
+    Returns
+    -------
+    ndarray of int64, shape (count, members)
+        Members ascending.
+    """
+    rows = np.zeros((count, members), np.int64)
+    number = 0
+    for place in range(members):
+        following = comb(size - number - 1, members - place - 1)
+        while begin >= following:
+            begin -= following
+            number += 1
+            following = comb(size - number - 1, members - place - 1)
+        rows[0, place] = number
+        number += 1
+    follow_subsets(size, rows)
+    return rows
+
+
+@kernel("void(int64, int64[:, ::1])")
+def follow_subsets(size, rows):
+    """Write the subsets that follow the one in the first row."""
+    members = rows.shape[1]
+    for i in range(1, rows.shape[0]):
+        place = members - 1
+        while rows[i - 1, place] == size - members + place:
+            place -= 1
+        for j in range(members):
+            rows[i, j] = rows[i - 1, j]
+        rows[i, place] += 1
+        for j in range(place + 1, members):
+            rows[i, j] = rows[i, j - 1] + 1

@@ -1,0 +1,30 @@
+"""The libraries behind some measures: they are an extra, and imported where first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from mpinet.errors import UsageError
+
+
+def library(module: str) -> Any:
+    """A module of one of the libraries that the extra ``measure`` brings.
+
+    Parameters
+    ----------
+    module : str
+        As in ``igraph`` or ``ortools.sat.python.cp_model``.
+
+    Raises
+    ------
+    UsageError
+        The library is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        name = module.partition(".")[0]
+        raise UsageError(
+            f'This measure needs the library {name}: pip install "mpinet[measure]".'
+        ) from None

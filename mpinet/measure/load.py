@@ -1,0 +1,122 @@
+"""Loads of processors and channels under a routing, metered by the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mpinet.errors import RoutingError
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.measure.pairs import Numbers, Pairs, chosen
+from mpinet.measure.wiring import opened
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+INJECTED_AT_ONCE = 1 << 17
+"""Messages that are on the machine together: what it holds of them stays small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """What a network carries when every pair exchanges one message.
+
+    Attributes
+    ----------
+    messages, hops : int
+        Messages, and hops of all of them.
+    processors : ndarray of int64, shape (N,)
+        Messages that each node passed on for others: their sources and targets do not count.
+    channels : ndarray of int64, shape (C,)
+        Messages over each channel: a direction of a link, or a bus (every traversal counts).
+    ports : ndarray of int64, shape (C, 2) or (0, 2)
+        Links: the (node, port) that each channel leaves from, ascending. Busses: nothing, channel
+        c is bus c.
+    """
+
+    messages: int
+    hops: int
+    processors: Numbers
+    channels: Numbers
+    ports: Numbers
+
+
+def loads(
+    topology: Topology | str,
+    routing: Routing | str | None = None,
+    pairs: Any = "all",
+    seed: int = 0,
+) -> Loads:
+    """Measure the loads of all nodes and channels (collective).
+
+    One message for every pair is routed on a machine whose every message hops in every step; the
+    machine meters its channels.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; links or busses.
+    routing : Routing or str, optional
+        Default: the network's first.
+    pairs : str or array-like of int, shape (k, 2)
+        A traffic pattern (``all``: every ordered pair of different processors), or rows (source,
+        target).
+    seed : int
+        For pairs that are drawn.
+
+    Returns
+    -------
+    Loads
+        The same on all ranks.
+
+    Raises
+    ------
+    RoutingError
+        A message does not arrive.
+    """
+    network = opened(topology)
+    routing = chosen(network, routing)
+    machine = Machine(network, loads=True)
+    asked = Pairs(network, pairs, seed)
+    sent = np.zeros(network.size, np.int64)
+    for sources, targets in asked.parts(INJECTED_AT_ONCE):
+        _carry(machine, routing, sources, targets)
+        sent += np.bincount(sources[sources != targets], minlength=network.size)
+    left = np.zeros((network.size, network.ports), np.int64)
+    left[machine.nodes] = machine.meters.loads.reshape(len(machine.nodes), network.ports)
+    left = machine.transport.sum(left)
+    channels, ports = _by_channel(network, left)
+    return Loads(asked.total, int(left.sum()), left.sum(axis=1) - sent, channels, ports)
+
+
+def _carry(machine: Machine, routing: Routing, sources: Numbers, targets: Numbers) -> None:
+    """Route one message for each pair; raise `RoutingError` if one does not arrive."""
+    router = Router(machine, routing, mode="ideal")
+    mine = np.flatnonzero(np.isin(sources, machine.nodes))
+    router.inject(sources[mine], targets[mine], mine, len(sources))
+    router.run()
+    lost = router.totals["undeliverable"]
+    if lost:
+        raise RoutingError(
+            f"Routing {routing.name} on {machine.topology.name} could not deliver {lost} of "
+            f"{len(sources)} messages: its loads are not those of all pairs."
+        )
+
+
+def _by_channel(topology: Topology, left: Numbers) -> tuple[Numbers, Numbers]:
+    """Loads of the channels, and where they leave from, from what left by each port."""
+    nodes, ports = np.nonzero(_wired(topology))
+    if topology.links:
+        return left[nodes, ports], np.stack([nodes, ports], axis=1)
+    carried = np.zeros(topology.busses or 0, np.int64)
+    np.add.at(carried, topology.channel(nodes, ports), left[nodes, ports])
+    return carried, np.zeros((0, 2), np.int64)
+
+
+def _wired(topology: Topology) -> Numbers:
+    """Whether each port of each node is wired, shape (N, ports)."""
+    nodes = np.arange(topology.size)[:, np.newaxis]
+    wired: Numbers = topology.neighbor(nodes, np.arange(topology.ports)) >= 0
+    return wired

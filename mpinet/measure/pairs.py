@@ -1,0 +1,78 @@
+"""Whose routes are measured: all ordered pairs of processors, a traffic pattern, or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.programs.traffic import Traffic, traffic
+
+Numbers = NDArray[np.int64]
+Pair = tuple[int, int]
+
+AT_ONCE = 1 << 20
+"""Pairs whose routes are measured at a time."""
+
+
+def chosen(topology: Topology, routing: Routing | str | None) -> Routing:
+    """A routing of the network, given itself or by name; default: its first."""
+    return routing if isinstance(routing, Routing) else topology.routing(routing)
+
+
+class Pairs:
+    """Ordered pairs (source, target) of processors, ascending.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network; switches neither send nor receive.
+    pairs : str or array-like of int, shape (k, 2)
+        A traffic pattern as `mpinet.programs.traffic.traffic` reads it (``all``: every ordered
+        pair of different processors), or rows (source, target).
+    seed : int
+        For patterns that are drawn.
+
+    Attributes
+    ----------
+    total : int
+        Number of pairs.
+    """
+
+    def __init__(self, topology: Topology, pairs: Any = "all", seed: int = 0):
+        self._listed: Numbers | None = None
+        self._pattern: Traffic | None = None
+        if isinstance(pairs, str):
+            self._pattern = traffic(topology, pairs, seed)
+            self.total = self._pattern.total
+        if not isinstance(pairs, str) or pairs != "all":
+            self._listed = self._sorted(topology, pairs)
+            self.total = len(self._listed)
+
+    def _sorted(self, topology: Topology, pairs: Any) -> Numbers:
+        if self._pattern is not None:
+            rows = np.stack(self._pattern.ends(np.arange(self.total)), axis=1)
+        else:
+            rows = np.asarray(pairs, np.int64)
+            if rows.ndim != 2 or rows.shape[1] != 2:
+                raise UsageError("Pairs are rows (source, target), or a traffic pattern.")
+        for node in np.unique(rows[(rows < 0) | (rows >= topology.hosts)]):
+            raise UsageError(
+                f"{topology.name} has no processor {node}: they are 0..{topology.hosts - 1}."
+            )
+        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+    def parts(self, at_once: int = AT_ONCE) -> Iterator[tuple[Numbers, Numbers]]:
+        """Sources and targets of the pairs, in order, at most `at_once` at a time."""
+        for begin in range(0, self.total, at_once):
+            numbers = np.arange(begin, min(begin + at_once, self.total))
+            if self._listed is not None:
+                sources, targets = self._listed[numbers].T
+                yield np.ascontiguousarray(sources), np.ascontiguousarray(targets)
+            elif self._pattern is not None:
+                yield self._pattern.ends(numbers)

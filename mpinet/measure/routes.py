@@ -1,0 +1,377 @@
+"""Routes as the nodes' decisions make them: length, stretch, whether they end, headers.
+
+A route is walked by the routing's two local rules from the source on; every hop leaves by a wired
+port. On busses a hop is one bus traversed. Routes start and end at processors; switches are passed.
+The measures are collective: ranks share the pairs, and all get the result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import inlined, kernel
+from mpinet.errors import RoutingError, UsageError
+from mpinet.machine.transport import Local, world
+from mpinet.measure.distance import distance_matrix
+from mpinet.measure.pairs import Numbers, Pair, Pairs, chosen
+from mpinet.measure.wiring import opened
+from mpinet.networks.routing import ARRIVED, Routing, hop_limit, path
+from mpinet.networks.topology import Topology
+
+STOPPED, UNWIRED, ENDLESS = -1, -2, -3
+"""Why a route has no length: it stops elsewhere, leaves by an unwired port, or does not end."""
+
+LARGEST_MATRIX = 8000
+"""Most nodes of a network whose route lengths make a matrix; longer routes need wider numbers."""
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The routes between a number of pairs.
+
+    Attributes
+    ----------
+    pairs, delivered : int
+        Pairs, and those whose route ends at its target.
+    longest : int
+        Hops of the longest route (of the delivered ones, as all of the following).
+    longest_pair : (int, int) or None
+        The smallest pair with such a route; None where nothing was delivered.
+    total : int
+        Hops of all routes.
+    undelivered_pair : (int, int) or None
+        The smallest pair whose route does not end at its target.
+    reason : str or None
+        What becomes of its message.
+    stretch_max : float or None
+        Largest quotient of a route's length and the distance, over pairs of different nodes.
+    stretch_pair : (int, int) or None
+        The smallest pair with it.
+    """
+
+    pairs: int
+    delivered: int
+    longest: int
+    longest_pair: Pair | None
+    total: int
+    undelivered_pair: Pair | None
+    reason: str | None
+    stretch_max: float | None
+    stretch_pair: Pair | None
+
+    @property
+    def average(self) -> float | None:
+        """Mean length of the delivered routes, in hops."""
+        return self.total / self.delivered if self.delivered else None
+
+
+def route_lengths(
+    topology: Topology | str,
+    routing: Routing | str | None = None,
+    pairs: Any = "all",
+    seed: int = 0,
+) -> Routes:
+    """Measure the routes of all ordered pairs of processors (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; links or busses.
+    routing : Routing or str, optional
+        Default: the network's first.
+    pairs : str or array-like of int, shape (k, 2)
+        A traffic pattern (``all``, ``random:K``, ..), or rows (source, target).
+    seed : int
+        For pairs that are drawn.
+
+    Returns
+    -------
+    Routes
+        The same for any number of ranks. Distances are measured by flooding.
+    """
+    network = opened(topology)
+    routing = chosen(network, routing)
+    asked, transport = Pairs(network, pairs, seed), world()
+    longest, stretch = Largest(transport), Largest(transport)
+    failed = Largest(transport)
+    delivered = total = 0
+    for sources, targets in asked.parts():
+        distances = _distances(network, sources, targets)[own_share(transport, len(sources))]
+        hops, sources, targets = _own_hops(network, routing, transport, sources, targets)
+        keys = sources * network.size + targets
+        good = hops >= 0
+        longest.take(hops[good], keys[good])
+        failed.take(np.ones(int((~good).sum())), keys[~good])
+        apart = good & (distances > 0)
+        stretch.take(hops[apart] / distances[apart], keys[apart])
+        delivered += int(good.sum())
+        total += int(hops[good].sum())
+    delivered, total = transport.sum(np.array([delivered, total], np.int64)).tolist()
+    lost = failed.agree(network.size)[1]
+    length, longest_pair = longest.agree(network.size)
+    most, stretch_pair = stretch.agree(network.size)
+    return Routes(
+        pairs=asked.total,
+        delivered=delivered,
+        longest=int(length or 0),
+        longest_pair=longest_pair,
+        total=total,
+        undelivered_pair=lost,
+        reason=_reason(network, routing, lost),
+        stretch_max=most,
+        stretch_pair=stretch_pair,
+    )
+
+
+class Largest:
+    """The largest of many values, and the lowest key that has it, over all ranks.
+
+    Parameters
+    ----------
+    transport : Local
+        How the ranks talk.
+    """
+
+    def __init__(self, transport: Local):
+        self._transport = transport
+        self._value, self._key = -np.inf, 0
+
+    def take(self, values: NDArray[Any], keys: Numbers) -> None:
+        """Look at some more, of higher keys than before in ascending order."""
+        if len(values):
+            first = int(np.argmax(values))
+            if values[first] > self._value:
+                self._value, self._key = float(values[first]), int(keys[first])
+
+    def agree(self, size: int) -> tuple[float | None, Pair | None]:
+        """The largest value and its pair = divmod(key, size); None where there is none."""
+        value = float(self._transport.max(np.array([self._value]))[0])
+        mine = -self._key if self._value == value else np.iinfo(np.int64).min
+        key = -int(self._transport.max(np.array([mine], np.int64))[0])
+        return (None, None) if value == -np.inf else (value, divmod(key, size))
+
+
+def own_share(transport: Local, count: int) -> slice:
+    """This rank's part of `count` things in order."""
+    rank, size = transport.rank, transport.size
+    return slice(count * rank // size, count * (rank + 1) // size)
+
+
+def _distances(topology: Topology, sources: Numbers, targets: Numbers) -> NDArray[np.int16]:
+    """Distances of pairs, shape (k,) (collective)."""
+    starts, rows = np.unique(sources, return_inverse=True)
+    return distance_matrix(topology, starts)[rows.ravel(), targets]
+
+
+def _own_hops(
+    topology: Topology, routing: Routing, transport: Local, sources: Numbers, targets: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Lengths of the routes of this rank's share of pairs (negative: no length), and the share."""
+    share = own_share(transport, len(sources))
+    sources, targets = sources[share].copy(), targets[share].copy()
+    hops = np.empty(len(sources), np.int64)
+    walk_pairs(*rules(topology, routing), sources, targets, hops)
+    return hops, sources, targets
+
+
+def rules(topology: Topology, routing: Routing) -> tuple[Any, ...]:
+    """A kernel's first arguments: the rules, their parameters, the header's words."""
+    compiled = (topology.neighbor.native, routing.start.native, routing.decide.native)
+    return (*compiled, topology.params, routing.params, routing.words)
+
+
+def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | None:
+    """What becomes of a message that is not delivered."""
+    if pair is None:
+        return None
+    try:
+        path(topology, routing, *pair)
+    except (RoutingError, UsageError) as error:
+        return str(error)
+    return None
+
+
+@inlined
+def onward(node, header, neighbor, decide, wiring, wayfinding):
+    """The port that a message leaves by, and the node behind it; a port < 0 ends the route."""
+    port = decide(node, header, wayfinding)
+    if port < 0:
+        return port, node
+    if port >= wiring[1]:
+        return port, np.int64(-1)
+    return port, neighbor(node, port, wiring)
+
+
+@kernel(
+    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
+    "int64[::1], int64[::1])"
+)
+def walk_pairs(
+    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets, hops
+):
+    """Write the length of every pair's route, or why it has none."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words, np.int64)
+    limit = hop_limit(wiring[0])
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, wayfinding)
+        node, count = sources[i], 0
+        while True:
+            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            if port < 0:
+                if port != ARRIVED or node != targets[i]:
+                    count = STOPPED
+                break
+            if following < 0 or count >= limit:
+                count = UNWIRED if following < 0 else ENDLESS
+                break
+            node = following
+            count += 1
+        hops[i] = count
+
+
+def length_matrix(
+    topology: Topology | str, routing: Routing | str | None = None
+) -> NDArray[np.int16]:
+    """Lengths of all routes (collective).
+
+    Parameters
+    ----------
+    topology, routing
+        As in `route_lengths`.
+
+    Returns
+    -------
+    ndarray of int16, shape (hosts, hosts)
+        Hops from row to column; -1 where the route does not end at its target.
+
+    Raises
+    ------
+    UsageError
+        The network has more than `LARGEST_MATRIX` nodes.
+    """
+    network = opened(topology)
+    if network.size > LARGEST_MATRIX:
+        raise UsageError(
+            f"{network.name} has {network.size} nodes: a matrix of route lengths is made of up "
+            f"to {LARGEST_MATRIX}."
+        )
+    routing, transport = chosen(network, routing), world()
+    matrix = np.zeros((network.hosts, network.hosts), np.int16)
+    for sources, targets in Pairs(network).parts():
+        hops, sources, targets = _own_hops(network, routing, transport, sources, targets)
+        matrix[sources, targets] = np.maximum(hops, -1)
+    return transport.sum(matrix)
+
+
+def walk(
+    topology: Topology | str, source: int, target: int, routing: Routing | str | None = None
+) -> list[int]:
+    """The nodes of one route, source and target included.
+
+    Parameters
+    ----------
+    topology, routing
+        As in `route_lengths`.
+    source, target : int
+        Processor numbers.
+
+    Raises
+    ------
+    RoutingError
+        The route does not end at the target.
+    """
+    network = opened(topology)
+    network.require_node(source)
+    network.require_node(target)
+    return path(network, chosen(network, routing), source, target)[0]
+
+
+def terminates(
+    topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
+) -> bool:
+    """Whether every route ends at its target (collective); parameters as in `route_lengths`."""
+    network, transport = opened(topology), world()
+    routing = chosen(network, routing)
+    lost = 0
+    for sources, targets in Pairs(network, pairs).parts():
+        lost += int((_own_hops(network, routing, transport, sources, targets)[0] < 0).sum())
+    return int(transport.sum(np.array([lost], np.int64))[0]) == 0
+
+
+def repeats(
+    topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
+) -> Pair | None:
+    """The smallest pair whose route visits a node twice; None if no route does (collective).
+
+    Parameters
+    ----------
+    topology, routing, pairs
+        As in `route_lengths`.
+    """
+    network, transport = opened(topology), world()
+    routing = chosen(network, routing)
+    found = Largest(transport)
+    for sources, targets in Pairs(network, pairs).parts():
+        share = own_share(transport, len(sources))
+        sources, targets = sources[share].copy(), targets[share].copy()
+        place = first_repeat(*rules(network, routing), sources, targets)
+        if place >= 0:
+            key = sources[place] * network.size + targets[place]
+            found.take(np.ones(1), np.array([key]))
+    return found.agree(network.size)[1]
+
+
+@kernel(
+    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
+    "int64[::1])"
+)
+def first_repeat(
+    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets
+):
+    """The first pair whose route comes to a node for the second time; -1 if there is none."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words, np.int64)
+    seen_by = np.full(wiring[0], -1, np.int64)
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, wayfinding)
+        node = sources[i]
+        while seen_by[node] != i:
+            seen_by[node] = i
+            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            if port < 0 or following < 0:
+                break
+            node = following
+        else:
+            return i
+    return -1
+
+
+def header_bits(
+    topology: Topology | str,
+    routing: Routing | str | None = None,
+    pairs: Any = "all",
+    seed: int = 0,
+) -> int:
+    """Bits of the longest header that a source writes (collective).
+
+    Parameters
+    ----------
+    topology, routing, pairs, seed
+        As in `route_lengths`; the routing says how many bits a header takes on the real machine.
+        Every pair is asked by itself: sample the pairs of large networks.
+    """
+    network, transport = opened(topology), world()
+    bits = chosen(network, routing).header_bits
+    most = 0
+    for sources, targets in Pairs(network, pairs, seed).parts():
+        share = own_share(transport, len(sources))
+        ends = zip(sources[share].tolist(), targets[share].tolist(), strict=True)
+        most = max(most, max((bits(source, target) for source, target in ends), default=0))
+    return int(transport.max(np.array([most], np.int64))[0])

@@ -1,0 +1,278 @@
+"""Symmetry of a network: automorphisms, isomorphisms, orbits and distance profiles.
+
+A network of links is taken as its simple graph. Of a bus network the incidences count: a symmetry
+takes processors to processors and busses to busses, so that members stay members. Groups and
+canonical forms come from BLISS (through igraph); every mapping is checked link by link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mpinet.errors import UsageError
+from mpinet.measure.distance import distance_profiles
+from mpinet.measure.libraries import library
+from mpinet.measure.wiring import edges, incidence_graph, incidences, opened, to_graph
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+
+def is_automorphism(
+    topology: Topology | str, image: ArrayLike, busses: ArrayLike | None = None
+) -> bool:
+    """Whether a mapping of the nodes is an automorphism.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    image : array-like of int, shape (N,)
+        Where each node is taken.
+    busses : array-like of int, shape (B,), optional
+        Of a bus network: where each bus is taken. Default: wherever the members show.
+
+    Returns
+    -------
+    bool
+        False, too, if the mapping is no permutation.
+
+    Raises
+    ------
+    UsageError
+        Not as many images as nodes (or busses), or busses of a network of links.
+    """
+    return is_isomorphism(topology, topology, image, busses)
+
+
+def is_isomorphism(
+    topology: Topology | str,
+    other: Topology | str,
+    image: ArrayLike,
+    busses: ArrayLike | None = None,
+) -> bool:
+    """Whether a mapping of a network's nodes to another's is an isomorphism.
+
+    Parameters
+    ----------
+    topology, other : Topology or str
+        Two networks of links, or two bus networks.
+    image : array-like of int, shape (N,)
+        Where each node of the first is taken.
+    busses : array-like of int, shape (B,), optional
+        Of bus networks: where each bus is taken. Default: wherever the members show.
+
+    Raises
+    ------
+    UsageError
+        As in `is_automorphism`, or one network has links and the other busses.
+    """
+    first, second = opened(topology), opened(other)
+    _require_one_kind(first, second)
+    nodes = _images(first, image, first.size, "nodes")
+    if first.links and busses is not None:
+        raise UsageError(f"{first.name} has links, no busses that could be taken anywhere.")
+    if not _is_bijection(nodes, second.size):
+        return False
+    if first.links:
+        ends = np.sort(nodes[edges(first)], axis=1)
+        return np.array_equal(_sorted_rows(ends), edges(second))
+    pairs, theirs = incidences(first), incidences(second)
+    pairs[:, 0] = nodes[pairs[:, 0]]
+    if busses is None:
+        return first.busses == second.busses and _member_lists(pairs) == _member_lists(theirs)
+    taken = _images(first, busses, first.busses or 0, "busses")
+    if not _is_bijection(taken, second.busses or 0):
+        return False
+    pairs[:, 1] = taken[pairs[:, 1]]
+    return np.array_equal(_sorted_rows(pairs), theirs)
+
+
+def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
+    """Whether two networks are the same but for their nodes' (and busses') numbers.
+
+    Raises
+    ------
+    UsageError
+        One network has links and the other busses.
+    """
+    return isomorphism(topology, other) is not None
+
+
+def isomorphism(topology: Topology | str, other: Topology | str) -> Numbers | None:
+    """Where an isomorphism takes each node of a network, if there is one.
+
+    Both networks are brought to their canonical form.
+
+    Returns
+    -------
+    ndarray of int64, shape (N,), or None
+        `is_isomorphism` says that it is one.
+
+    Raises
+    ------
+    UsageError
+        One network has links and the other busses.
+    """
+    first, second = opened(topology), opened(other)
+    _require_one_kind(first, second)
+    if (first.size, first.busses) != (second.size, second.busses):
+        return None
+    ours, theirs = _canonical_order(first), _canonical_order(second)
+    image = np.empty_like(ours)
+    image[ours] = theirs
+    image = image[: first.size]
+    return image if is_isomorphism(first, second, image) else None
+
+
+@dataclass(frozen=True, eq=False)
+class AutomorphismGroup:
+    """All automorphisms of a network.
+
+    Attributes
+    ----------
+    order : int
+        How many there are.
+    generators : ndarray of int64, shape (g, N)
+        Automorphisms of which all are products: where each takes each node.
+    bus_generators : ndarray of int64, shape (g, B)
+        Of a bus network: where each of them takes each bus (otherwise B = 0).
+    """
+
+    order: int
+    generators: Numbers
+    bus_generators: Numbers
+
+
+def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
+    """The group of all automorphisms, by BLISS.
+
+    Of a bus network it acts on processors and busses: two busses with the same members can be
+    exchanged while all processors stay where they are.
+    """
+    network = opened(topology)
+    graph, colors = _colored(network)
+    generators = graph.automorphism_group(color=colors)
+    images = np.array(generators, np.int64).reshape(-1, graph.vcount())
+    order = int(graph.count_automorphisms(color=colors))
+    nodes, busses = np.split(images, [network.size], axis=1)
+    return AutomorphismGroup(order, nodes, busses - network.size)
+
+
+def orbits(topology: Topology | str) -> list[tuple[int, ...]]:
+    """Which nodes automorphisms take to each other: classes of nodes in order, that of 0 first."""
+    return _orbits(automorphism_group(topology).generators, opened(topology).size)
+
+
+def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
+    """Which busses automorphisms take to each other: classes of busses in order, that of 0 first.
+
+    Raises
+    ------
+    UsageError
+        The network has links.
+    """
+    network = opened(topology)
+    if network.busses is None:
+        raise UsageError(f"{network.name} has links: only bus networks have orbits of busses.")
+    return _orbits(automorphism_group(network).bus_generators, network.busses)
+
+
+def vertex_transitive(topology: Topology | str) -> bool:
+    """Whether automorphisms take every node to every other."""
+    return len(orbits(topology)) == 1
+
+
+def bus_transitive(topology: Topology | str) -> bool:
+    """Whether automorphisms take every bus to every other.
+
+    Raises
+    ------
+    UsageError
+        The network has links.
+    """
+    return len(bus_orbits(topology)) == 1
+
+
+def same_profiles(topology: Topology | str) -> bool:
+    """Whether all nodes have the same numbers of nodes at distance 1, 2, .. (collective)."""
+    profiles = distance_profiles(topology)
+    return bool((profiles == profiles[0]).all())
+
+
+def profile_classes(topology: Topology | str) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """The nodes by their distance profile (collective); the class of node 0 comes first.
+
+    Returns
+    -------
+    dict of tuple of int to tuple of int
+        Number of nodes at distance 0, 1, 2, .. -> the nodes, ascending.
+    """
+    classes: dict[tuple[int, ...], list[int]] = {}
+    for node, profile in enumerate(distance_profiles(topology)):
+        counts = tuple(np.trim_zeros(profile, "b").tolist())
+        classes.setdefault(counts, []).append(node)
+    return {counts: tuple(nodes) for counts, nodes in classes.items()}
+
+
+def _require_one_kind(first: Topology, second: Topology) -> None:
+    if first.links != second.links:
+        with_links, with_busses = (first, second) if first.links else (second, first)
+        raise UsageError(
+            f"{with_links.name} has links and {with_busses.name} has busses: only networks of one "
+            "kind can be compared."
+        )
+
+
+def _images(topology: Topology, given: ArrayLike, count: int, what: str) -> Numbers:
+    images = np.asarray(given, np.int64)
+    if images.shape != (count,):
+        raise UsageError(
+            f"{topology.name} has {count} {what}: a mapping gives an image for each, not an array "
+            f"of shape {images.shape}."
+        )
+    return images
+
+
+def _is_bijection(images: Numbers, count: int) -> bool:
+    """Whether these are the numbers 0..count-1, each once."""
+    return np.array_equal(np.sort(images), np.arange(count))
+
+
+def _sorted_rows(pairs: Numbers) -> Numbers:
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _member_lists(pairs: Numbers) -> list[bytes]:
+    """The busses' members, sorted, whichever bus has them; from rows (processor, bus)."""
+    pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
+    starts = np.flatnonzero(np.diff(pairs[:, 1])) + 1
+    return sorted(members.tobytes() for members in np.split(pairs[:, 0].copy(), starts))
+
+
+def _colored(topology: Topology) -> tuple[Any, list[int] | None]:
+    """The graph whose symmetry is the network's, and its vertices' colours."""
+    if topology.links:
+        return to_graph(topology), None
+    graph = incidence_graph(topology)
+    return graph, graph.vs["type"]
+
+
+def _canonical_order(topology: Topology) -> Numbers:
+    """The vertices, processors and busses, in the order of the canonical form."""
+    graph, colors = _colored(topology)
+    graph.vs["number"] = range(graph.vcount())
+    canonical = graph.permute_vertices(graph.canonical_permutation(color=colors))
+    return np.array(canonical.vs["number"], np.int64)
+
+
+def _orbits(generators: Numbers, count: int) -> list[tuple[int, ...]]:
+    """The classes of 0..count-1 under some permutations."""
+    here = np.tile(np.arange(count), len(generators))
+    moves = np.stack([here, generators.ravel()], axis=1)
+    graph = library("igraph").Graph(n=count, edges=moves.tolist())
+    return sorted(tuple(sorted(piece)) for piece in graph.connected_components())

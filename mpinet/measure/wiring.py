@@ -1,0 +1,248 @@
+"""Degrees, links and incidences of a network, its graph, and what is left of it after a removal.
+
+Links count once: several links between the same two nodes are one here. In a bus network a link
+joins every two members of a bus, and the incidences tell who is on which bus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import rule
+from mpinet.errors import UsageError
+from mpinet.machine.faults import Faults
+from mpinet.machine.transport import Local, world
+from mpinet.measure.libraries import library
+from mpinet.networks import open as open_topology
+from mpinet.networks.shortest import neighbor_table
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+WINDOW = 1 << 16
+"""Nodes that one rank looks at at a time."""
+
+
+def opened(topology: Topology | str) -> Topology:
+    """The network itself, or the one that a topology string names."""
+    return open_topology(topology) if isinstance(topology, str) else topology
+
+
+def degrees(topology: Topology | str) -> dict[int, int]:
+    """How many nodes have how many different neighbours (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        In a bus network the neighbours are the fellow members on all busses.
+
+    Returns
+    -------
+    dict of int to int
+        Number of nodes by degree, ascending.
+    """
+    return degree_histogram(opened(topology), world())
+
+
+def links(topology: Topology | str) -> int:
+    """Number of pairs of neighbours (collective)."""
+    return sum(degree * nodes for degree, nodes in degrees(topology).items()) // 2
+
+
+def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
+    """As `degrees`, each rank looking at a share of the nodes (collective)."""
+    counts = np.zeros(topology.ports + 1, np.int64)
+    stride = WINDOW * transport.size
+    for begin in range(WINDOW * transport.rank, topology.size, stride):
+        end = min(begin + WINDOW, topology.size)
+        nodes, _ = links_of(topology, begin, end)
+        degrees = np.bincount(nodes - begin, minlength=end - begin)
+        counts += np.bincount(degrees, minlength=topology.ports + 1)
+    counts = transport.sum(counts)
+    return {int(degree): int(counts[degree]) for degree in np.flatnonzero(counts)}
+
+
+def links_of(topology: Topology, begin: int, end: int) -> tuple[Numbers, Numbers]:
+    """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
+    nodes = np.arange(begin, end)
+    others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports)[np.newaxis, :])
+    others = np.sort(others, axis=1)
+    first = others >= 0
+    first[:, 1:] &= others[:, 1:] != others[:, :-1]
+    return np.repeat(nodes, first.sum(axis=1)), others[first]
+
+
+def edges(topology: Topology | str) -> Numbers:
+    """All pairs of neighbours, shape (L, 2): rows u < v, sorted."""
+    network = opened(topology)
+    nodes, others = links_of(network, 0, network.size)
+    up = others > nodes
+    return np.stack([nodes[up], others[up]], axis=1)
+
+
+def incidences(topology: Topology | str) -> Numbers:
+    """Who is on which bus of a bus network, shape (m, 2): rows (processor, bus), sorted.
+
+    Raises
+    ------
+    UsageError
+        The network has links.
+    """
+    network = opened(topology)
+    if network.links:
+        raise UsageError(f"{network.name} has links: only bus networks have incidences.")
+    return network.incidences(np.arange(network.size))
+
+
+def to_graph(topology: Topology | str) -> Any:
+    """The network as an `igraph.Graph`: a vertex a node, an edge a pair of neighbours."""
+    network = opened(topology)
+    return library("igraph").Graph(n=network.size, edges=edges(network).tolist())
+
+
+def incidence_graph(topology: Topology | str) -> Any:
+    """The incidences of a bus network as an `igraph.Graph`.
+
+    The vertices are the N processors, then the busses; the vertices' attribute ``type`` is 0 for a
+    processor and 1 for a bus.
+
+    Raises
+    ------
+    UsageError
+        The network has links.
+    """
+    network = opened(topology)
+    pairs = incidences(network) + np.array([0, network.size])
+    busses = network.busses or 0
+    graph = library("igraph").Graph(n=network.size + busses, edges=pairs.tolist())
+    graph.vs["type"] = [0] * network.size + [1] * busses
+    return graph
+
+
+class Part(Topology):
+    """Some nodes of a network with some of its links or busses, on the ports that they have there.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    nodes : ndarray of int64, shape (k,)
+        The nodes that stay, ascending; they are renumbered 0..k-1 in this order.
+    kept : ndarray of bool, shape (N, ports)
+        The ports that stay wired where both ends stay.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64, shape (k,)
+        Their numbers in the network.
+    """
+
+    family = "part"
+
+    def __init__(self, topology: Topology, nodes: Numbers, kept: NDArray[np.bool_]):
+        number = np.full(topology.size + 1, -1, np.int64)  # the last one is for unwired ports
+        number[nodes] = np.arange(len(nodes))
+        table = neighbor_table(topology)
+        table = number[np.where(kept, table, -1)][nodes]
+        rows, ports = np.nonzero(table >= 0)
+        back, channels = np.full_like(table, -1), np.full_like(table, -1)
+        back[rows, ports] = topology.reverse_port(nodes[rows], ports)
+        channels[rows, ports] = topology.channel(nodes[rows], ports)
+        if topology.links:
+            ends = np.stack([rows * topology.ports + ports, table[rows, ports] * topology.ports])
+            ends[1] += back[rows, ports]
+            channels[rows, ports] = ends.min(axis=0)
+        super().__init__(
+            topology.name,
+            size=len(nodes),
+            ports=topology.ports,
+            params=np.concatenate([table.ravel(), back.ravel(), channels.ravel()]).tolist(),
+            hosts=int((nodes < topology.hosts).sum()),
+            busses=topology.busses,
+        )
+        self.nodes = nodes
+
+    @rule
+    def neighbor(node, port, params):
+        """As stored."""
+        return params[2 + node * params[1] + port]
+
+    @rule
+    def reverse_port(node, port, params):
+        """As stored."""
+        return params[2 + (params[0] + node) * params[1] + port]
+
+    @rule
+    def channel(node, port, params):
+        """As stored."""
+        return params[2 + (2 * params[0] + node) * params[1] + port]
+
+
+def without(
+    topology: Topology | str,
+    nodes: Iterable[int] = (),
+    links: Iterable[tuple[int, int]] = (),
+    busses: Iterable[int] = (),
+) -> Part:
+    """What is left of a network: it may be in pieces.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    nodes : iterable of int
+        Nodes that go. The others are renumbered in order; `Part.nodes` tells their old numbers.
+    links : iterable of (int, int)
+        Pairs of neighbours that are neighbours no more, of a network of links.
+    busses : iterable of int
+        Busses that go, of a bus network.
+
+    Raises
+    ------
+    NodeError
+        A node that the network does not have.
+    UsageError
+        A link or bus that the network does not have, or no node is left.
+    """
+    network = opened(topology)
+    faults = Faults(network, nodes, links)
+    if len(faults.cut) and not network.links:
+        raise UsageError(f"{network.name} has busses, no links that could go.")
+    left = np.delete(np.arange(network.size), faults.dead)
+    if not len(left):
+        raise UsageError(f"No node of {network.name} would be left.")
+    table = neighbor_table(network)
+    ends = np.arange(network.size)[:, np.newaxis] * network.size + table
+    kept = ~np.isin(ends, faults.cut @ np.array([network.size, 1])) & (table >= 0)
+    gone = np.array(sorted(set(busses)), np.int64)
+    if len(gone):
+        _require_busses(network, gone)
+        channels = network.channel(np.arange(network.size)[:, np.newaxis], np.arange(network.ports))
+        kept &= ~np.isin(channels, gone)
+    return Part(network, left, kept)
+
+
+def _require_busses(topology: Topology, busses: Numbers) -> None:
+    if topology.links:
+        raise UsageError(f"{topology.name} has links, no busses that could go.")
+    if busses[0] < 0 or busses[-1] >= (topology.busses or 0):
+        wrong = busses[0] if busses[0] < 0 else busses[-1]
+        raise UsageError(
+            f"Bus {wrong} is not in {topology.name}: busses are 0..{(topology.busses or 0) - 1}."
+        )
+
+
+def part(topology: Topology | str, nodes: Iterable[int]) -> Part:
+    """The network between some nodes: what is left without the others."""
+    network = opened(topology)
+    return without(network, set(range(network.size)) - set(nodes))
+
+
+def components(topology: Topology | str) -> list[tuple[int, ...]]:
+    """The pieces of a network, each as its nodes in order; the piece of node 0 first."""
+    pieces = to_graph(topology).connected_components()
+    return sorted(tuple(sorted(piece)) for piece in pieces)

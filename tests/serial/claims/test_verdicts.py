@@ -1,0 +1,208 @@
+"""A verdict says what the measurements say, and only that."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mpinet.claims import claim, once, over
+from mpinet.claims.finding import Finding, find
+from mpinet.claims.journal import Journal, findings_in, version_of
+from mpinet.claims.ledger import claims_in, select
+from mpinet.claims.relation import holds
+from mpinet.claims.verdict import judge
+from mpinet.claims.verify import Task, shared_out, tasks_of, verify
+from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
+
+OWN = str(Path(__file__).with_name("own.py"))
+OUTCOMES = {
+    "RING-D": "holds",
+    "RING-OFF": "refuted",
+    "RING-FAR": "holds",
+    "RING-HUGE": "open",
+    "RING-EMPTY": "error",
+    "RING-BREAKS": "error",
+    "RING-TABLE": "refuted",
+    "RING-WORD": "open",
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return {row.id: row for row in verify(claims_in(OWN), "quick", Local())}
+
+
+def test_every_claim_of_a_file_gets_its_verdict(verdicts):
+    assert {name: row.verdict for name, row in verdicts.items()} == OUTCOMES
+
+
+def test_the_witness_is_the_smallest_point_that_refutes(verdicts):
+    row = verdicts["RING-OFF"]
+    assert row.witness == {"point": {"n": 5}, "where": {"source": 0, "target": 2}}
+    assert (row.claimed, row.measured) == (3, 2)
+
+
+def test_the_fields_of_a_table_that_are_wrong_are_named(verdicts):
+    assert verdicts["RING-TABLE"].witness["where"] == {"fields": ["N=5"]}
+
+
+def test_points_out_of_reach_are_not_counted(verdicts):
+    assert verdicts["RING-FAR"].points == 1
+    assert verdicts["RING-FAR"].range == "two rings, one huge (1 point of 2)"
+    assert verdicts["RING-HUGE"].reason == "point 1 is too large"
+
+
+def test_the_range_tells_how_much_of_the_grid_was_tested(verdicts):
+    assert verdicts["RING-D"].range == "n in 3..19 (6 points of 17)"
+    (row,) = verify(select([OWN, "RING-D"]), "full", Local())
+    assert row.range == "n in 3..19 (17 points)"
+
+
+def test_a_measurement_that_fails_is_no_verdict(verdicts):
+    assert "RING" not in verdicts["RING-BREAKS"].reason
+    assert "ring" in verdicts["RING-BREAKS"].reason
+    assert "no points" in verdicts["RING-EMPTY"].reason
+
+
+def test_the_replay_command_leads_back_to_the_witness():
+    (claim,) = select([OWN, "RING-OFF"])
+    (row,) = verify([claim], "quick", Local(), source=f"{OWN} ")
+    assert row.replay == f"mpinet verify {OWN} RING-OFF --at n=5"
+    (again,) = verify([claim], "quick", Local(), at={"n": "5"})
+    assert (again.verdict, again.witness, again.points) == ("refuted", row.witness, 1)
+
+
+def test_a_planted_error_turns_a_verdict():
+    (right,) = select([OWN, "RING-D"])
+    (row,) = verify([right], "quick", Local())
+    assert row.verdict == "holds"
+    longer = replace(right, measured=lambda n: right.measured(n=n) + (n > 6))
+    (row,) = verify([longer], "quick", Local())
+    assert (row.verdict, row.witness["point"]) == ("refuted", {"n": 7})
+    off = replace(right, claimed=lambda n: n // 2 - (n == 8))
+    (row,) = verify([off], "quick", Local())
+    assert (row.verdict, row.witness["point"]) == ("refuted", {"n": 8})
+
+
+def test_a_point_that_no_grid_has_is_refused():
+    with pytest.raises(UsageError, match="n=2"):
+        verify(select([OWN, "RING-D"]), "quick", Local(), at={"n": "2"})
+
+
+@pytest.mark.parametrize(
+    ("relation", "measured", "claimed", "tolerance", "right"),
+    [
+        ("=", 3, 3, 0, True),
+        ("=", (1, 2), [1, 2], 0, True),
+        ("=", (1, 2), (1, 3), 0, False),
+        ("=", 0.1 + 0.2, 0.3, 0, False),
+        ("=", 0.1 + 0.2, 0.3, 1e-9, True),
+        ("=", {"a": 1.0}, {"a": 1.1}, 0.2, True),
+        ("=", {"a": 1}, {"a": 1, "b": 2}, 0, False),
+        ("<=", 3, 3, 0, True),
+        ("<", 3, 3, 0, False),
+        (">=", 2, 3, 0, False),
+        (">", 4, 3, 0, True),
+        ("~", 104, 100, 0.05, True),
+        ("~", 106, 100, 0.05, False),
+        ("in", 1, (0, 1), 0, True),
+        ("all", True, True, 0, True),
+        ("all", 1, True, 0, False),
+        ("iso", False, True, 0, False),
+    ],
+)
+def test_relations(relation, measured, claimed, tolerance, right):
+    assert holds(relation, measured, claimed, tolerance) is right
+
+
+def test_a_claim_needs_a_relation_and_a_value():
+    with pytest.raises(UsageError, match="relation 'like'"):
+        claim("X", statement="", claimed=1, relation="like")
+    with pytest.raises(UsageError, match="what is claimed"):
+        claim("X", statement="")
+
+
+def test_two_claims_of_one_id_are_refused(tmp_path):
+    file = tmp_path / "twice.py"
+    text = "@claim('X', statement='s', relation='all')\ndef {}():\n    return True\n"
+    file.write_text("from mpinet.claims import claim\n" + text.format("a") + text.format("b"))
+    with pytest.raises(UsageError, match="two claims of the id X"):
+        claims_in(str(file))
+
+
+def test_a_file_without_claims_and_an_unknown_name_are_refused(tmp_path):
+    file = tmp_path / "none.py"
+    file.write_text("x = 1\n")
+    with pytest.raises(UsageError, match="no claims"):
+        claims_in(str(file))
+    with pytest.raises(UsageError, match="no claim 'RING-Z'"):
+        select([OWN, "RING-Z"])
+
+
+def test_a_claim_without_points_cannot_hold():
+    made = claim("X", statement="", relation="all", grid=over(n=range(0)))(lambda n: True)
+    assert judge(made, [], [], 0, "").verdict == "error"
+
+
+def test_a_value_that_cannot_be_written_down_is_an_error():
+    made = claim("X", statement="", claimed=1.0)(lambda: float("nan"))
+    assert "JSON" in find(made, {}).error
+
+
+def test_all_tasks_are_dealt_once_and_those_on_a_network_stay_together():
+    grid = over(topology=[f"ring:{n}" for n in range(3, 40)], k=[1, 2])
+    costly = claim(
+        "X", statement="", relation="all", grid=grid, cost=lambda topology, k: int(topology[5:])
+    )
+    made = costly(lambda topology, k: True)
+    tasks = tasks_of([made], "full")
+    for ranks in (1, 2, 3, 8):
+        shares = shared_out(tasks, ranks)
+        assert sorted(task.key for share in shares for task in share) == sorted(
+            task.key for task in tasks
+        )
+        homes = [{task.subject for task in share} for share in shares]
+        assert sum(map(len, homes)) == len(set().union(*homes))
+        costs = [sum(task.cost for task in share) for share in shares]
+        assert max(costs) - min(costs) <= 2 * 39
+
+
+def test_a_stopped_verification_goes_on_where_it_was(tmp_path):
+    measured = []
+    made = claim("X", statement="", relation="all", grid=over(n=range(5)))(
+        lambda n: measured.append(n) is None
+    )
+    first = Journal(tmp_path / "j", "v1", rank=0)
+    verify([made], "full", Local(), journal=first, at={"n": "3"})
+    first.close()
+    with (tmp_path / "j" / "rank-0.jsonl").open("a") as file:
+        file.write('{"version": "v1", "key": ["X", "n=1"], "find')  # stopped while it wrote
+    assert measured == [3]
+    (row,) = verify([made], "full", Local(), journal=Journal(tmp_path / "j", "v1", rank=1))
+    assert (row.verdict, row.points, measured) == ("holds", 5, [3, 0, 1, 2, 4])
+    verify([made], "full", Local(), journal=Journal(tmp_path / "j", "v2", rank=0))
+    assert len(measured) == 10
+
+
+def test_errors_are_measured_again():
+    line = b'{"version": "v", "key": ["X", ""], "finding": {"error": "out of memory"}}'
+    assert findings_in(line) == {}
+
+
+def test_a_changed_file_makes_another_version(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text("a = 1")
+    before = version_of([str(file)])
+    file.write_text("a = 2")
+    assert version_of([str(file)]) != before
+
+
+def test_a_grid_may_depend_on_earlier_axes():
+    grid = over(m=(3, 5), k=lambda m: range(m - 2))
+    assert [(p["m"], p["k"]) for p in grid.points("full")] == [
+        (3, 0), (5, 0), (5, 1), (5, 2),
+    ]  # fmt: skip
+    assert once().points("quick") == [{}]
+    assert Task(claim("X", statement="", relation="all")(lambda: True), {}).subject == "X"
+    assert Finding().holds is False
