@@ -1,0 +1,35 @@
+"""What the paper on G(m,N) claims, each statement measured on the emulator."""
+
+from mpinet.claims import Paper, PaperTable
+
+SIZES = (96, 256, 640, 1536, 3584)
+"""The networks of Table 1."""
+
+CELLS = ("ch-links", "ch-diam", "dl-links", "dl-diam", "links", "diam")
+"""A row of Table 1, as the ids of its claims end."""
+
+PAPER = Paper(
+    "gmn",
+    "S. Sen Gupta, R. K. Das, K. Mukhopadhyaya, B. P. Sinha: A family of network topologies with "
+    "multiple loops and logarithmic diameter, 1996",
+    modules=(
+        "structure",
+        "sectors",
+        "digits",
+        "diameter",
+        "routing",
+        "bypasses",
+        "faults",
+        "cycles",
+        "ascend",
+        "printed",
+        "comparison",
+        "arbitrary",
+    ),
+    tables=(
+        PaperTable(
+            "Table 1: chordal rings, distributed loop networks and G(m,N)",
+            tuple((f"N = {N}", tuple(f"GMN-TB1-{N}-{cell}" for cell in CELLS)) for N in SIZES),
+        ),
+    ),
+)

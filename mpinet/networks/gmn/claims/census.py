@@ -1,0 +1,141 @@
+"""All routes of the paper's routing on a G(m,N), walked link by link, and what they consist of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from mpinet.compiled import inlined, kernel
+from mpinet.measure.routes import onward, rules
+from mpinet.networks import open as open_topology
+from mpinet.networks.gmn.parameters import (
+    EVEN_ABOVE,
+    FIRST_HOP,
+    HALF,
+    RANGE,
+    SECTOR,
+    TYPES,
+    UP,
+    position_of,
+    token_at,
+)
+from mpinet.networks.gmn.walk import EVEN, cheaper_class, count_hops, span
+from mpinet.networks.routing import ARRIVED, hop_limit
+
+Pair = tuple[int, int]
+
+LOST, LONGEST, WALKED, TURNED, KINDS = range(5)
+"""What is looked for: routes that do not arrive; long ones; many edges that are neither hops of H
+nor the diagonal; the same in subcase 1a where traversal 2 is taken."""
+
+CYCLIC, HOPS_0, PARTS = range(3)
+"""Edges of a route that are counted: those of the ring, hops of type 0."""
+
+
+@dataclass(frozen=True)
+class Census:
+    """The extremes over all ordered pairs of different nodes.
+
+    Attributes
+    ----------
+    pairs : int
+        How many there are.
+    lost, longest, walked, turned : (int, pair)
+        For each of `KINDS` the number, and the first pair that has it: routes that do not arrive;
+        hops of the longest route; the most edges besides H and the diagonal, of all routes, and of
+        those of subcase 1a by traversal 2.
+    """
+
+    pairs: int
+    lost: tuple[int, Pair]
+    longest: tuple[int, Pair]
+    walked: tuple[int, Pair]
+    turned: tuple[int, Pair]
+
+
+@lru_cache(maxsize=4)
+def census(topology: str) -> Census:
+    """Walk all routes of a G(m,N)."""
+    network = open_topology(topology)
+    found = np.zeros((KINDS, 3), np.int64)
+    walk_all(*rules(network, network.routing("source")), found)
+    extremes = [(count, (source, target)) for count, source, target in found.tolist()]
+    return Census(network.size * (network.size - 1), *extremes)
+
+
+@kernel("void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[:, ::1])")
+def walk_all(neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, found):
+    """Walk from every node to every other and note the extremes."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words, np.int64)
+    hops = np.empty(wayfinding[TYPES] + 2, np.int64)
+    parts = np.empty(PARTS, np.int64)
+    limit = hop_limit(wiring[0])
+    for source in range(wiring[0]):
+        for target in range(wiring[0]):
+            if source == target:
+                continue
+            header[:] = 0
+            parts[:] = 0
+            start(source, target, header, wayfinding)
+            node, count = source, 0
+            while count <= limit:
+                port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+                if port < 0 or following < 0:
+                    break
+                book_part(node, port, wayfinding, parts)
+                node = following
+                count += 1
+            if port != ARRIVED or node != target:
+                found[LOST, 0] += 1
+                if found[LOST, 0] == 1:
+                    found[LOST, 1], found[LOST, 2] = source, target
+                continue
+            book(LONGEST, count, source, target, found)
+            judge_route(source, target, parts, hops, wayfinding, found)
+
+
+@inlined
+def book(kind, value, source, target, found):
+    """Note a larger value and its pair."""
+    if value > found[kind, 0]:
+        found[kind, 0], found[kind, 1], found[kind, 2] = value, source, target
+
+
+@inlined
+def book_part(node, port, params, parts):
+    """Count an edge of a route for what it is."""
+    if port < UP:
+        parts[CYCLIC] += 1
+    elif (token_at(node % params[SECTOR], params) - FIRST_HOP) >> 1 == 0:
+        parts[HOPS_0] += 1
+
+
+@inlined
+def judge_route(source, target, parts, hops, params, found):
+    """Tell the hops of H from the other edges of a route, and subcase 1a from the others."""
+    m, half = params[SECTOR], params[HALF]
+    ahead = (target - source) % (2 * half * m)
+    if ahead <= m or 2 * half * m - ahead <= m:
+        book(WALKED, parts[CYCLIC], source, target, found)
+        return
+    first, last = min(source % m, target % m), max(source % m, target % m)
+    sectors = (target // m - source // m) % (2 * half)
+    sectors = min(sectors, 2 * half - sectors)
+    diagonal = not 0 < sectors <= params[RANGE]
+    number = half - sectors if diagonal else sectors
+    kind = cheaper_class(number)
+    above = (kind == EVEN) == (params[EVEN_ABOVE] != 0)
+    count_hops(number, kind, hops)
+    besides = parts[CYCLIC] + max(0, parts[HOPS_0] - abs(hops[0]))
+    book(WALKED, besides, source, target, found)
+    border = position_of(0, params)
+    least, most = span(hops, params)
+    if diagonal:
+        least, most = min(least, m if above else 0), max(most, m if above else 0)
+    traversal_1 = first + last < m if above else first + last > m
+    outside = most >= 0 and (least > last or most < first)
+    if first <= border <= last and outside and not traversal_1:
+        book(TURNED, besides, source, target, found)
