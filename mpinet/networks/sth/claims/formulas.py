@@ -1,0 +1,78 @@
+"""The formulas by which the paper calculates the cells of its tables (spec of STH, 7).
+
+A row of N nodes has DLH(N/512, 7), STH(N/1024, 7) (at N = 1024 STH(2,6)) and the hypercube of N
+nodes; for a Hex-Cell the paper takes sqrt(N/6), which is no whole number, for its levels.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2, sqrt
+
+LENGTH, UNIT, LATENCY = 1024, 1, 1000
+"""Of a broadcast: units of the message, transmission time of a unit and latency (microseconds)."""
+
+
+def dlh_parameters(nodes: int) -> tuple[int, int]:
+    """Of the row's DLH."""
+    return nodes // 512, 7
+
+
+def sth_parameters(nodes: int) -> tuple[int, int]:
+    """Of the row's STH."""
+    return (2, 6) if nodes == 1024 else (nodes // 1024, 7)
+
+
+def one_to_all(degree: int, diameter: int) -> float:
+    """Lower bound of a broadcast's time with as many ports as links, in microseconds."""
+    return (sqrt(LENGTH * UNIT / degree) + sqrt(LATENCY * (diameter - 1))) ** 2
+
+
+def all_to_all(nodes: int, degree: int, diameter: int) -> float:
+    """Lower bound of an all-to-all broadcast's time, in microseconds."""
+    return (nodes - 1) * UNIT / degree + diameter * LATENCY
+
+
+def sth_diameter(m: int, n: int) -> int:
+    """Lemma 3."""
+    return m + 1 + ceil((n + 1) / 2)
+
+
+def basic_cells(nodes: int) -> dict[str, tuple[int, ...]]:
+    """Diameter, links, cost factor and cost of DLH, Hex-Cell and STH: a row of table 5."""
+    (m, n), (p, q) = dlh_parameters(nodes), sth_parameters(nodes)
+    i = sqrt(nodes / 6)
+    diameters = m + n + 1, int(4 * i - 1), sth_diameter(p, q)
+    links = m * 2 ** (n + 1) * (3 + n), 9 * i * i - 3 * i, p * 2 ** (q + 2) * (4 + q)
+    degrees = 3 + n, 3, 4 + q
+    return {
+        "D": diameters,
+        "L": (links[0], ceil(links[1]), links[2]),
+        "d*D": tuple(d * D for d, D in zip(degrees, diameters, strict=True)),
+        "L*D": tuple(int(L * D) for L, D in zip(links, diameters, strict=True)),
+    }
+
+
+def broadcast_cells(nodes: int) -> dict[str, tuple[float, ...]]:
+    """Width and broadcast costs of DLH, Hex-Cell and STH: a row of table 6."""
+    (m, n), (p, q) = dlh_parameters(nodes), sth_parameters(nodes)
+    ends = list(zip((3 + n, 3, 4 + q), basic_cells(nodes)["D"], strict=True))
+    return {
+        "width": (m * 2**n, 2 * sqrt(nodes / 6), (3 * p - 1) * 2 ** (q + 1)),
+        "one-to-all": tuple(one_to_all(*end) for end in ends),
+        "all-to-all": tuple(all_to_all(nodes, *end) for end in ends),
+    }
+
+
+def average_cells(nodes: int) -> dict[str, tuple[float, ...]]:
+    """Average distance and traffic density of the hypercube and STH: a row of table 7."""
+    m, n = sth_parameters(nodes)
+    loop = m * (4 * m + 7) / (8 * m - 1) ** 2
+    averages = (
+        nodes * log2(nodes) / (2 * (nodes - 1)),
+        loop + (n * 2 ** (n - 1) - 1) / (2**n - 1),
+    )
+    links = nodes * log2(nodes) / 2, m * 2 ** (n + 2) * (4 + n)
+    return {
+        "average": averages,
+        "density": tuple(a * nodes / L for a, L in zip(averages, links, strict=True)),
+    }

@@ -1,0 +1,255 @@
+"""Measures of networks that several claims of the STH paper share; each is taken once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import measure
+from mpinet.claims import Measured, OutOfReach
+from mpinet.machine import Machine
+from mpinet.measure.bisection import Bisection
+from mpinet.measure.distance import disconnected
+from mpinet.measure.wiring import opened
+from mpinet.networks.product import Product
+from mpinet.networks.shortest import neighbor_table
+from mpinet.networks.topology import Topology
+from mpinet.programs.flood import wired
+
+Numbers = NDArray[np.int64]
+
+ALL_SOURCES = 1024
+"""Most nodes of a network that is flooded from every node."""
+
+MOST_EXACT = 256
+"""Most nodes of a network whose bisection is searched for though a plain cut refutes a claim."""
+
+MOST_SEARCHED = 2048
+"""Most nodes of a network whose bisection is searched for."""
+
+EFFORT = 2.0
+"""Seconds of work (deterministic) that an exact bisection may take."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """All distances of a network, summed up.
+
+    Attributes
+    ----------
+    nodes : int
+        Nodes that the flood reached.
+    diameter : int
+        Largest distance, in hops.
+    total : int
+        Sum over all ordered pairs, in hops.
+    ends : tuple of int
+        Two nodes at the largest distance.
+    """
+
+    nodes: int
+    diameter: int
+    total: int
+    ends: tuple[int, int]
+
+    @property
+    def average(self) -> float:
+        """Mean distance of different nodes, in hops."""
+        return self.total / (self.nodes * (self.nodes - 1))
+
+
+@lru_cache(maxsize=64)
+def extent(topology: str) -> Extent:
+    """Flood from every node, or from one of each class that checked automorphisms make."""
+    network = opened(topology)
+    if network.size <= ALL_SOURCES:
+        matrix = measure.distance_matrix(network)
+        if matrix.min() < 0:
+            raise disconnected(network)
+        source, target = divmod(int(matrix.argmax()), network.size)
+        total = int(matrix.sum(dtype=np.int64))
+        return Extent(network.size, int(matrix.max()), total, (source, target))
+    roots, members = np.unique(classes(network), return_counts=True)
+    diameter, total, ends = -1, 0, (0, 0)
+    for root, count in zip(roots.tolist(), members.tolist(), strict=True):
+        counts, last = levels(network, root)
+        if sum(counts) != network.size:
+            raise disconnected(network)
+        total += count * sum(distance * nodes for distance, nodes in enumerate(counts))
+        if len(counts) - 1 > diameter:
+            diameter, ends = len(counts) - 1, (root, last)
+    return Extent(network.size, diameter, total, ends)
+
+
+def levels(network: Topology, root: int) -> tuple[list[int], int]:
+    """Flood from one node: how many are informed in step 0, 1, 2, .., and the last of them."""
+    machine = Machine(network, "all")
+    informed = np.zeros(network.size, bool)
+    informed[root] = True
+    fresh, last, counts = np.array([root]), root, []
+    while len(fresh):
+        counts.append(len(fresh))
+        last = int(fresh[0])
+        inbox = machine.step(*wired(network, fresh))
+        fresh = np.unique(inbox.nodes)
+        fresh = fresh[~informed[fresh]]
+        informed[fresh] = True
+    return counts, last
+
+
+def classes(network: Topology) -> Numbers:
+    """Lowest node of each node's class under automorphisms, each checked link by link."""
+    table = neighbor_table(network)
+    nodes = np.arange(network.size)
+    if (table < 0).any():
+        return nodes
+    wiring = np.sort(table, axis=1)
+    images = [
+        image
+        for image in supposed(network)
+        if np.array_equal(np.sort(image[wiring], axis=1), wiring[image])
+    ]
+    lowest = nodes
+    while True:
+        before = lowest
+        for image in images:
+            lowest = np.minimum(lowest, lowest[image])
+            lowest[image] = np.minimum(lowest[image], lowest)
+        lowest = lowest[lowest]
+        if np.array_equal(lowest, before):
+            return lowest
+
+
+def supposed(network: Topology) -> list[Numbers]:
+    """Permutations that may be automorphisms: a product's from its factors' groups."""
+    nodes = np.arange(network.size)
+    if isinstance(network, Product):
+        b, a = np.divmod(nodes, network.first.size)
+        first = [b * network.first.size + image[a] for image in supposed(network.first)]
+        return first + [image[b] * network.first.size + a for image in supposed(network.second)]
+    if network.family == "hypercube":
+        return [nodes ^ (1 << bit) for bit in range(network.ports)]
+    return list(measure.automorphism_group(network).generators)
+
+
+@lru_cache(maxsize=64)
+def nodes(topology: str) -> int:
+    """Nodes that a flood from node 0 informs."""
+    return sum(levels(opened(topology), 0)[0])
+
+
+@lru_cache(maxsize=64)
+def _degrees(topology: str) -> dict[int, int]:
+    return measure.degrees(topology)
+
+
+def degree(topology: str) -> int:
+    """Largest degree."""
+    return max(_degrees(topology))
+
+
+def common_degree(topology: str) -> Any:
+    """The degree of all nodes, or how many have which one, in words."""
+    found = _degrees(topology)
+    if len(found) == 1:
+        return next(iter(found))
+    return ", ".join(f"{count} of degree {degree}" for degree, count in found.items())
+
+
+def links(topology: str) -> int:
+    """Number of links."""
+    return sum(degree * count for degree, count in _degrees(topology).items()) // 2
+
+
+def diameter(topology: str) -> Measured:
+    """Largest distance, and two nodes that have it."""
+    found = extent(topology)
+    source, target = found.ends
+    return Measured(found.diameter, {"source": source, "target": target})
+
+
+def average(topology: str) -> float:
+    """Mean distance of different nodes."""
+    return extent(topology).average
+
+
+def density(topology: str) -> float:
+    """Traffic density: average distance, times nodes, by links."""
+    return average(topology) * nodes(topology) / links(topology)
+
+
+@lru_cache(maxsize=64)
+def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
+    """Width of the narrowest of the plain halves, and the nodes on one side of it."""
+    network = opened(topology)
+    sides = [tuple(np.flatnonzero(half).tolist()) for half in plain_halves(network)]
+    return min((measure.cut_width(network, side), side) for side in sides)
+
+
+@lru_cache(maxsize=64)
+def bisection(topology: str) -> Bisection:
+    """Bounds on the bisection width, exact where the effort is enough."""
+    cut, side = plain_cut(topology)
+    found = measure.bisection_width(topology, EFFORT)
+    if found.upper <= cut:
+        return found
+    return Bisection(found.lower, cut, found.lower == cut, side)
+
+
+def plain_halves(network: Topology) -> list[NDArray[np.bool_]]:
+    """Halves that come to mind: by the numbers, by the first factor's, half of the sextants."""
+    nodes = np.arange(network.size)
+    if network.family == "hexcell":
+        level = np.array(
+            [int(network.address(node)[1:].split(",")[0]) for node in range(network.size)]
+        )
+        return [nodes - 6 * (level - 1) ** 2 < 3 * (2 * level - 1)]
+    halves = [2 * nodes < network.size]
+    if isinstance(network, Product):
+        halves.append(2 * (nodes % network.first.size) < network.first.size)
+    return halves
+
+
+def width(topology: str, claimed: float) -> Measured:
+    """The bisection width, or a bound on it that is on one side of the claimed value.
+
+    Parameters
+    ----------
+    topology : str
+        The network.
+    claimed : float
+        What it is compared with: tells when the bounds say enough.
+
+    Raises
+    ------
+    OutOfReach
+        The claimed value is between the bounds.
+    """
+    if opened(topology).size > MOST_EXACT:
+        cut, side = plain_cut(topology)
+        if cut < claimed:
+            return Measured(cut, {"at most, by the cut": ranges(side)})
+    if opened(topology).size > MOST_SEARCHED:
+        raise OutOfReach(f"no bounds are searched for beyond {MOST_SEARCHED} nodes")
+    found = bisection(topology)
+    if found.exact:
+        return Measured(found.upper, {"side": ranges(found.side)})
+    if found.upper < claimed:
+        return Measured(found.upper, {"at most, by the cut": ranges(found.side)})
+    if found.lower > claimed:
+        return Measured(found.lower, {"at least": found.lower, "at most": found.upper})
+    raise OutOfReach(
+        f"the bisection width of {topology} is only known to be {found.lower}..{found.upper}"
+    )
+
+
+def ranges(numbers: tuple[int, ...]) -> str:
+    """Ascending numbers in words, ``0-3,8-11``; the first of many."""
+    array = np.array(numbers)
+    pieces = np.split(array, np.flatnonzero(np.diff(array) > 1) + 1)
+    words = [f"{p[0]}-{p[-1]}" if len(p) > 1 else f"{p[0]}" for p in pieces]
+    return ",".join(words[:16]) + (",.." if len(words) > 16 else "")
