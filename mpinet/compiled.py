@@ -62,14 +62,14 @@ class Compiled:
     name : str, optional
         Name of a bound variant (see `bind`).
     parts : dict, optional
-        Functions that stand in for globals of `function`.
+        Functions and numbers that stand in for globals of `function`.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
         name: str | None = None,
-        parts: dict[str, Compiled] | None = None,
+        parts: dict[str, Compiled | int] | None = None,
     ):
         self.parts = dict(parts or {})
         self.name = name or function.__qualname__
@@ -84,7 +84,7 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name}>"
 
-    def bind(self, name: str, **parts: Compiled) -> Any:
+    def bind(self, name: str, **parts: Compiled | int) -> Any:
         """The same function with the globals named in `parts` replaced: a rule made of rules."""
         return type(self)(self.function, name=name, parts={**self.parts, **parts})
 
@@ -183,9 +183,19 @@ class Rule(Compiled):
 class Kernel(Compiled):
     """A compiled loop; called with arrays, rules in their `native` form."""
 
-    def __init__(self, function: Callable[..., Any], signature: str):
-        super().__init__(function)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: str,
+        name: str | None = None,
+        parts: dict[str, Compiled | int] | None = None,
+    ):
+        super().__init__(function, name, parts)
         self.signature = signature
+
+    def bind(self, name: str, **parts: Compiled | int) -> Kernel:
+        """The same loop with the globals named in `parts` replaced."""
+        return Kernel(self.function, self.signature, name, {**self.parts, **parts})
 
     def __call__(self, *args: Any) -> Any:
         """Run the compiled loop."""

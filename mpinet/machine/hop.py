@@ -6,9 +6,11 @@ A rank's messages are a struct of arrays, first in the array = first to be serve
 words..].
 """
 
+from functools import cache
+
 import numpy as np
 
-from mpinet.compiled import inlined, kernel
+from mpinet.compiled import Kernel, Rule, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.placement import TO_POSITION, owner_of
 from mpinet.machine.step import PORTS_PER_WORD
@@ -54,6 +56,32 @@ SEAL_MASK = (1 << 61) - 1
 def seal(total, number, node):
     """Add what shows that a message belongs to a node: swapped ends would change the sum."""
     return (total + ((number + 1) * (node + 1) & SEAL_MASK)) & SEAL_MASK
+
+
+INLINED = False
+"""Whether `advance` has the two rules below compiled in and does not call those it is given."""
+
+
+@inlined
+def wiring_inlined(node, port, params):
+    """Stand-in for a network's rule `neighbor`."""
+    return -1
+
+
+@inlined
+def wayfinding_inlined(node, header, params):
+    """Stand-in for a routing's rule `decide`."""
+    return STUCK
+
+
+@cache
+def inlining(neighbor: Rule, decide: Rule) -> Kernel:
+    """`advance` with a network's wiring and a routing compiled into it.
+
+    That takes seconds, once for these two rules, and makes a hop a quarter cheaper.
+    """
+    name = f"advance_{neighbor.name}_{decide.name}"
+    return advance.bind(name, INLINED=True, wiring_inlined=neighbor, wayfinding_inlined=decide)
 
 
 @inlined
@@ -154,7 +182,7 @@ def advance(
                     words[kept, j] = words[m, j]
             kept += 1
             continue
-        v = neighbor(u, p, wiring)
+        v = wiring_inlined(u, p, wiring) if INLINED else neighbor(u, p, wiring)
         if v < 0 or hops[m] >= limit:
             ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
             ledger[WRONG_PLACE] = m
@@ -178,6 +206,8 @@ def advance(
             header[j] = words[m, j]
         if faulty:
             q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
+        elif INLINED:
+            q = wayfinding_inlined(v, header, wayfinding)
         else:
             q = decide(v, header, wayfinding)
         if q < 0:

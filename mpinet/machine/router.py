@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.compiled import Kernel
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
@@ -27,6 +28,9 @@ POLICIES = ("oldest", "fifo")
 
 INJECTED_AT_ONCE = 1 << 18
 """Messages whose rows are made at a time, so that injection needs little memory beside them."""
+
+INLINED_FROM = 1 << 15
+"""Messages on a rank from which on rules are worth being compiled into the loop over them."""
 
 NUMBER_BITS = 40
 """Bits of a message's number in a priority, below the step of its arrival."""
@@ -274,7 +278,7 @@ class Router:
         owners = np.empty(leaves, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
         grants, granted = self._grants()
-        hop.advance(
+        self._advance_kernel(live)(
             machine.topology.neighbor.native,
             self.routing.decide.native,
             machine.mapping.rule.native,
@@ -309,6 +313,12 @@ class Router:
         self._raise_wrong()
         self._ends.book()
         return leaving[: ledger[hop.LEAVING]], owners[: ledger[hop.LEAVING]], moves
+
+    def _advance_kernel(self, live: int) -> Kernel:
+        """The pass over all messages, with the rules compiled in if there are very many."""
+        if live < INLINED_FROM:
+            return hop.advance
+        return hop.inlining(self.machine.topology.neighbor.rule, self.routing.decide)
 
     def _grants(self) -> tuple[int, NDArray[np.bool_]]:
         """How channels are granted in this step, and to whom where ranks had to agree on it."""

@@ -7,11 +7,15 @@ from hypothesis import strategies as st
 from serial.machine.busgrid import BusGrid
 from serial.machine.scenario import Network, Scenario, bus_grid, classic
 
+import mpinet
 from mpinet import Machine
 from mpinet.errors import UsageError
+from mpinet.machine import router
 from mpinet.machine.model import PortModel
 from mpinet.machine.router import Router
 from mpinet.networks.graph import from_networkx
+from mpinet.programs.route import route
+from mpinet.programs.traffic import traffic
 
 LOWEST_CLOSER = """ring:4 mesh:2x2 mesh:3x4 torus:5 torus:2x2x2 torus:4x4 hypercube:1 complete:9
 debruijn:3 shuffleexchange:3 circulant:10,jumps=1-5 chordalring:6,3 ring:3*hypercube:2""".split()
@@ -126,3 +130,17 @@ def test_router_refuses_what_it_does_not_know():
 def test_busses_have_no_half_duplex():
     with pytest.raises(UsageError, match="half duplex"):
         Machine(BusGrid(2, 2), PortModel(half_duplex=True))
+
+
+@pytest.mark.parametrize("name", ["hypercube:5", "ring:5*mesh:3x3", "clens:3,3"])
+@pytest.mark.parametrize("policy", ["oldest", "fifo"])
+def test_rules_that_are_compiled_in_route_as_those_that_are_called(name, policy, monkeypatch):
+    topology = mpinet.open(name)
+    pattern = traffic(topology, "all", 0)
+    found = []
+    for least in (0, 1 << 40):
+        monkeypatch.setattr(router, "INLINED_FROM", least)
+        machine = Machine(topology, loads=True)
+        found.append(route(machine, pattern, policy=policy))
+    assert found[0] == found[1]
+    assert found[0].delivered == topology.size * (topology.size - 1)
