@@ -1,0 +1,37 @@
+"""What the paper on the lens claims, each statement measured on the emulator.
+
+Its modules follow the paper's sections, then come the statements of the specification itself. A
+level is n; R = p-1 and S = q-1 are the radices left and right of an address's dot. Pattern A is
+the network of the hops that move the dot; the whole network has pattern B, too.
+"""
+
+from mpinet.claims import Paper, PaperTable
+
+PAPER = Paper(
+    "lens",
+    "R. A. Finkel and M. H. Solomon: The lens interconnection strategy, University of Wisconsin, "
+    "Computer Sciences Technical Report 387, 1980",
+    modules=(
+        "background",
+        "definition",
+        "routing",
+        "example",
+        "circle",
+        "figure",
+        "symmetry",
+        "loads",
+        "multistage",
+        "conclusions",
+        "own",
+        "collectives",
+    ),
+    tables=(
+        PaperTable(
+            "Figure 2. Routing in the completed lens (p = 4, n = 10)",
+            (
+                ("arc A, runs B and C", ("LENS-F2-regions",)),
+                ("hops of the classes", ("LENS-F2-lengths",)),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,102 @@
+"""The networks at which the claims of the lens are tested, the smallest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from mpinet.claims import Grid, points
+from mpinet.measure.wiring import opened
+
+Settings = Iterable[tuple[int, ...]]
+
+
+@cache
+def size_of(topology: str) -> int:
+    """Number of processors: about the time of a claim that looks at each."""
+    return opened(topology).size
+
+
+def pairs_of(topology: str) -> float:
+    """Number of pairs: about the time of a claim that looks at each."""
+    return float(size_of(topology) ** 2)
+
+
+def numbers(topology: str) -> tuple[int, ...]:
+    """The arguments of a topology string: p, q, n of a lens, p, n of a completed one."""
+    return tuple(int(word) for word in topology.partition(":")[2].split(","))
+
+
+def of(formula: Callable[..., Any]) -> Callable[[str], Any]:
+    """A formula in a topology's numbers as a formula of the topology string."""
+    return lambda topology: formula(*numbers(topology))
+
+
+def up_to(nodes: int) -> Callable[[str], bool]:
+    """Chooses the networks of at most so many processors."""
+    return lambda topology: size_of(topology) <= nodes
+
+
+def networks(text: str, names: Iterable[str]) -> Grid:
+    """The grid of some networks, by size."""
+    return points(text, [{"topology": name} for name in sorted(names, key=_by_size)])
+
+
+def _by_size(topology: str) -> tuple[int, tuple[int, ...]]:
+    return size_of(topology), numbers(topology)
+
+
+def lenses(text: str, settings: Settings) -> Grid:
+    """Lenses by (p, q, n)."""
+    return networks(text, (f"lens:{p},{q},{n}" for p, q, n in settings))
+
+
+def circles(text: str, settings: Settings) -> Grid:
+    """Completed lenses by (p, n)."""
+    return networks(text, (f"clens:{p},{n}" for p, n in settings))
+
+
+def family(name: str, settings: Settings, text: str) -> Grid:
+    """Networks of another family by their numbers."""
+    return networks(text, (f"{name}:{','.join(map(str, setting))}" for setting in settings))
+
+
+UNCOMPLETED = [
+    *((p, q, n) for p in range(2, 6) for q in range(2, 6) for n in range(1, 4)),
+    *((3, 3, 4), (3, 3, 5), (3, 2, 5), (2, 3, 5), (4, 3, 4), (3, 4, 4), (4, 4, 4)),
+]
+"""The specification's range U."""
+
+COMPLETED = [
+    *((2, 2), (2, 3), (2, 6), (3, 2), (3, 3), (3, 4), (3, 5)),
+    *((4, 2), (4, 3), (5, 2), (5, 3), (6, 2)),
+]
+"""The specification's range C."""
+
+FURTHER = [(3, 6), (3, 7), (3, 8), (4, 4), (4, 5), (5, 4)]
+"""Larger n."""
+
+U_TEXT, C_TEXT = "lenses, p,q<=5, n<=3 and seven larger", "twelve completed lenses up to N=192"
+
+U = lenses(U_TEXT, UNCOMPLETED)
+U_WIDE = lenses(f"{U_TEXT}, p>=3", (s for s in UNCOMPLETED if s[0] >= 3))
+U_SMALL = lenses(
+    "lenses of U with N<=40",
+    (s for s in UNCOMPLETED if size_of(f"lens:{s[0]},{s[1]},{s[2]}") <= 40),
+)
+C = circles(C_TEXT, COMPLETED)
+C_WIDE = circles("completed lenses, p>=3, n<=8", (s for s in [*COMPLETED, *FURTHER] if s[0] >= 3))
+C_MORE = circles("completed lenses, n<=8", [*COMPLETED, *FURTHER])
+C_SMALL = circles(
+    "completed lenses, N<=81", (s for s in COMPLETED if size_of(f"clens:{s[0]},{s[1]}") <= 81)
+)
+C_FIVE = circles("completed lenses, p 2..5", (s for s in COMPLETED if s[0] <= 5))
+PROOF = circles("completed lenses (3,2..4), (4,2), (4,3)", [(3, 2), (3, 3), (3, 4), (4, 2), (4, 3)])
+CLASSES = circles("completed lenses (3,2..5), (4,3)", [(3, 2), (3, 3), (3, 4), (3, 5), (4, 3)])
+SEVEN = lenses(
+    "seven lenses",
+    [(2, 3, 3), (3, 2, 3), (3, 3, 3), (3, 4, 3), (4, 3, 3), (3, 3, 4), (4, 4, 3)],
+)
+FIVE = lenses("five lenses", [(3, 3, 2), (2, 4, 3), (4, 3, 2), (3, 4, 3), (5, 3, 3)])
+"""Ranges of the claims."""

@@ -1,0 +1,173 @@
+"""Measures of bus networks that several claims of the lens share; each is taken once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import measure
+from mpinet.compiled import rule
+from mpinet.machine import Machine
+from mpinet.measure.wiring import opened
+from mpinet.networks.lens.labels import first_row, row_of
+from mpinet.networks.lens.wiring import LensNetwork
+from mpinet.networks.shortest import neighbor_table
+from mpinet.networks.topology import Topology, wiring
+from mpinet.programs.flood import adjacency, wired
+
+Numbers = NDArray[np.int64]
+Matrix = NDArray[np.int64]
+
+
+@rule
+def between_rows(node, port, params):
+    """The processor behind a port, if its dot stands elsewhere."""
+    other = wiring(node, port, params)
+    if other < 0:
+        return -1
+    first = first_row(params)
+    if row_of(node + first, params) == row_of(other + first, params):
+        return -1
+    return other
+
+
+class PatternA(Topology):
+    """The hops of pattern A of a lens: links between members of a bus whose dots differ.
+
+    Parameters
+    ----------
+    lens : LensNetwork
+        The lens; ports stay where they are.
+    """
+
+    family = "pattern A of "
+    neighbor = between_rows.bind("PatternA.neighbor", wiring=LensNetwork.neighbor)
+    reverse_port = LensNetwork.reverse_port
+
+    def __init__(self, lens: Topology):
+        params = lens.params[2:].tolist()
+        super().__init__(lens.name, size=lens.size, ports=lens.ports, params=params)
+
+
+def pattern_a(topology: str) -> Topology:
+    """The hops of pattern A of a lens."""
+    return PatternA(opened(topology))
+
+
+@lru_cache(maxsize=64)
+def distances(topology: str) -> Matrix:
+    """Distances over the busses, flooded; shape (N, N)."""
+    return measure.distance_matrix(topology).astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def distances_a(topology: str) -> Matrix:
+    """Distances by pattern A, flooded; -1 where there is no path."""
+    return measure.distance_matrix(pattern_a(topology)).astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def incidences(topology: str) -> Numbers:
+    """Rows (processor, bus)."""
+    return measure.incidences(topology)
+
+
+def nodes(topology: str) -> int:
+    """Processors that a flood from number 0 informs."""
+    return sum(measure.distance_profile(topology, 0))
+
+
+def busses(topology: str) -> int:
+    """Busses that processors are on."""
+    return len(np.unique(incidences(topology)[:, 1]))
+
+
+def busses_of_processors(topology: str) -> dict[int, int]:
+    """How many processors are on how many busses."""
+    return _histogram(incidences(topology)[:, 0])
+
+
+def processors_of_busses(topology: str) -> dict[int, int]:
+    """How many busses have how many processors."""
+    return _histogram(incidences(topology)[:, 1])
+
+
+def incidence_degrees(topology: str) -> dict[str, list[int]]:
+    """Numbers of busses that processors are on, and of processors that busses have."""
+    return {
+        "busses of a processor": list(busses_of_processors(topology)),
+        "processors of a bus": list(processors_of_busses(topology)),
+    }
+
+
+def _histogram(numbers: Numbers) -> dict[int, int]:
+    counts = Counter(np.unique(numbers, return_counts=True)[1].tolist())
+    return dict(sorted(counts.items()))
+
+
+def members(topology: str) -> dict[int, list[int]]:
+    """The processors of each bus, ascending."""
+    found: dict[int, list[int]] = {}
+    for processor, bus in incidences(topology).tolist():
+        found.setdefault(bus, []).append(processor)
+    return found
+
+
+@lru_cache(maxsize=64)
+def ways(topology: str) -> Matrix:
+    """Number of busses that two different processors share, by the ports; shape (N, N)."""
+    table = neighbor_table(opened(topology))
+    shared = np.zeros((len(table), len(table)), np.int64)
+    rows, ports = np.nonzero(table >= 0)
+    np.add.at(shared, (rows, table[rows, ports]), 1)
+    return shared
+
+
+@lru_cache(maxsize=64)
+def path_counts(topology: str) -> NDArray[np.float64]:
+    """Numbers of shortest paths, other busses making other paths; shape (N, N)."""
+    hops, steps = distances(topology), ways(topology).astype(float)
+    counts = np.eye(len(hops))
+    for length in range(1, int(hops.max()) + 1):
+        reached = np.where(hops == length - 1, counts, 0.0) @ steps
+        counts = np.where(hops == length, reached, counts)
+    return counts
+
+
+def meeting(network: Topology, source: int, target: int) -> int:
+    """Distance of two processors, by floods from both that go on until they meet."""
+    machine = Machine(network if network.links else adjacency(network), "all")
+    here, there = Front(machine, source), Front(machine, target)
+    while not here.seen & there.seen:
+        front = here if len(here.fresh) <= len(there.fresh) else there
+        front.go_on()
+    return here.steps + there.steps
+
+
+class Front:
+    """A flood from one processor.
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port.
+    source : int
+        Where it starts.
+    """
+
+    def __init__(self, machine: Machine, source: int):
+        self._machine = machine
+        self.seen = {source}
+        self.fresh = np.array([source])
+        self.steps = 0
+
+    def go_on(self) -> None:
+        """Pass the news on by one step."""
+        inbox = self._machine.step(*wired(self._machine.topology, self.fresh))
+        new = set(inbox.nodes.tolist()) - self.seen
+        self.seen |= new
+        self.fresh = np.array(sorted(new), np.int64)
+        self.steps += 1
