@@ -3,9 +3,9 @@
 The papers' claims lie in their rooms, ``networks/<paper>/claims/``; a user's in a file of theirs.
 """
 
-from mpinet.claims.statement import Claim, Measured, OutOfReach, claim, unsettled
 from mpinet.claims.grid import Grid, once, over, points
 from mpinet.claims.ledger import Paper, PaperTable
+from mpinet.claims.statement import Claim, Measured, OutOfReach, claim, unsettled
 
 __all__ = [
     "Claim",

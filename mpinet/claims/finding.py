@@ -8,9 +8,9 @@ import traceback
 from dataclasses import dataclass, field
 from typing import Any
 
-from mpinet.claims.statement import Claim, Measured
 from mpinet.claims.grid import Point
 from mpinet.claims.relation import differing, holds
+from mpinet.claims.statement import Claim, Measured
 from mpinet.errors import MpinetError, OutOfReach
 from mpinet.machine.transport import alone
 from mpinet.plain import plain

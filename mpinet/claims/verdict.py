@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mpinet.claims.statement import Claim
 from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, point_text
+from mpinet.claims.statement import Claim
 
 HOLDS, REFUTED, OPEN, ERROR = "holds", "refuted", "open", "error"
 VERDICTS = (HOLDS, REFUTED, OPEN, ERROR)

@@ -1,15 +1,19 @@
-"""Judge claims: the points of their grids are shared out over the ranks, each on one rank alone."""
+"""Judge claims: ranks take the points of their grids one after the other, each on one rank alone.
+
+The result does not depend on who measures what, only the time does.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from mpinet.claims.statement import Claim
 from mpinet.claims.finding import Finding, find
 from mpinet.claims.grid import Point, argument_text, point_text
 from mpinet.claims.journal import Journal, Key, findings_in
+from mpinet.claims.statement import Claim
 from mpinet.claims.verdict import Verdict, judge
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
@@ -79,13 +83,16 @@ def verify(
     """
     tasks = tasks_of(claims, budget, at)
     known = findings_in(transport.share(journal.known() if journal else b""))
-    left = [task for task in tasks if task.key not in known]
-    for done, task in enumerate(shared_out(left, transport.size)[transport.rank]):
-        known[task.key] = find(task.claim, task.point)
-        if journal is not None:
-            journal.write(task.key, known[task.key])
-        if watch is not None:
-            watch(done + 1)
+    left = subjects([task for task in tasks if task.key not in known])
+    done = 0
+    for number in transport.dealt(len(left)):
+        for task in left[number]:
+            known[task.key] = find(task.claim, task.point)
+            if journal is not None:
+                journal.write(task.key, known[task.key])
+            done += 1
+            if watch is not None:
+                watch(done)
     known = _gathered(known, transport)
     if transport.rank != 0:
         return []
@@ -114,22 +121,18 @@ def _is_at(point: Point, at: Mapping[str, str]) -> bool:
     return all(printed.get(name) == value for name, value in at.items())
 
 
-def shared_out(tasks: Sequence[Task], ranks: int) -> list[list[Task]]:
-    """The ranks' tasks: the costliest subject first, always to the rank that has least to do.
-
-    The result does not depend on who measures what, only the time does.
-    """
-    subjects: dict[str, list[Task]] = {}
+def subjects(tasks: Sequence[Task]) -> list[list[Task]]:
+    """The tasks by subject, those that are said to take the largest share of their paper first."""
+    groups: dict[str, list[Task]] = {}
+    papers: defaultdict[str, float] = defaultdict(float)
     for task in tasks:
-        subjects.setdefault(task.subject, []).append(task)
-    costs = {name: sum(task.cost for task in its) for name, its in subjects.items()}
-    shares: list[list[Task]] = [[] for _ in range(ranks)]
-    burden = [0.0] * ranks
-    for name in sorted(subjects, key=lambda name: -costs[name]):
-        rank = burden.index(min(burden))
-        shares[rank] += subjects[name]
-        burden[rank] += costs[name]
-    return shares
+        groups.setdefault(task.subject, []).append(task)
+        papers[task.claim.paper] += task.cost
+
+    def share(group: list[Task]) -> float:
+        return sum(task.cost / (papers[task.claim.paper] or 1.0) for task in group)
+
+    return sorted(groups.values(), key=share, reverse=True)
 
 
 def _gathered(findings: Mapping[Key, Finding], transport: Local) -> dict[Key, Finding]:

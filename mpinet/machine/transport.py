@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,6 +92,13 @@ class Local:
     def share(self, text: bytes) -> bytes:
         """Rank 0's bytes on every rank."""
         return text
+
+    def dealt(self, count: int) -> Iterator[int]:
+        """Of the numbers 0..count-1, each rank's share: it gets the next one when it is ready.
+
+        All ranks have to come to the end. Which rank gets which number may differ from run to run.
+        """
+        yield from range(count)
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
@@ -202,6 +210,23 @@ class Mpi(Local):
         buffer = bytearray(text) if self.rank == 0 else bytearray(length)
         self._comm.Bcast([buffer, _mpi().BYTE])
         return bytes(buffer)
+
+    def dealt(self, count: int) -> Iterator[int]:
+        """The next number that no other rank has, by a counter in rank 0's memory."""
+        self._control(np.zeros(self.size, np.int64), 0)
+        counter = _mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
+        if self.rank == 0:
+            np.frombuffer(counter, np.int64)[0] = 0
+        self._comm.Barrier()
+        one, number = np.ones(1, np.int64), np.zeros(1, np.int64)
+        while True:
+            counter.Lock(0)
+            counter.Fetch_and_op(one, number, 0)
+            counter.Unlock(0)
+            if number[0] >= count:
+                break
+            yield int(number[0])
+        counter.Free()
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
@@ -321,6 +346,7 @@ def _mpi() -> Any:
         import mpi4py
 
         mpi4py.rc.threads = False
+        os.environ.setdefault("OMPI_MCA_osc", "^ucx")  # Open MPI's complains at every start
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]

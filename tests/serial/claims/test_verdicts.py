@@ -11,7 +11,7 @@ from mpinet.claims.journal import Journal, findings_in, version_of
 from mpinet.claims.ledger import claims_in, select
 from mpinet.claims.relation import holds
 from mpinet.claims.verdict import judge
-from mpinet.claims.verify import Task, shared_out, tasks_of, verify
+from mpinet.claims.verify import Task, subjects, tasks_of, verify
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 
@@ -150,22 +150,19 @@ def test_a_value_that_cannot_be_written_down_is_an_error():
     assert "JSON" in find(made, {}).error
 
 
-def test_all_tasks_are_dealt_once_and_those_on_a_network_stay_together():
-    grid = over(topology=[f"ring:{n}" for n in range(3, 40)], k=[1, 2])
+def test_tasks_about_a_network_stay_together_and_costly_ones_come_first():
+    grid = over(k=[1, 2], topology=[f"ring:{n}" for n in range(3, 40)])
     costly = claim(
         "X", statement="", relation="all", grid=grid, cost=lambda topology, k: int(topology[5:])
     )
-    made = costly(lambda topology, k: True)
-    tasks = tasks_of([made], "full")
-    for ranks in (1, 2, 3, 8):
-        shares = shared_out(tasks, ranks)
-        assert sorted(task.key for share in shares for task in share) == sorted(
-            task.key for task in tasks
-        )
-        homes = [{task.subject for task in share} for share in shares]
-        assert sum(map(len, homes)) == len(set().union(*homes))
-        costs = [sum(task.cost for task in share) for share in shares]
-        assert max(costs) - min(costs) <= 2 * 39
+    other = claim("Y", statement="", relation="all", grid=over(k=[7]))
+    tasks = tasks_of([costly(lambda topology, k: True), other(lambda k: True)], "full")
+    groups = subjects(tasks)
+    assert [task.subject for task in groups[0]] == ["ring:39", "ring:39"]
+    assert sorted(task.key for group in groups for task in group) == sorted(
+        task.key for task in tasks
+    )
+    assert len(groups) == 38
 
 
 def test_a_stopped_verification_goes_on_where_it_was(tmp_path):
