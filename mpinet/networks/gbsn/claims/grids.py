@@ -1,0 +1,259 @@
+"""The networks at which the claims are tested, the smallest first."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import product
+from math import log2
+from typing import NamedTuple
+
+from mpinet.claims import Grid, over, points
+
+Sizes = tuple[int, ...]
+
+
+def ceil_lg(x: int) -> int:
+    """The least e with 2^e >= x."""
+    return (x - 1).bit_length()
+
+
+class Blocks(NamedTuple):
+    """The parameters of a GBSN."""
+
+    b: int
+    m: Sizes
+    a: Sizes
+
+    @property
+    def size(self) -> int:
+        """Number N of nodes, by its blocks."""
+        return sum(self.m)
+
+    @property
+    def block_bits(self) -> int:
+        """Bits c of a block's number."""
+        return ceil_lg(len(self.m))
+
+    @property
+    def place_bits(self) -> int:
+        """Bits w of a place in the largest block."""
+        return ceil_lg(max(self.m))
+
+    @property
+    def bits(self) -> int:
+        """Bits n of an address."""
+        return self.block_bits + self.place_bits
+
+    @property
+    def sections(self) -> int:
+        """Sections of b bits of an address, the last one may be shorter: ceil(n/b)."""
+        return -(-self.bits // self.b)
+
+
+class Words(NamedTuple):
+    """The parameters of a BSN(a,b) on n bits."""
+
+    a: int
+    b: int
+    n: int
+
+
+def name(b: int, m: Sizes, a: Sizes) -> str:
+    """The topology string of a GBSN."""
+    parts = a if len(set(a)) > 1 else a[:1]
+    return f"gbsn:{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
+
+
+@cache
+def blocks(topology: str) -> Blocks:
+    """The parameters of a GBSN's topology string."""
+    b, m, a = topology.removeprefix("gbsn:").removesuffix(",completed=no").split(",")
+    sizes = tuple(map(int, m.removeprefix("m=").split("-")))
+    parts = tuple(map(int, a.removeprefix("a=").split("-")))
+    return Blocks(int(b), sizes, parts if len(parts) > 1 else parts * len(sizes))
+
+
+def literal(topology: str) -> str:
+    """The GBSN without the completion: the paper's construction word for word."""
+    return f"{topology},completed=no"
+
+
+def bsn(a: int, b: int, n: int) -> str:
+    """The topology string of BSN(a,b) on n bits."""
+    return f"bsn:{a},{b},{n}"
+
+
+def words(topology: str) -> Words:
+    """The parameters of a BSN's topology string."""
+    a, b, n = map(int, topology.removeprefix("bsn:").split(","))
+    return Words(a, b, n)
+
+
+def divisors(b: int) -> list[int]:
+    """The a that divide b."""
+    return [a for a in range(1, b + 1) if b % a == 0]
+
+
+def regular(text: str, most: int, chosen: Callable[[Words], bool] = lambda of: True) -> Grid:
+    """All BSN(a,b) on n <= `most` bits that are chosen."""
+    listed = [
+        {"topology": bsn(a, b, n)}
+        for n in range(1, most + 1)
+        for b in range(1, n + 1)
+        for a in divisors(b)
+        if chosen(Words(a, b, n))
+    ]
+    return points(text, listed)
+
+
+UP_TO_8 = regular("a | b <= n <= 8", 8)
+UP_TO_6 = regular("a | b <= n <= 6", 6)
+SHIFTED = regular("a | b < n <= 8", 8, lambda of: of.b < of.n)
+WHOLE_SECTIONS = regular("a | b | n, b < n <= 8", 8, lambda of: of.b < of.n and of.n % of.b == 0)
+"""Ranges of BSNs."""
+
+
+def bits(most: int) -> Grid:
+    """Numbers n of bits."""
+    return over(f"n <= {most}", n=range(1, most + 1))
+
+
+@cache
+def vectors(N: int) -> list[Sizes]:
+    """All block vectors of N nodes with blocks of at least 2, fewer blocks first."""
+
+    def made(rest: int) -> Iterator[Sizes]:
+        if rest == 0:
+            yield ()
+        for first in range(2, rest + 1):
+            yield from ((first, *others) for others in made(rest - first))
+
+    return sorted(made(N), key=lambda m: (len(m), m))
+
+
+def largest_parts(m: Sizes) -> Sizes:
+    """The largest partial parameter of every block."""
+    return tuple(map(ceil_lg, m))
+
+
+def of_vector(m: Sizes, maximal_only: bool = False) -> list[str]:
+    """The GBSNs of a block vector: every b, the a_i all 1 and all maximal."""
+    ones, largest = (1,) * len(m), largest_parts(m)
+    parts = [largest] if maximal_only else sorted({ones, largest})
+    return [name(b, m, a) for b in range(1, max(largest) + 1) for a in parts]
+
+
+IRREGULAR = 48
+"""Irregular networks that are drawn, of 11, 16, .., 246 nodes."""
+
+
+def drawn(number: int) -> str:
+    """An irregular GBSN, drawn for its number in 0..47."""
+    draw = random.Random(f"irregular {number}")
+    N, largest = 11 + 5 * number, draw.choice([3, 4, 5, 8, 11, 16, 33, 64])
+    m: list[int] = []
+    while sum(m) < N:
+        rest = N - sum(m)
+        size = min(draw.choice([2, largest, draw.randint(2, largest)]), rest)
+        m.append(rest if rest - size == 1 else size)
+    widths = largest_parts(tuple(m))
+    b = draw.choice([1, max(widths), draw.randint(1, max(widths))])
+    mixed = tuple(draw.randint(1, width) for width in widths)
+    return name(b, tuple(m), draw.choice([(1,) * len(m), widths, mixed]))
+
+
+@cache
+def every() -> list[str]:
+    """The specification's range F."""
+    small = [text for N in range(2, 11) for m in vectors(N) for text in of_vector(m)]
+    return small + [drawn(number) for number in range(IRREGULAR)]
+
+
+def few(chosen: Callable[[Blocks], bool], text: str = "") -> Grid:
+    """The networks of F that are chosen."""
+    listed = [{"topology": topology} for topology in every() if chosen(blocks(topology))]
+    return points(f"F{text}", listed)
+
+
+F = few(lambda of: True, ": all GBSN of N <= 10, a_i all 1 or maximal; 48 drawn ones of N <= 246")
+SEVERAL = few(lambda of: len(of.m) > 1, " (N <= 10, and drawn), k >= 2")
+"""The specification's range F: all networks of it, and those of two and more blocks."""
+
+FIGURE_1B = points(
+    "both GBSNs of Fig. 1(b)",
+    [{"topology": name(1, (4, 4, 4, 2), (1,) * 4)}, {"topology": name(2, (4, 4, 4, 3), (1,) * 4)}],
+)
+
+
+def guests(topology: str) -> list[int]:
+    """The a of the BSN(a,b) of the same b that Propositions 4.1 and 4.2 speak of."""
+    b, m, _ = blocks(topology)
+    return [a for a in divisors(b) if a <= log2(max(m))]
+
+
+def hosts(vectors_of: list[Sizes], maximal_only: bool = True) -> list[dict[str, object]]:
+    """GBSNs as hosts of equally large BSN(a,b): points of `topology` and the guest's `a`."""
+    return [
+        {"topology": topology, "a": a}
+        for m in vectors_of
+        for topology in of_vector(m, maximal_only)
+        for a in guests(topology)
+    ]
+
+
+def sampled(N: int, count: int) -> list[Sizes]:
+    """Block vectors of two and more blocks, drawn."""
+    draw = random.Random(f"vectors of {N}")
+    found: set[Sizes] = set()
+    while len(found) < count:
+        largest = draw.choice([2, 3, 4, 6, 8, 16, N - 2])
+        m: list[int] = []
+        while sum(m) < N:
+            rest = N - sum(m)
+            size = min(draw.randint(2, largest), rest)
+            m.append(rest if rest - size == 1 else size)
+        if len(m) > 1:
+            found.add(tuple(m))
+    return sorted(found, key=lambda m: (len(m), m))
+
+
+def powers(text: str, least_blocks: int, sample: int = 0, maximal_only: bool = True) -> Grid:
+    """Hosts of N = 4, 8 and 16 nodes, and some of 32.
+
+    Parameters
+    ----------
+    text : str
+        The range as a person reads it.
+    least_blocks : int
+        Fewest blocks.
+    sample : int
+        How many block vectors of 32 nodes are drawn.
+    maximal_only : bool
+        Whether the a_i are all maximal only, or all 1, too.
+    """
+
+    def listed() -> list[dict[str, object]]:
+        all_of = [m for N in (4, 8, 16) for m in vectors(N) if len(m) >= least_blocks]
+        return hosts(all_of + sampled(32, sample), maximal_only)
+
+    return points(text, listed)
+
+
+def is_small(topology: str, a: int) -> bool:
+    """Whether the quick budget looks at a host where that takes long: up to 8 nodes."""
+    return blocks(topology).size <= 8
+
+
+def regular_hosts() -> Grid:
+    """GBSNs of equal blocks 2^b, with a_i = a and with maximal a_i, for BSN(a,b)."""
+    return points(
+        "2^c blocks of 2^b, b and c in 1..3",
+        [
+            {"topology": name(b, (2**b,) * 2**c, (part,) * 2**c), "a": a}
+            for c, b in product(range(1, 4), repeat=2)
+            for a in divisors(b)
+            for part in sorted({a, b})
+        ],
+    )
