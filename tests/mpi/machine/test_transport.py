@@ -58,8 +58,7 @@ def test_an_error_of_one_rank_is_raised_in_the_next_collective_of_all(name):
 
 
 def test_every_number_is_dealt_to_one_rank():
-    transport = world()
     for count in (0, 1, 50):
-        mine = list(transport.dealt(count))
+        mine = list(transport().dealt(count))
         held = np.bincount(np.array(mine, np.int64), minlength=count)
-        assert transport.sum(held).tolist() == [1] * count
+        assert transport().sum(held).tolist() == [1] * count
