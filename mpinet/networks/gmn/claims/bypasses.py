@@ -37,7 +37,8 @@ def with_hops(*offsets: int) -> Grid:
             if all(0 <= hop + o < parameters(point["topology"])[0] // 2 for o in offsets)
         ]
 
-    return points("all m <= 12, every type with the named hops", listed_hops).quick(
+    named = " with the named hops" if offsets else ""
+    return points(f"all m <= 12, every type{named}", listed_hops).quick(
         lambda topology, hop: holds_few(topology)
     )
 
