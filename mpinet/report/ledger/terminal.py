@@ -16,8 +16,8 @@ COLOURS = {"holds": "32", "refuted": "31", "open": "33", "error": "35"}
 WIDTH = 100
 """Columns of a line."""
 
-VALUE = 60
-"""Most characters of a value; longer ones end in dots."""
+VALUE, WITNESS = 60, 240
+"""Most characters of a value, and of a witness; longer ones end in dots."""
 
 
 def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
@@ -61,28 +61,40 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
         verdict = f"\x1b[{COLOURS[row['verdict']]}m{verdict}\x1b[0m"
     place = f"{row['place']}: " if row["place"] else ""
     indent = " " * (len("refuted") + width + 4)
-    statement = wrap(f"{place}{row['statement']}", max(40, WIDTH - len(indent)))
+    room = max(40, WIDTH - len(indent))
+    statement = wrap(f"{place}{row['statement']}", room)
     head, *more = statement or [""]
     lines = [f"{verdict}  {row['id'].ljust(width)}  {head}", *(indent + line for line in more)]
-    return [*lines, *(indent + line for line in _found(row))]
+    said = wrap(_found(row), room)
+    replay = [f"$ {row['replay']}"] if row["replay"] else []
+    return [*lines, *(indent + line for line in [*said, *replay])]
 
 
-def _found(row: Mapping[str, Any]) -> list[str]:
+def _found(row: Mapping[str, Any]) -> str:
     """What was found: the range where the claim holds, the witness, or the reason."""
     if row["verdict"] == "holds":
-        return [f"range: {row['range']}"]
+        return f"range: {row['range']}"
     if row["verdict"] != "refuted":
-        return [str(row["reason"]).strip().splitlines()[-1]]
+        return str(row["reason"]).strip().splitlines()[-1]
     witness = {**row["witness"]["point"], **row["witness"]["where"]}
-    at = f" at {value_text(witness)}" if witness else ""
-    claimed, measured = value_text(row["claimed"]), value_text(row["measured"])
-    return [f"measured {measured}, claimed {row['relation']} {claimed}{at}", f"$ {row['replay']}"]
+    at = f" at {shortened(fields_text(witness), WITNESS)}" if witness else ""
+    if row["claimed"] is True:
+        return f"not so{at}"
+    claimed, measured = (value_text(row[name]) for name in ("claimed", "measured"))
+    return f"measured {measured}, claimed {row['relation']} {claimed}{at}"
+
+
+def fields_text(values: Mapping[str, Any]) -> str:
+    """Names and values in a line."""
+    return " ".join(f"{key}={shown(part)}" for key, part in values.items())
 
 
 def value_text(value: Any) -> str:
     """A value in few characters."""
-    if isinstance(value, Mapping):
-        text = " ".join(f"{key}={shown(part)}" for key, part in value.items())
-    else:
-        text = shown(value)
-    return text if len(text) <= VALUE else f"{text[: VALUE - 2]}.."
+    text = fields_text(value) if isinstance(value, Mapping) else shown(value)
+    return shortened(text, VALUE)
+
+
+def shortened(text: str, length: int) -> str:
+    """A text of at most so many characters; a longer one ends in dots."""
+    return text if len(text) <= length else f"{text[: length - 2]}.."
