@@ -37,7 +37,7 @@ class Verdict:
     replay : str or None
         A command that measures the witness again.
     reason : str or None
-        Why the claim is open, or what went wrong.
+        Why the claim is open, what went wrong, or why points of the range are left out.
     seconds : float
         Time of all its measurements.
     """
@@ -112,10 +112,18 @@ def _verdict(
     if wrong:
         return REFUTED, wrong[0], None
     if measured:
-        return HOLDS, measured[-1], None
+        return HOLDS, measured[-1], _left_out(findings)
     if findings:
         return OPEN, None, findings[0].out_of_reach
     return ERROR, None, "the grid has no points, so that nothing was tested"
+
+
+def _left_out(findings: Sequence[Finding]) -> str | None:
+    """Why points of a claim that holds were not measured."""
+    reasons = [found.out_of_reach for found in findings if found.out_of_reach]
+    if not reasons:
+        return None
+    return f"{len(reasons)} point{'s' * (len(reasons) != 1)} out of reach: {reasons[0]}"
 
 
 def replay_command(claim: Claim, point: Point, source: str = "") -> str:

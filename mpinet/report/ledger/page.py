@@ -133,7 +133,8 @@ def _where(verdict: Verdict) -> str:
         at = {**verdict.witness["point"], **verdict.witness["where"]}
         witness = _value(at)
         return f"{witness}{'<br>' * bool(witness)}<code>{escape(verdict.replay or '')}</code>"
-    return escape(verdict.reason or verdict.range)
+    told = [verdict.range] if verdict.points else []
+    return "<br>".join(escape(text) for text in [*told, verdict.reason] if text)
 
 
 def _table(table: PaperTable, by_id: Mapping[str, Verdict]) -> str:

@@ -73,7 +73,7 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
 def _found(row: Mapping[str, Any]) -> str:
     """What was found: the range where the claim holds, the witness, or the reason."""
     if row["verdict"] == "holds":
-        return f"range: {row['range']}"
+        return "; ".join(filter(None, [f"range: {row['range']}", row["reason"]]))
     if row["verdict"] != "refuted":
         return str(row["reason"]).strip().splitlines()[-1]
     witness = {**row["witness"]["point"], **row["witness"]["where"]}

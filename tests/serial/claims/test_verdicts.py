@@ -50,6 +50,7 @@ def test_the_fields_of_a_table_that_are_wrong_are_named(verdicts):
 def test_points_out_of_reach_are_not_counted(verdicts):
     assert verdicts["RING-FAR"].points == 1
     assert verdicts["RING-FAR"].range == "two rings, one huge (1 point of 2)"
+    assert verdicts["RING-FAR"].reason == "1 point out of reach: the ring is too large"
     assert verdicts["RING-HUGE"].reason == "point 1 is too large"
 
 
