@@ -28,6 +28,7 @@ COMMANDS = {
     "descend": "run a DESCEND program",
     "embed": "embed a network in another, and emulate its programs",
     "verify": "judge the papers' claims, or one's own, by measurements",
+    "bench": "measure how fast mpinet is here, in turn with its baselines",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
 

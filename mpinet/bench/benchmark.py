@@ -1,0 +1,201 @@
+"""What a benchmark is: a workload, who carries it out, and the goal for the ratio of the two."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mpinet.machine.transport import Local
+
+MPINET = "mpinet"
+"""Name of the contender whose figure is compared with all others'."""
+
+SIZES = ("small", "full")
+"""The sizes of the workloads: seconds in all to see that everything runs; those of the goals."""
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""What work of one process may be timed by; on a machine that others use, too, `cpu` is fairer."""
+
+ONE, SEVERAL = "one", "several"
+"""On how many ranks a benchmark runs."""
+
+Round = Callable[[], float]
+"""Carries the workload out once and gives its figure."""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A contender that cannot take part, and why."""
+
+    reason: str
+
+
+Contenders = Mapping[str, "Round | Absent"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a row has to reach at full size.
+
+    Parameters
+    ----------
+    quantity : str
+        ``"ratio"`` or ``"figure"``.
+    relation : str
+        ``">="`` or ``"<="``.
+    value : float
+        The limit.
+    ranks : int
+        The number of ranks that it is for.
+    """
+
+    quantity: str
+    relation: str
+    value: float
+    ranks: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.quantity} {self.relation} {self.value:g}"
+
+    def attained(self, figure: float, ratio: float | None) -> float | None:
+        """How much of the goal a row attains, 1 or more where it reaches it.
+
+        None where the row has no such quantity.
+        """
+        value = ratio if self.quantity == "ratio" else figure
+        if value is None:
+            return None
+        return value / self.value if self.relation == ">=" else self.value / value
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Who mpinet is compared with, and what it has to reach.
+
+    Parameters
+    ----------
+    name : str
+        As among the benchmark's contenders.
+    goal : Goal, optional
+        Default: the comparison is for information.
+    """
+
+    name: str
+    goal: Goal | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How benchmarks are run.
+
+    Parameters
+    ----------
+    size : str
+        One of `SIZES`.
+    repeat : int
+        Rounds of every contender.
+    seed : int
+        For everything random.
+    transport : Local
+        The ranks.
+    ranks : int
+        How many ranks a benchmark that starts processes gives them.
+    clock : callable
+        Seconds, for work of one process: by the wall, or of the processor where others share it.
+    wall : callable
+        Seconds by the wall, for all other work.
+    """
+
+    size: str = "full"
+    repeat: int = 5
+    seed: int = 0
+    transport: Local = field(default_factory=Local)
+    ranks: int = 1
+    clock: Callable[[], float] = time.perf_counter
+    wall: Callable[[], float] = time.perf_counter
+
+    def seconds(self, work: Callable[[], Any]) -> float:
+        """How long this process takes for it."""
+        began = self.clock()
+        work()
+        return self.clock() - began
+
+    def seconds_together(self, work: Callable[[], Any]) -> float:
+        """How long all ranks, or processes that are started, take for it (collective)."""
+        meeting = np.zeros(1)
+        self.transport.sum(meeting)
+        began = self.wall()
+        work()
+        self.transport.sum(meeting)
+        return self.wall() - began
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A workload and its contenders.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    workload : str
+        A sentence; ``{}`` stands for the size.
+    unit : str
+        Of all figures.
+    sizes : dict
+        The workload's size by `Setting.size`.
+    contenders : callable
+        ``contenders(setting, size)``: `MPINET` and the baselines, ready to begin.
+    baselines : tuple of Baseline
+        In the order of their rows.
+    ranks : str
+        `ONE` or `SEVERAL`.
+    starts : bool
+        Whether it starts processes itself, on any number of ranks: then it runs in a process that
+        no launcher has started.
+    most_rounds : int
+        Rounds are at most so many where one takes long.
+    """
+
+    name: str
+    workload: str
+    unit: str
+    sizes: Mapping[str, Any]
+    contenders: Callable[[Setting, Any], Contenders]
+    baselines: tuple[Baseline, ...]
+    ranks: str = ONE
+    starts: bool = False
+    most_rounds: int = 1000
+
+    def described(self, size: str) -> str:
+        """The workload at a size."""
+        return self.workload.format(self.sizes[size])
+
+    def row_name(self, baseline: Baseline) -> str:
+        """The name of a baseline's row: the benchmark's own for the first one."""
+        if baseline is self.baselines[0]:
+            return self.name
+        return f"{self.name}-{baseline.name.replace(' ', '-')}"
+
+    def runs_on(self, ranks: int) -> bool:
+        """Whether it can be measured on so many ranks."""
+        return ranks == 1 if self.ranks == ONE else ranks > 1
+
+
+def speed(units: float, seconds: float) -> float:
+    """Millions of units a second."""
+    return units / seconds / 1e6
+
+
+def at_least(ratio: float, ranks: int = 1) -> Goal:
+    """The goal for a ratio of speeds."""
+    return Goal("ratio", ">=", ratio, ranks)
+
+
+def at_most(figure: float, ranks: int = 1) -> Goal:
+    """The goal for a figure of which less is better."""
+    return Goal("figure", "<=", figure, ranks)

@@ -1,0 +1,139 @@
+"""All benchmarks by name, which of them run where, and the run itself."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from mpinet.bench import (
+    distances,
+    idle,
+    informing,
+    memory,
+    passes,
+    permutation,
+    saturation,
+    scaling,
+    starting,
+)
+from mpinet.bench.benchmark import Benchmark, Setting
+from mpinet.bench.launcher import find_launcher, launch
+from mpinet.bench.measurement import Row, measure, without_figures
+from mpinet.errors import MpinetError, UsageError
+from mpinet.launched import launched_ranks
+
+FAMILIES = (
+    permutation,
+    saturation,
+    informing,
+    passes,
+    distances,
+    idle,
+    memory,
+    starting,
+    scaling,
+)
+
+BENCHMARKS: dict[str, Benchmark] = {
+    benchmark.name: benchmark for family in FAMILIES for benchmark in family.BENCHMARKS
+}
+"""Every benchmark, in the order of the result."""
+
+Watch = Callable[[int], None]
+
+
+def select(words: Iterable[str]) -> list[Benchmark]:
+    """The benchmarks that are named, families (``w1``) and patterns (``*-n20``) included.
+
+    Raises
+    ------
+    UsageError
+        A word names none.
+    """
+    wanted: set[str] = set()
+    for word in words:
+        found = [name for name in BENCHMARKS if _names(word, name)]
+        if not found:
+            close = difflib.get_close_matches(word.lower(), BENCHMARKS, n=2, cutoff=0.6)
+            hint = f"did you mean {' or '.join(close)}? " if close else ""
+            raise UsageError(
+                f"There is no benchmark {word!r}: {hint}mpinet bench --list names them all."
+            )
+        wanted.update(found)
+    return [one for name, one in BENCHMARKS.items() if name in wanted or not wanted]
+
+
+def _names(word: str, name: str) -> bool:
+    if word in BENCHMARKS:
+        return name == word
+    return name.startswith(f"{word}-") or fnmatchcase(name, word)
+
+
+def run_here(chosen: Sequence[Benchmark], setting: Setting, watch: Watch) -> list[Any]:
+    """Measure on the ranks that are there (collective); rows that cannot be are absent."""
+    rows: list[Any] = []
+    for done, benchmark in enumerate(chosen, start=1):
+        reason = _obstacle(benchmark, setting)
+        if reason:
+            rows += [without_figures(benchmark, b, setting, reason) for b in benchmark.baselines]
+        else:
+            rows += measure(benchmark, setting)
+        watch(done)
+    return rows
+
+
+def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
+    """Why a benchmark cannot be measured on these ranks; '' if it can."""
+    if benchmark.starts and launched_ranks() > 1:
+        return "it starts processes itself: run it without a launcher"
+    ranks = setting.ranks if benchmark.starts else setting.transport.size
+    if not benchmark.runs_on(ranks):
+        return "it runs on one rank" if ranks > 1 else "it runs on several ranks: --ranks 1,2"
+    return ""
+
+
+def run_on(
+    numbers: Sequence[int], chosen: Sequence[Benchmark], setting: Setting, watch: Watch
+) -> list[Any]:
+    """Measure on these numbers of ranks, one after the other, each under a launcher of its own.
+
+    Raises
+    ------
+    UsageError
+        There is no launcher, or this process was started by one.
+    MpinetError
+        A job failed.
+    """
+    if launched_ranks() > 1:
+        raise UsageError("--ranks starts the launcher itself: run it without one.")
+    if max(numbers) > 1:
+        find_launcher()
+    rows: list[Any] = []
+    for ranks in numbers:
+        fitting = [benchmark for benchmark in chosen if benchmark.runs_on(ranks)]
+        own = [one for one in fitting if ranks == 1 or one.starts]
+        rows += run_here(own, replace(setting, ranks=ranks), watch)
+        theirs = [one for one in fitting if one not in own]
+        if theirs:
+            rows += launched(ranks, theirs, setting)
+    return rows
+
+
+def launched(ranks: int, chosen: Sequence[Benchmark], setting: Setting) -> list[dict[str, Any]]:
+    """The rows of a job on several ranks."""
+    words = [sys.executable, "-m", "mpinet", "bench", *(one.name for one in chosen), "--json"]
+    words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]
+    text = launch(ranks, [*words, "--seed", str(setting.seed)])
+    try:
+        rows: list[dict[str, Any]] = json.loads(text)["result"]
+    except (ValueError, KeyError):
+        raise MpinetError(f"A job on {ranks} ranks did not give its result.") from None
+    return rows
+
+
+__all__ = ["BENCHMARKS", "Row", "run_here", "run_on", "select"]

@@ -1,0 +1,150 @@
+"""W5: distances between all pairs of nodes; the hypercube stands for any graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpinet.bench import kernels, libraries
+from mpinet.bench.benchmark import (
+    MPINET,
+    Absent,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Round,
+    Setting,
+    at_least,
+    speed,
+)
+from mpinet.bench.libraries import if_installed
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+from mpinet.programs.flood import distances
+
+KERNEL = "bit-parallel kernel"
+
+WORDS = 8
+"""Words of 64 sources that the kernel floods together."""
+
+PAIRS = {
+    KERNEL: 2**27,
+    "igraph": 2**21,
+    "rustworkx": 2**63,
+    "scipy": 2**20,
+    "networkx": 2**19,
+}
+"""Pairs that a contender looks at in a round, unless there are fewer; rustworkx knows only all."""
+
+
+def all_pairs(setting: Setting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
+    """Compare mpinet on all pairs; the kernel and the libraries on some sources."""
+    topology = open_topology(f"hypercube:{n}")
+    makers: dict[str, Callable[..., libraries.Sum]] = {
+        "igraph": libraries.by_igraph,
+        "rustworkx": libraries.by_rustworkx,
+        "scipy": libraries.by_scipy,
+        "networkx": libraries.by_networkx,
+    }
+    edges = edges_of(topology)
+    contenders: dict[str, Round | Absent] = {
+        MPINET: lambda: _rate(setting, topology, topology.size, lambda: by_flooding(topology)),
+        KERNEL: _kernel(setting, topology),
+    }
+    for name in libraries_too:
+        contenders[name] = if_installed(
+            name, _library(setting, topology, edges, name, makers[name])
+        )
+    return contenders
+
+
+def by_flooding(topology: Topology) -> int:
+    """The sum of the distances between all pairs, of mpinet on one rank."""
+    return distances(Machine(topology, "all", Local())).distance_sum
+
+
+def edges_of(topology: Topology) -> np.ndarray:
+    """All links, each once, shape (links, 2)."""
+    nodes = np.repeat(np.arange(topology.size), topology.ports)
+    others = topology.neighbor(nodes, np.tile(np.arange(topology.ports), topology.size))
+    return np.stack([nodes, others], axis=1)[nodes < others]
+
+
+def sources_of(name: str, size: int) -> int:
+    """How many sources a contender looks at in a round."""
+    return max(1, min(size, PAIRS[name] // size))
+
+
+def kernel_sum(topology: Topology, sources: int) -> Callable[[], int]:
+    """What sums the distances from the first nodes up, by the kernel."""
+    size = topology.size
+    nodes, ports = np.arange(size)[:, np.newaxis], np.arange(topology.ports)
+    neighbors = topology.neighbor(nodes, ports).astype(np.int32)
+    rooms = np.zeros((3, size, WORDS), np.uint64)
+    together = 64 * WORDS
+
+    def run() -> int:
+        return sum(
+            kernels.add_distances(neighbors, first, min(together, sources - first), *rooms)
+            for first in range(0, sources, together)
+        )
+
+    return run
+
+
+def _kernel(setting: Setting, topology: Topology) -> Round:
+    sources = sources_of(KERNEL, topology.size)
+    run = kernel_sum(topology, sources)
+    return lambda: _rate(setting, topology, sources, run)
+
+
+def _library(
+    setting: Setting,
+    topology: Topology,
+    edges: np.ndarray,
+    name: str,
+    make: Callable[..., libraries.Sum],
+) -> Round:
+    """A contender that builds its graph at its first round."""
+    sources = sources_of(name, topology.size)
+    made: list[libraries.Sum] = []
+
+    def one() -> float:
+        if not made:
+            made.append(make(topology.size, edges, sources))
+        return _rate(setting, topology, sources, made[0])
+
+    return one
+
+
+def _rate(setting: Setting, topology: Topology, sources: int, work: Callable[[], int]) -> float:
+    return speed(sources * topology.size, setting.seconds(work))
+
+
+PAIRS_A_SECOND = "Mpairs/s"
+
+LIBRARY_GOALS = {"igraph": 10, "rustworkx": 5, "scipy": None, "networkx": 100}
+
+
+def _benchmark(name: str, n: int, small: int, names: tuple[str, ...], rounds: int) -> Benchmark:
+    goals = {other: LIBRARY_GOALS[other] for other in names}
+    others = (Baseline(o, None if goal is None else at_least(goal)) for o, goal in goals.items())
+    return Benchmark(
+        name,
+        "all-pairs distances of hypercube:{}",
+        PAIRS_A_SECOND,
+        {"small": small, "full": n},
+        lambda setting, size: all_pairs(setting, size, names),
+        (Baseline(KERNEL, at_least(1 / 3)), *others),
+        most_rounds=rounds,
+    )
+
+
+BENCHMARKS = (
+    _benchmark("w5-4k", 12, 7, ("igraph", "rustworkx", "scipy", "networkx"), 1000),
+    _benchmark("w5-16k", 14, 7, ("igraph", "scipy", "networkx"), 1000),
+    _benchmark("w5-64k", 16, 7, ("igraph", "scipy", "networkx"), 3),
+)

@@ -1,0 +1,56 @@
+"""A step in which nobody sends: what every step costs at least."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.bench.benchmark import (
+    MPINET,
+    ONE,
+    SEVERAL,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Setting,
+    at_most,
+)
+from mpinet.machine import Machine
+
+EXCHANGE = "bare exchange"
+
+STEPS = {"small": 5, "full": 2000}
+
+
+def idle_steps(setting: Setting, steps: int) -> Contenders:
+    """Microseconds of an idle step, and of the exchange between the ranks alone."""
+    machine = Machine("hypercube:10", "all", setting.transport)
+    nobody = np.zeros(0, np.int64)
+    counts = np.zeros(setting.transport.size, np.int64)
+
+    def step_idly() -> None:
+        for _ in range(steps):
+            machine.step(nobody, nobody)
+
+    def exchange_idly() -> None:
+        for _ in range(steps):
+            setting.transport.exchange(nobody, counts)
+
+    return {
+        MPINET: lambda: setting.seconds_together(step_idly) / steps * 1e6,
+        EXCHANGE: lambda: setting.seconds_together(exchange_idly) / steps * 1e6,
+    }
+
+
+def _benchmark(name: str, ranks: str, most: float) -> Benchmark:
+    return Benchmark(
+        name,
+        "an idle step of hypercube:10, mean of {}",
+        "us",
+        STEPS,
+        idle_steps,
+        (Baseline(EXCHANGE, at_most(most, 1 if ranks == ONE else 2)),),
+        ranks=ranks,
+    )
+
+
+BENCHMARKS = (_benchmark("idle-one", ONE, 12), _benchmark("idle-ranks", SEVERAL, 25))

@@ -1,0 +1,71 @@
+"""W3: the one-port broadcast on the hypercube, by the binomial tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.bench import kernels
+from mpinet.bench.benchmark import (
+    MPINET,
+    Baseline,
+    Benchmark,
+    Goal,
+    Round,
+    Setting,
+    at_most,
+    speed,
+)
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
+from mpinet.networks import open as open_topology
+from mpinet.programs.broadcast import broadcast
+
+KERNEL = "broadcast kernel"
+
+
+def seconds_of_both(setting: Setting, n: int) -> dict[str, Round]:
+    """Seconds of mpinet, the machine's making included, and of the kernel."""
+    topology = open_topology(f"hypercube:{n}")
+    informed, told = np.zeros(1 << n, np.uint8), np.zeros(1 << n, np.uint8)
+
+    def by_kernel() -> float:
+        informed[:] = 0
+        informed[0] = 1
+        return setting.seconds(lambda: kernels.inform(informed, told, n))
+
+    return {
+        MPINET: lambda: setting.seconds(lambda: broadcast(Machine(topology, "one", Local()), 0)),
+        KERNEL: by_kernel,
+    }
+
+
+def speeds_of_both(setting: Setting, n: int) -> dict[str, Round]:
+    """Millions of processors and steps a second."""
+    both = seconds_of_both(setting, n)
+    return {name: _speed_of(one, n << n) for name, one in both.items()}
+
+
+def _speed_of(seconds: Round, node_steps: int) -> Round:
+    return lambda: speed(node_steps, seconds())
+
+
+SIZES = {"small": 7, "full": 20}
+
+BENCHMARKS = (
+    Benchmark(
+        "w3-speed",
+        "one-port broadcast on hypercube:{}",
+        "M node-steps/s",
+        SIZES,
+        speeds_of_both,
+        (Baseline(KERNEL, Goal("figure", ">=", 300)),),
+    ),
+    Benchmark(
+        "w3-time",
+        "one-port broadcast on hypercube:{}",
+        "s",
+        SIZES,
+        seconds_of_both,
+        (Baseline(KERNEL, at_most(0.1)),),
+    ),
+)

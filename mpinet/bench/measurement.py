@@ -1,0 +1,188 @@
+"""Measuring: contenders take turns, and their figures become rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import median
+
+from mpinet.bench.benchmark import (
+    CLOCKS,
+    MPINET,
+    Absent,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Round,
+    Setting,
+)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Least and largest value over the rounds; None where there is no baseline."""
+
+    figure: tuple[float, float]
+    baseline: tuple[float, float] | None = None
+    ratio: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """mpinet's figure against one baseline's.
+
+    Attributes
+    ----------
+    name : str
+        The benchmark's, with the baseline's where there are several.
+    workload : str
+        What was done.
+    figure : float or None
+        Median over the rounds.
+    unit : str
+        Of figure and baseline.
+    against : str
+        Who the baseline is.
+    baseline : float or None
+        Median over the rounds.
+    ratio : float or None
+        figure / baseline.
+    goal : str or None
+        What has to be reached; goals are stated for full sizes.
+    attained : float or None
+        How much of the goal it is: 1 or more where the goal is reached.
+    reached : bool or None
+        Whether it is.
+    spread : Spread or None
+        How far the rounds lie apart.
+    rounds : int
+        Rounds of every contender.
+    ranks : int
+        Ranks that mpinet ran on.
+    command : str
+        What repeats the measurement.
+    absent : str or None
+        Why there is no figure or no baseline.
+    """
+
+    name: str
+    workload: str
+    figure: float | None
+    unit: str
+    against: str
+    baseline: float | None
+    ratio: float | None
+    goal: str | None
+    attained: float | None
+    reached: bool | None
+    spread: Spread | None
+    rounds: int
+    ranks: int
+    command: str
+    absent: str | None = None
+
+
+def measure(benchmark: Benchmark, setting: Setting) -> list[Row]:
+    """Measure a benchmark (collective).
+
+    Every contender first does the workload at the small size, so that everything is compiled,
+    unless it starts processes.
+    """
+    if not benchmark.starts:
+        small = replace(setting, size="small")
+        take_turns(benchmark.contenders(small, benchmark.sizes["small"]), 1)
+    rounds = min(setting.repeat, benchmark.most_rounds)
+    contenders = benchmark.contenders(setting, benchmark.sizes[setting.size])
+    figures = take_turns(contenders, rounds)
+    return [
+        compare(benchmark, baseline, setting, figures, contenders)
+        for baseline in benchmark.baselines
+    ]
+
+
+def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
+    """Let the contenders that are there do their rounds: A B C A B C .."""
+    present: dict[str, Round] = {
+        name: one for name, one in contenders.items() if not isinstance(one, Absent)
+    }
+    figures: dict[str, list[float]] = {name: [] for name in present}
+    for _ in range(rounds):
+        for name, one in present.items():
+            figures[name].append(one())
+    return figures
+
+
+def compare(
+    benchmark: Benchmark,
+    baseline: Baseline,
+    setting: Setting,
+    figures: dict[str, list[float]],
+    contenders: Contenders,
+) -> Row:
+    """The row of one baseline."""
+    other = contenders[baseline.name]
+    reason = other.reason if isinstance(other, Absent) else ""
+    ours = figures[MPINET]
+    figure = median(ours)
+    row = replace(
+        without_figures(benchmark, baseline, setting, reason),
+        figure=figure,
+        rounds=len(ours),
+        spread=Spread(_range(ours)),
+    )
+    if not reason:
+        theirs = figures[baseline.name]
+        ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+        row = replace(
+            row,
+            baseline=median(theirs),
+            ratio=figure / median(theirs),
+            spread=Spread(_range(ours), _range(theirs), _range(ratios)),
+        )
+    if baseline.goal is None or row.goal is None:
+        return row
+    attained = baseline.goal.attained(figure, row.ratio)
+    return replace(row, attained=attained, reached=None if attained is None else attained >= 1)
+
+
+def without_figures(benchmark: Benchmark, baseline: Baseline, setting: Setting, reason: str) -> Row:
+    """The row of a comparison that cannot be made here."""
+    ranks = setting.ranks if benchmark.starts else setting.transport.size
+    return Row(
+        name=benchmark.row_name(baseline),
+        workload=benchmark.described(setting.size),
+        figure=None,
+        unit=benchmark.unit,
+        against=baseline.name,
+        baseline=None,
+        ratio=None,
+        goal=str(baseline.goal) if _applies(baseline, setting, ranks) else None,
+        attained=None,
+        reached=None,
+        spread=None,
+        rounds=0,
+        ranks=ranks,
+        command=_command(benchmark, setting, ranks),
+        absent=reason or None,
+    )
+
+
+def _applies(baseline: Baseline, setting: Setting, ranks: int) -> bool:
+    """Whether the baseline's goal is stated for this size and number of ranks."""
+    goal = baseline.goal
+    return goal is not None and setting.size == "full" and goal.ranks == ranks
+
+
+def _range(values: list[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+def _command(benchmark: Benchmark, setting: Setting, ranks: int) -> str:
+    """What a person types to repeat it."""
+    words = ["mpinet bench", benchmark.name]
+    if ranks > 1:
+        words.append(f"--ranks {ranks}")
+    if setting.size != "full":
+        words.append(f"--size {setting.size}")
+    if setting.clock is CLOCKS["cpu"]:
+        words.append("--clock cpu")
+    return " ".join(words)

@@ -1,0 +1,168 @@
+"""Memory: bytes a processor, bytes a message in flight, and whole machines of the largest size.
+
+The peaks of two runs that differ in one number, each in a process of its own, divided by the
+difference. The baselines are the arrays that the workload cannot do without.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mpinet.bench.benchmark import (
+    MPINET,
+    ONE,
+    SEVERAL,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Setting,
+    at_most,
+)
+from mpinet.bench.footprint import PEAK
+from mpinet.bench.launcher import launch
+from mpinet.networks import open as open_topology
+
+BARE_ARRAYS = "bare arrays"
+
+BYTES_A_PROCESSOR, BYTES_A_MESSAGE = 4.0, 8.0
+"""What the mask kernel keeps: a word of marks; a node and a target."""
+
+BYTES_AN_ELEMENT = 8.0
+"""What a pass or a broadcast keeps of every processor."""
+
+GIB = 2.0**30
+
+MACHINE_GIB = 24
+"""Memory of the machine that the largest sizes are meant for."""
+
+
+def peak_of(ranks: int, words: Sequence[str]) -> int:
+    """Bytes that all ranks of an mpinet command need together: the sum of their peaks."""
+    program = [sys.executable, "-m", "mpinet.bench.footprint", *words]
+    lines = launch(ranks, program).splitlines()
+    return sum(int(line.split()[-1]) for line in lines if line.startswith(PEAK))
+
+
+def routing_peak(name: str, messages: int) -> int:
+    """Peak of routing so many messages with random ends on one rank, in bytes."""
+    return peak_of(1, ["route", name, "--pairs", f"random:{messages}", "--no-loads"])
+
+
+def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
+    """Bytes that a processor more costs, with the same messages in both networks.
+
+    These are many enough to visit every page of memory, and too few to make the peak.
+    """
+    few, many = (open_topology(name).size for name in sizes)
+
+    def one() -> float:
+        more = routing_peak(sizes[1], few // 4) - routing_peak(sizes[0], few // 4)
+        return more / (many - few)
+
+    return {MPINET: one, BARE_ARRAYS: lambda: BYTES_A_PROCESSOR}
+
+
+def a_message(setting: Setting, name: str) -> Contenders:
+    """Bytes that a message more costs where every processor has one in flight already."""
+    one_each = open_topology(name).size
+
+    def one() -> float:
+        return (routing_peak(name, 2 * one_each) - routing_peak(name, one_each)) / one_each
+
+    return {MPINET: one, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
+
+
+def whole(setting: Setting, words: str) -> Contenders:
+    """GiB of a command on all its ranks, libraries and all."""
+    command = words.split()
+    each = BYTES_A_PROCESSOR + BYTES_A_MESSAGE if command[0] == "route" else BYTES_AN_ELEMENT
+    arrays = open_topology(command[1]).size * each
+    return {
+        MPINET: lambda: peak_of(setting.ranks, command) / GIB,
+        BARE_ARRAYS: lambda: arrays / GIB,
+    }
+
+
+def _slope(
+    name: str,
+    workload: str,
+    unit: str,
+    sizes: Mapping[str, Any],
+    contenders: Callable[[Setting, Any], Contenders],
+    most: float,
+) -> Benchmark:
+    return Benchmark(
+        name,
+        workload,
+        unit,
+        sizes,
+        contenders,
+        (Baseline(BARE_ARRAYS, at_most(most)),),
+        starts=True,
+        most_rounds=3,
+    )
+
+
+def _whole(name: str, small: str, full: str, most: float, ranks: str) -> Benchmark:
+    return Benchmark(
+        name if ranks == ONE else f"{name}-ranks",
+        "mpinet {}",
+        "GiB",
+        {"small": small, "full": full},
+        whole,
+        (Baseline(BARE_ARRAYS, at_most(most, 1 if ranks == ONE else 2)),),
+        ranks=ranks,
+        starts=True,
+        most_rounds=1,
+    )
+
+
+LARGEST = {
+    "ascend": ("ascend hypercube:8 --operator sum", "ascend hypercube:27 --operator sum"),
+    "broadcast": ("broadcast hdn:2,super=-/-", "broadcast hdn:2x3x5,super=-/-"),
+    "route": ("route hdn:2,super=-/-", "route hdn:2x3x5,super=-/- --no-loads"),
+}
+"""The largest workloads, by name: a small one of the kind, and the full one."""
+
+BENCHMARKS = (
+    _slope(
+        "memory-processor",
+        "{0[0]} and {0[1]}, the same messages in both",
+        "B/processor",
+        {"small": ("hypercube:16", "hypercube:18"), "full": ("hypercube:22", "hypercube:24")},
+        a_processor,
+        16,
+    ),
+    _slope(
+        "memory-ports32",
+        "{0[0]} and {0[1]}, the same messages in both",
+        "B/processor",
+        {
+            "small": ("complete:21*hypercube:12", "complete:19*hypercube:14"),
+            "full": ("complete:15*hypercube:18", "complete:13*hypercube:20"),
+        },
+        a_processor,
+        16,
+    ),
+    _slope(
+        "memory-message",
+        "{} with one and two messages a processor",
+        "B/message",
+        {"small": "hypercube:16", "full": "hypercube:20"},
+        a_message,
+        32,
+    ),
+    *(
+        benchmark
+        for ranks in (ONE, SEVERAL)
+        for benchmark in (
+            _whole("scale-w1", "route hypercube:8", "route hypercube:24 --no-loads", 1, ranks),
+            *(
+                _whole(f"scale-{name}", small, full, MACHINE_GIB, ranks)
+                for name, (small, full) in LARGEST.items()
+            ),
+        )
+    ),
+)

@@ -1,0 +1,249 @@
+"""W1: a random permutation, a message a processor, all ports, at most one message a link a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from mpinet.bench import kernels
+from mpinet.bench.benchmark import (
+    MPINET,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Setting,
+    at_least,
+    speed,
+)
+from mpinet.bench.libraries import if_installed
+from mpinet.bench.objects import route_by_objects, route_by_simpy
+from mpinet.bench.rules import shift_in_digits
+from mpinet.machine import Machine
+from mpinet.machine.placement import Mapping
+from mpinet.machine.router import Router
+from mpinet.machine.transport import Local
+from mpinet.networks import open as open_topology
+from mpinet.networks.routing import Routing, stateless, target_only
+from mpinet.networks.topology import Topology
+from mpinet.programs.traffic import traffic
+
+Numbers = NDArray[np.int64]
+
+MASK_KERNEL, SWEEP = "mask kernel", "mask sweep with the same rules"
+
+
+def make_router(
+    topology: Topology,
+    routing: Routing,
+    seed: int,
+    transport: Local | None = None,
+    mapping: Mapping | None = None,
+) -> tuple[Router, Callable[[], None]]:
+    """A router, and what routes a permutation on it, from injection to the last delivery."""
+    machine = Machine(topology, "all", transport or Local(), mapping)
+    pattern = traffic(topology, "permutation", seed)
+    numbers = pattern.sent_by(machine)
+    sources, targets = pattern.ends(numbers)
+    router = Router(machine, routing)
+
+    def run() -> None:
+        router.inject(sources, targets, numbers, pattern.total)
+        router.run()
+
+    return router, run
+
+
+def routed(setting: Setting, topology: Topology, routing: Routing) -> float:
+    """Millions of message-hops a second of mpinet, on one rank."""
+    router, run = make_router(topology, routing, setting.seed)
+    seconds = setting.seconds(run)
+    return speed(router.machine.messages, seconds)
+
+
+def targets_of(topology: Topology, seed: int) -> Numbers:
+    """Where the permutation takes every processor."""
+    return traffic(topology, "permutation", seed).ends(np.arange(topology.size))[1]
+
+
+def by_mask_kernel(setting: Setting, targets: Numbers) -> float:
+    """Millions of message-hops a second of the mask kernel."""
+    at, counts = np.arange(targets.size, dtype=np.uint32), np.zeros(2, np.int64)
+    target, used = targets.astype(np.uint32), touched(targets.size, np.uint32)
+    seconds = setting.seconds(lambda: kernels.fix_bits(at, target, used, counts))
+    return speed(counts[kernels.HOPS], seconds)
+
+
+def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: Numbers) -> float:
+    """Millions of message-hops a second of the bare sweep with the network's own rules."""
+    rules = topology.neighbor.native, routing.decide.native, topology.params, routing.params
+    used, counts = touched(topology.size, np.uint32), np.zeros(2, np.int64)
+    if routing.start is target_only:
+        at, target = np.arange(topology.size, dtype=np.uint32), targets.astype(np.uint32)
+        seconds = setting.seconds(lambda: kernels.sweep(*rules, at, target, used, counts))
+        return speed(counts[kernels.HOPS], seconds)
+    nodes, port = np.arange(topology.size), touched(topology.size, np.uint8)
+    words = headers_of(routing, targets)
+    seconds = setting.seconds(
+        lambda: kernels.sweep_headers(*rules, nodes, port, words, used, counts)
+    )
+    return speed(counts[kernels.HOPS], seconds)
+
+
+def touched(size: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros whose memory is there already, so that no round has to wait for it."""
+    return np.full(size, 0, dtype)
+
+
+def headers_of(routing: Routing, targets: Numbers) -> Numbers:
+    """The headers of a message from every node, shape (N, words)."""
+    words = np.empty((len(targets), routing.words), np.int64)
+    kernels.write_headers(routing.start.native, routing.params, targets, words)
+    return words
+
+
+def on_hypercube(setting: Setting, n: int) -> Contenders:
+    """Compare mpinet and the mask kernel."""
+    topology = open_topology(f"hypercube:{n}")
+    routing, targets = topology.routing(), targets_of(topology, setting.seed)
+    return {
+        MPINET: lambda: routed(setting, topology, routing),
+        MASK_KERNEL: lambda: by_mask_kernel(setting, targets),
+    }
+
+
+def against_smaller(setting: Setting, sizes: tuple[int, int]) -> Contenders:
+    """Compare mpinet on a large hypercube and on a small one."""
+    large, small = (open_topology(f"hypercube:{n}") for n in sizes)
+    return {
+        MPINET: lambda: routed(setting, large, large.routing()),
+        "mpinet, smaller": lambda: routed(setting, small, small.routing()),
+    }
+
+
+def on_any(setting: Setting, name: str) -> Contenders:
+    """Compare mpinet and the bare sweep, both with the network's own rules."""
+    topology = open_topology(name)
+    return _with_sweep(setting, topology, topology.routing())
+
+
+def on_de_bruijn(setting: Setting, n: int) -> Contenders:
+    """As `on_any`, routed by shifts: the network's own tables end at 4096 nodes."""
+    topology = open_topology(f"debruijn:{n}")
+    routing = stateless("shift", shift_in_digits, topology, shortest=False)
+    return _with_sweep(setting, topology, routing)
+
+
+def _with_sweep(setting: Setting, topology: Topology, routing: Routing) -> Contenders:
+    targets = targets_of(topology, setting.seed)
+    return {
+        MPINET: lambda: routed(setting, topology, routing),
+        SWEEP: lambda: by_sweep(setting, topology, routing, targets),
+    }
+
+
+def against_other_ways(setting: Setting, n: int) -> Contenders:
+    """Compare mpinet and what people write first: arrays of NumPy, nodes as objects, simpy."""
+    topology = open_topology(f"hypercube:{n}")
+    routing, targets = topology.routing(), targets_of(topology, setting.seed)
+    return {
+        MPINET: lambda: routed(setting, topology, routing),
+        "numpy": lambda: _rate(setting, partial(route_by_sorting, targets)),
+        "objects": lambda: _rate(setting, partial(route_by_objects, n, targets.tolist())),
+        "simpy": if_installed(
+            "simpy", lambda: _rate(setting, partial(route_by_simpy, n, targets.tolist()))
+        ),
+    }
+
+
+def _rate(setting: Setting, work: Callable[[], int]) -> float:
+    hops: list[int] = []
+    seconds = setting.seconds(lambda: hops.append(work()))
+    return speed(hops[0], seconds)
+
+
+def route_by_sorting(targets: Numbers) -> int:
+    """Route on a hypercube by whole arrays: the first of each link in a stable sort; the hops."""
+    at, hops = np.arange(len(targets)), 0
+    while True:
+        here = at != targets
+        at, targets = at[here], targets[here]
+        if not len(at):
+            return hops
+        low = (at ^ targets) & -(at ^ targets)
+        link = at * (1 << 31) + low
+        order = np.argsort(link, kind="stable")
+        first = np.ones(len(order), bool)
+        first[1:] = link[order[1:]] != link[order[:-1]]
+        goes = order[first]
+        at[goes] ^= low[goes]
+        hops += len(goes)
+
+
+HOPS_A_SECOND = "Mhops/s"
+
+BENCHMARKS = (
+    *(
+        Benchmark(
+            f"w1-n{n}",
+            "random permutation on hypercube:{}, queued",
+            HOPS_A_SECOND,
+            {"small": n - 7, "full": n},
+            on_hypercube,
+            (Baseline(MASK_KERNEL, at_least(0.25)),),
+        )
+        for n in (14, 16, 18, 20)
+    ),
+    Benchmark(
+        "w1-scaling",
+        "the same on the hypercubes {0[0]} and {0[1]}",
+        HOPS_A_SECOND,
+        {"small": (8, 7), "full": (20, 14)},
+        against_smaller,
+        (Baseline("mpinet, smaller", at_least(0.7)),),
+    ),
+    Benchmark(
+        "w1-torus",
+        "random permutation on {}, queued",
+        HOPS_A_SECOND,
+        {"small": "torus:4x4x5", "full": "torus:40x40x40"},
+        on_any,
+        (Baseline(SWEEP, at_least(0.5)),),
+    ),
+    Benchmark(
+        "w1-debruijn",
+        "random permutation on debruijn:{}, queued, routed by shifts",
+        HOPS_A_SECOND,
+        {"small": 7, "full": 16},
+        on_de_bruijn,
+        (Baseline(SWEEP, at_least(0.5)),),
+    ),
+    Benchmark(
+        "w1-gmn",
+        "random permutation on {}, queued",
+        HOPS_A_SECOND,
+        {"small": "gmn:96", "full": "gmn:16380"},
+        on_any,
+        (Baseline(SWEEP, at_least(0.5)),),
+    ),
+    Benchmark(
+        "w1-hdn",
+        "random permutation on {}, queued",
+        HOPS_A_SECOND,
+        {"small": "hdn:4x4,super=0.1/0.1", "full": "hdn:4x4x4,super=0.1/1.2"},
+        on_any,
+        (Baseline(SWEEP, at_least(0.5)),),
+    ),
+    Benchmark(
+        "w1-other",
+        "random permutation on hypercube:{}, queued",
+        HOPS_A_SECOND,
+        {"small": 7, "full": 12},
+        against_other_ways,
+        (Baseline("numpy"), Baseline("objects"), Baseline("simpy")),
+        most_rounds=3,
+    ),
+)

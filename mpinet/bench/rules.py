@@ -1,0 +1,62 @@
+"""Rules that the workloads need and no network has."""
+
+from mpinet.compiled import inlined, rule
+from mpinet.draws import MASK32, mix32
+from mpinet.networks.arithmetic import count_ones
+from mpinet.networks.classic.shift import BITS
+
+
+@inlined
+def next_uniform(word):
+    """The 32 random bits that follow these."""
+    return mix32((word + 0x9E3779B9) & MASK32)
+
+
+@inlined
+def onward(node, header, params):
+    """Stand-in for a routing's decision in `wander`."""
+    raise NotImplementedError
+
+
+@rule
+def set_out(source, target, header, params):
+    """The first target, and the random bits that all later ones come from."""
+    header[0], header[1] = target, mix32(source)
+
+
+@rule
+def wander(node, header, params):
+    """Never arrive: at the target draw another, any node but this one."""
+    if node == header[0]:
+        header[1] = next_uniform(int(header[1]))
+        drawn = (int(header[1]) * (params[0] - 1)) >> 32
+        header[0] = drawn + (drawn >= node)
+    return onward(node, header, params)
+
+
+@rule
+def shift_in_digits(node, header, params):
+    """On a de Bruijn graph shift left, beginning behind the longest overlap with the target.
+
+    Node 0 has no port for its loop, so that its other successor has port 0.
+    """
+    target, bits = header[0], params[BITS]
+    if node == target:
+        return -1
+    shift = 1
+    while node & ((1 << (bits - shift)) - 1) != target >> shift:
+        shift += 1
+    return (target >> (shift - 1) & 1) - (node == 0)
+
+
+@rule
+def parity_first(number, direction, params):
+    """A mapping that puts neighbours of a hypercube on different halves: odd nodes come second.
+
+    Direction 0 gives a node's position, 1 a position's node.
+    """
+    half = params[0] >> 1
+    if direction == 0:
+        return half * (count_ones(number) & 1) + (number >> 1)
+    pair = (number % half) << 1
+    return pair + ((count_ones(pair) & 1) ^ (number // half))

@@ -1,0 +1,105 @@
+"""W2: uniform random traffic that keeps a torus saturated: an arrived message goes on at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.bench import kernels
+from mpinet.bench.benchmark import (
+    MPINET,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Setting,
+    at_least,
+    speed,
+)
+from mpinet.bench.rules import set_out, wander
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.machine.transport import Local
+from mpinet.networks import open as open_topology
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+KERNEL = "torus kernel"
+
+WARM_STEPS, STEPS = 100, 50
+"""Steps until the queues have grown, and steps that a round takes."""
+
+
+def wandering(topology: Topology) -> Routing:
+    """The network's routing, but nobody arrives: a message at its target draws another."""
+    own = topology.routing()
+    return Routing(
+        name="wandering",
+        decide=wander.bind(f"wander.{type(topology).__name__}", onward=own.decide),
+        params=own.params,
+        header_bits=lambda source, target: 0,
+        start=set_out,
+        words=2,
+        shortest=False,
+        stateless=False,
+    )
+
+
+def on_torus(setting: Setting, size: tuple[int, int, int]) -> Contenders:
+    """Compare mpinet and the torus kernel, both in a steady state."""
+    side, dimensions, load = size
+    topology = open_topology("torus:" + "x".join([str(side)] * dimensions))
+    sources = np.repeat(np.arange(topology.size), load)
+    targets = _other_nodes(topology.size, len(sources), setting.seed)
+    targets += targets >= sources
+    router = Router(Machine(topology, "all", Local()), wandering(topology))
+    router.inject(sources, targets, np.arange(len(sources)), len(sources))
+    state = [_packed(sources, side, dimensions), _packed(targets, side, dimensions)]
+    words, used = np.arange(len(sources)), np.zeros(topology.size, np.uint32)
+    counts = np.zeros(2, np.int64)
+
+    def step_on(steps: int) -> None:
+        for _ in range(steps):
+            router.step()
+
+    def by_mpinet() -> float:
+        before = router.machine.messages
+        seconds = setting.seconds(lambda: step_on(STEPS))
+        return speed(router.machine.messages - before, seconds)
+
+    def sweep_on(steps: int) -> None:
+        kernels.saturate(*state, words, used, side, dimensions, steps, counts)
+
+    def by_kernel() -> float:
+        before = counts[kernels.HOPS]
+        seconds = setting.seconds(lambda: sweep_on(STEPS))
+        return speed(counts[kernels.HOPS] - before, seconds)
+
+    step_on(WARM_STEPS)
+    sweep_on(WARM_STEPS)
+    return {MPINET: by_mpinet, KERNEL: by_kernel}
+
+
+def _other_nodes(size: int, count: int, seed: int) -> np.ndarray:
+    """Random numbers below size - 1."""
+    return np.random.default_rng(seed).integers(0, size - 1, count)
+
+
+def _packed(nodes: np.ndarray, side: int, dimensions: int) -> np.ndarray:
+    """Nodes as the kernel knows them: a byte a coordinate."""
+    packed = np.zeros(len(nodes), np.uint32)
+    for i in range(dimensions):
+        coordinate = nodes // side**i % side
+        packed |= coordinate.astype(np.uint32) << np.uint32(8 * i)
+    return packed
+
+
+BENCHMARKS = tuple(
+    Benchmark(
+        f"w2-k{side}",
+        "saturated uniform traffic on the torus (side, dimensions, messages a processor) {}",
+        "Mhops/s",
+        {"small": (5, 3, 4), "full": (side, 3, load)},
+        on_torus,
+        (Baseline(KERNEL, at_least(1 / 3)),),
+    )
+    for side, load in ((16, 16), (32, 8))
+)

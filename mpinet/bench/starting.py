@@ -1,0 +1,97 @@
+"""How long a command takes from its start to its end: help, a warm run, a cold one."""
+
+from __future__ import annotations
+
+import sys
+from tempfile import TemporaryDirectory
+
+from mpinet.bench.benchmark import (
+    MPINET,
+    ONE,
+    SEVERAL,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Setting,
+    at_most,
+)
+from mpinet.bench.launcher import launch, start
+
+PYTHON, IMPORTS = "python alone", "the imports alone"
+
+COMMANDS = {"small": ["route", "hypercube:4"], "full": ["route", "hypercube:10"]}
+
+IMPORT_ONE = "import numba"
+IMPORT_SEVERAL = "import numba; from mpi4py import MPI"
+
+
+def help_text(setting: Setting, command: list[str]) -> Contenders:
+    """Seconds of ``mpinet --help`` and of an interpreter that does nothing."""
+    return {
+        MPINET: lambda: setting.seconds_together(lambda: start([*_mpinet(), *command])),
+        PYTHON: lambda: setting.seconds_together(lambda: start([sys.executable, "-c", "pass"])),
+    }
+
+
+def warm_run(setting: Setting, command: list[str]) -> Contenders:
+    """Seconds of a command whose kernels are in the cache."""
+    launch(setting.ranks, [*_mpinet(), *command])
+    return {
+        MPINET: lambda: setting.seconds_together(
+            lambda: launch(setting.ranks, [*_mpinet(), *command])
+        ),
+        IMPORTS: lambda: setting.seconds_together(lambda: launch(setting.ranks, _imports(setting))),
+    }
+
+
+def cold_run(setting: Setting, command: list[str]) -> Contenders:
+    """Seconds of a command that has to compile its kernels."""
+
+    def compile_and_run() -> float:
+        with TemporaryDirectory() as folder:
+            words, cache = [*_mpinet(), *command], {"NUMBA_CACHE_DIR": folder}
+            return setting.seconds_together(lambda: launch(setting.ranks, words, cache))
+
+    return {
+        MPINET: compile_and_run,
+        IMPORTS: lambda: setting.seconds_together(lambda: launch(setting.ranks, _imports(setting))),
+    }
+
+
+def _mpinet() -> list[str]:
+    return [sys.executable, "-m", "mpinet"]
+
+
+def _imports(setting: Setting) -> list[str]:
+    return [sys.executable, "-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL]
+
+
+BENCHMARKS = (
+    Benchmark(
+        "start-help",
+        "mpinet {0[0]}",
+        "s",
+        {"small": ["--version"], "full": ["--help"]},
+        help_text,
+        (Baseline(PYTHON, at_most(0.3)),),
+        starts=True,
+    ),
+    *(
+        Benchmark(
+            name + suffix,
+            "mpinet {0[0]} {0[1]}, " + state,
+            "s",
+            COMMANDS,
+            contenders,
+            (Baseline(IMPORTS, at_most(most, 2) if ranks == SEVERAL else None),),
+            ranks=ranks,
+            starts=True,
+            most_rounds=most_rounds,
+        )
+        for suffix, ranks in (("", ONE), ("-ranks", SEVERAL))
+        for name, state, contenders, most, most_rounds in (
+            ("start-warm", "compiled before", warm_run, 1.5, 1000),
+            ("start-cold", "with an empty cache", cold_run, 6.0, 3),
+        )
+    ),
+)

@@ -1,0 +1,144 @@
+"""``mpinet bench``: measure how fast mpinet is on this machine, in turn with its baselines."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.cli.options import add_common
+from mpinet.errors import UsageError
+from mpinet.plain import plain
+
+LASTING = ("name", "unit", "command")
+"""What of a row is the same in every run."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Which benchmarks, how large, how often, on how many ranks."""
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="benchmarks (w1-n20), families of them (w1) or patterns (*-n20); default: all",
+    )
+    parser.add_argument(
+        "--ranks",
+        type=_ranks,
+        metavar="R,R,..",
+        help="measure on so many ranks each, and start the MPI launcher for it",
+    )
+    parser.add_argument(
+        "--size",
+        choices=("small", "full"),
+        help="full: the workloads that the goals are for; small: seconds in all (default full)",
+    )
+    parser.add_argument(
+        "--repeat",
+        type=_repeat,
+        metavar="N",
+        help="rounds of every contender (default 5; a few long ones make fewer)",
+    )
+    parser.add_argument(
+        "--clock",
+        choices=("wall", "cpu"),
+        help="what times the work of one process; cpu where others use the machine (default wall)",
+    )
+    parser.add_argument("--list", action="store_true", help="list the benchmarks, measure nothing")
+    add_common(parser)
+
+
+def _ranks(text: str) -> list[int]:
+    """Read numbers of ranks."""
+    numbers = text.split(",")
+    if not all(number.isdigit() and int(number) > 0 for number in numbers):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of ranks, such as 1,2")
+    return list(dict.fromkeys(map(int, numbers)))
+
+
+def _repeat(text: str) -> int:
+    """Read a number of rounds."""
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: 1 or more")
+    return int(text)
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the benchmarks; refuse options that would have no effect."""
+    from mpinet.bench.catalogue import select
+
+    chosen = select(options.names)
+    if options.list:
+        for option in ("ranks", "size", "repeat", "clock"):
+            if getattr(options, option) is not None:
+                raise UsageError(f"--{option} does not apply with --list.")
+        return Listing(chosen)
+    return Bench(options, chosen)
+
+
+class Listing(Job):
+    """The benchmarks there are."""
+
+    def __init__(self, chosen: list[Any]):
+        super().__init__()
+        self._chosen = chosen
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """List them, a row a baseline."""
+        return [
+            {
+                "name": benchmark.row_name(baseline),
+                "workload": benchmark.described("full"),
+                "unit": benchmark.unit,
+                "ranks": benchmark.ranks,
+                "against": baseline.name,
+                "goal": None if baseline.goal is None else str(baseline.goal),
+            }
+            for benchmark in self._chosen
+            for baseline in benchmark.baselines
+        ]
+
+    def show(self, result: Any) -> str:
+        """A line a row."""
+        from mpinet.report.tables import table
+
+        heading = ("benchmark", "workload", "unit", "ranks", "against", "goal")
+        return table([list(row.values()) for row in result], heading)
+
+
+class Bench(Job):
+    """Benchmarks, measured."""
+
+    unit = "benchmarks"
+
+    def __init__(self, options: argparse.Namespace, chosen: list[Any]):
+        super().__init__()
+        self._options = options
+        self._chosen = chosen
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Measure them here, or on the numbers of ranks that were asked for."""
+        from mpinet.bench.benchmark import CLOCKS, Setting
+        from mpinet.bench.catalogue import run_here, run_on
+
+        options = self._options
+        setting = Setting(
+            options.size or "full",
+            options.repeat or 5,
+            options.seed,
+            transport,
+            clock=CLOCKS[options.clock or "wall"],
+        )
+        if options.ranks is None:
+            return plain(run_here(self._chosen, setting, watch))
+        return plain(run_on(options.ranks, self._chosen, setting, watch))
+
+    def show(self, result: Any) -> str:
+        """A line a row, then what is absent, then how many goals are reached."""
+        from mpinet.report.benchmarks import page
+
+        return page(result)
+
+    def lasting(self, result: Any) -> Any:
+        """The rows without what was measured."""
+        return [{field: row[field] for field in LASTING} for row in result]

@@ -1,0 +1,227 @@
+"""Every benchmark runs on its small size; the command's document, digest and errors."""
+
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from mpinet.bench import catalogue, footprint, launcher, memory, starting
+from mpinet.bench.benchmark import SEVERAL, Setting
+from mpinet.bench.catalogue import BENCHMARKS, run_here, run_on, select
+from mpinet.cli.session import Session
+from mpinet.errors import MpinetError, UsageError
+from mpinet.networks import open as open_topology
+from mpinet.report.benchmarks import page
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+CONTRACT = {"name", "figure", "unit", "baseline", "ratio", "command"}
+HERE = [one.name for one in BENCHMARKS.values() if one.runs_on(1) and not one.starts]
+
+
+def nobody(done):
+    """Watch, and say nothing."""
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_benchmark_gives_figures_on_its_small_size(name):
+    benchmark = BENCHMARKS[name]
+    rows = run_here([benchmark], Setting("small", repeat=1), nobody)
+    assert [row.against for row in rows] == [baseline.name for baseline in benchmark.baselines]
+    for row in rows:
+        assert row.figure > 0
+        if row.absent is None:
+            assert row.ratio == row.figure / row.baseline
+        else:
+            assert "is not installed" in row.absent and row.baseline is None
+
+
+def test_bytes_are_the_slope_between_two_peaks(monkeypatch):
+    def last_words(ranks, words):
+        size, messages = open_topology(words[4]).size, int(words[6].removeprefix("random:"))
+        peak = 10**8 + 16 * size + 24 * messages
+        return f"messages  7\npeak bytes {peak}\n"
+
+    monkeypatch.setattr(memory, "launch", last_words)
+    names = ["memory-processor", "memory-ports32", "memory-message"]
+    rows = run_here(select(names), Setting("full", repeat=2), nobody)
+    assert [row.name for row in rows] == names
+    figures = [row.figure for row in rows]
+    assert figures == [16, 16, 24]
+    assert [row.reached for row in rows] == [True, True, True]
+    assert [row.baseline for row in rows] == [4, 4, 8]
+
+
+def test_the_largest_machines_need_the_memory_of_all_ranks(monkeypatch):
+    commands = []
+
+    def last_words(ranks, words):
+        commands.append(" ".join(words[3:]))
+        return f"peak bytes {2**30}\nsteps  9\n" + f"peak bytes {2**29}\n" * (ranks - 1)
+
+    monkeypatch.setattr(memory, "launch", last_words)
+    rows = run_on([1, 2], select(["scale"]), Setting("full", repeat=5), nobody)
+    assert [(row.figure, row.ranks, row.rounds) for row in rows] == [(1, 1, 1)] * 4 + [
+        (1.5, 2, 1)
+    ] * 4
+    assert [row.baseline for row in rows[:2]] == [0.1875, 1.0]
+    assert [row.reached for row in rows if row.name.startswith("scale-w1")] == [True, False]
+    assert "ascend hypercube:27 --operator sum" in commands
+
+
+def test_the_machines_of_the_memory_rows_have_32_ports_where_that_is_promised():
+    sizes = BENCHMARKS["memory-ports32"].sizes
+    assert {open_topology(name).ports for name in (*sizes["full"], *sizes["small"])} == {32}
+
+
+def test_the_peak_of_a_command_is_told_after_its_result():
+    words = [launcher.sys.executable, "-m", "mpinet.bench.footprint"]
+    told = launcher.start([*words, "route", "hypercube:4"]).splitlines()
+    assert told[1].split() == ["messages", "16"]
+    name, number = told[-1].rsplit(" ", 1)
+    assert name == footprint.PEAK and int(number) > 2**20
+    with pytest.raises(MpinetError, match=r"status 2: mpinet: There is no topology 'nonsense'"):
+        launcher.start([*words, "route", "nonsense:4"])
+
+
+def test_starting_rows_time_the_command_and_what_it_cannot_do_without(monkeypatch):
+    started = []
+
+    def launch(ranks, words, settings=None):
+        started.append((ranks, words[1:3], settings))
+        return ""
+
+    monkeypatch.setattr(starting, "launch", launch)
+    monkeypatch.setattr(starting, "start", lambda words: launch(1, words))
+    ticks = iter(range(10**6))
+    setting = Setting("full", repeat=1, ranks=2, wall=lambda: next(ticks))
+    rows = run_here(select(["start"]), setting, nobody)
+    measured = {row.name: (row.figure, row.ratio, row.reached) for row in rows if row.figure}
+    assert measured == {
+        "start-warm-ranks": (1, 1, True),
+        "start-cold-ranks": (1, 1, True),
+    }
+    cold = [settings for _, _, settings in started if settings]
+    assert len(cold) == 1 and not Path(cold[0]["NUMBA_CACHE_DIR"]).exists()
+    assert {ranks for ranks, _, _ in started} == {2}
+
+
+def test_rows_for_several_ranks_are_absent_on_one():
+    chosen = [one for one in BENCHMARKS.values() if one.ranks == SEVERAL]
+    rows = run_here(chosen, Setting(), nobody)
+    assert len(rows) == len(chosen) >= 8
+    assert all(row.figure is None and "--ranks 1,2" in row.absent for row in rows)
+
+
+def test_ranks_are_started_by_the_launcher_and_their_rows_collected(monkeypatch):
+    jobs = []
+
+    def launch(ranks, words):
+        jobs.append((ranks, words[3:]))
+        return json.dumps({"result": [{"name": "from the job"}]})
+
+    monkeypatch.setattr(catalogue, "launch", launch)
+    monkeypatch.setattr(catalogue, "find_launcher", lambda: "mpirun")
+    setting = Setting("small", repeat=1, seed=4)
+    rows = run_on([1, 2], select(["idle"]), setting, nobody)
+    assert rows[0].name == "idle-one" and rows[1:] == [{"name": "from the job"}]
+    words = "bench idle-ranks --json --no-progress --size small --repeat 1 --seed 4"
+    assert jobs == [(2, words.split())]
+    monkeypatch.setattr(catalogue, "launch", lambda *_: "no document")
+    with pytest.raises(MpinetError, match="2 ranks did not give its result"):
+        run_on([2], select(["idle-ranks"]), setting, nobody)
+
+
+def test_no_launcher_gets_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(launcher.sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="there is no mpirun: pip install"):
+        run_on([1, 2], select(["idle"]), Setting("small"), nobody)
+    monkeypatch.setenv("PMI_SIZE", "2")
+    with pytest.raises(UsageError, match="run it without one"):
+        run_on([1, 2], select(["idle"]), Setting("small"), nobody)
+
+
+def test_the_launcher_s_settings_are_those_of_launch_run():
+    text = (CHECKOUT / "launch/run").read_text()
+    theirs = dict(re.findall(r"^ *default (\w+) (\S+)", text, re.MULTILINE))
+    for name in "OMP_NUM_THREADS OPENBLAS_NUM_THREADS NUMBA_NUM_THREADS".split():
+        assert name in text
+        theirs[name] = "1"
+    ours = launcher.ALWAYS | launcher.AS_ROOT | launcher.SHARED_CORES
+    assert {name: theirs.get(name) for name in ours} == ours
+
+
+def test_a_process_that_fails_is_an_error_that_repeats_its_words():
+    words = [launcher.sys.executable, "-c", "import sys; sys.exit('the reason')"]
+    with pytest.raises(MpinetError, match=r"status 1: the reason"):
+        launcher.start(words)
+
+
+def test_names_families_and_patterns_select():
+    assert [one.name for one in select(["w3"])] == ["w3-speed", "w3-time"]
+    assert [one.name for one in select(["idle*", "w3-time"])] == [
+        "w3-time",
+        "idle-one",
+        "idle-ranks",
+    ]
+    assert [one.name for one in select(["start-warm"])] == ["start-warm"]
+    assert select([]) == list(BENCHMARKS.values())
+    with pytest.raises(UsageError, match="did you mean idle-one"):
+        select(["idl-one"])
+
+
+def document(capsys, *words):
+    assert Session(["bench", *words, "--json"]).run() == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_command_gives_the_rows_of_the_contract_and_a_digest_that_lasts(capsys):
+    words = ["idle-one", "w3", "--size", "small", "--repeat", "2", "--clock", "cpu"]
+    found = document(capsys, *words)
+    assert all(set(row) >= CONTRACT for row in found["result"])
+    assert [row["rounds"] for row in found["result"]] == [2, 2, 2]
+    lasting = [{k: row[k] for k in ("name", "unit", "command")} for row in found["result"]]
+    canonical = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
+    assert found["digest"] == sha256(canonical.encode()).hexdigest()
+    assert document(capsys, *words)["digest"] == found["digest"]
+
+
+def test_the_list_names_every_row_of_the_goals(capsys):
+    rows = document(capsys, "--list")["result"]
+    stated = {row["name"]: row["goal"] for row in rows}
+    assert len(stated) == len(rows) and set(stated) > set(BENCHMARKS)
+    assert stated["w5-4k-igraph"] == "ratio >= 10" and stated["w5-4k-scipy"] is None
+    assert stated["w1-n20"] == "ratio >= 0.25" and stated["w1-scaling"] == "ratio >= 0.7"
+    assert stated["idle-one"] == "figure <= 12" and stated["idle-ranks"] == "figure <= 25"
+
+
+def test_the_table_says_which_goals_are_reached_and_what_is_absent():
+    row = {
+        "name": "one", "ranks": 1, "figure": 123.4, "unit": "us", "against": "hare",
+        "baseline": 0.5, "ratio": 246.8, "spread": {"ratio": [200, 250]}, "goal": "figure <= 9",
+        "reached": False, "attained": 0.07, "absent": None,
+    }  # fmt: skip
+    gone = {**row, "name": "two", "figure": None, "reached": None, "absent": "it is late"}
+    lines = page([row, {**row, "reached": True, "attained": 1.5}, gone]).splitlines()
+    assert re.split(r" {2,}", lines[2]) == [
+        "one", "1", "123", "us", "hare", "0.5", "247 (200..250)", "figure <= 9", "NO (0.07 of it)",
+    ]  # fmt: skip
+    assert lines[3].endswith("yes (1.5 of it)")
+    assert lines[-4:] == ["absent:", "two  it is late", "", "1 of 2 goals reached"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["w9"], "no benchmark 'w9'"),
+        (["--ranks", "0"], "no list of numbers of ranks"),
+        (["--ranks", "1,x"], "no list of numbers of ranks"),
+        (["--repeat", "0"], "no number of rounds"),
+        (["--list", "--repeat", "3"], "--repeat does not apply with --list"),
+    ],
+)
+def test_wrong_usage_gets_a_sentence(capsys, words, said):
+    assert Session(["bench", *words]).run() == 2
+    assert said in capsys.readouterr().err
