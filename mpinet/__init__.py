@@ -9,7 +9,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
-    "Machine": "mpinet.machine",
+    "Machine": "mpinet.process",
     "ModelViolation": "mpinet.errors",
     "MpinetError": "mpinet.errors",
     "Routing": "mpinet.networks",

@@ -62,3 +62,11 @@ class TransportError(MpinetError):
     """No MPI library where one is needed, or a launcher that does not belong to it."""
 
     status = 2
+
+
+class ProgramError(MpinetError):
+    """A user's program that failed on a processor: names processor, step, file and line."""
+
+
+class Deadlock(MpinetError):
+    """Processors that wait for messages while nobody will send one any more."""

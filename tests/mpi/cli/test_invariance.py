@@ -72,6 +72,8 @@ MAPPED = [
     "broadcast sth:2,3 --root 9 --schedule",
     "route hexcell:3 --pairs all --mode ideal",
     "route arrangement:4,2 --pairs all",
+    "run mpinet.examples.flood:flood --on torus:4x3",
+    "run mpinet.examples.oddeven:odd_even_sort --on ring:7 --ports one",
     "embed bsn:2,2,4 gbsn:2,m=4-4-4-3-7,a=1 --ports one",
     "embed hypercube:4 torus:5x4 --program ascend --operator fft",
 ]

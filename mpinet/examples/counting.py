@@ -1,0 +1,21 @@
+"""Counting by echo (Chang 1982): a wave goes out from the root and brings sums back to it."""
+
+
+def count(node, root=0):
+    """Return the number of processors below this one in the wave's tree, itself included.
+
+    At the root of a connected network of links these are all. Every link carries one message each
+    way: a 0 on the way out, a sum on the way back. Needs an all-port machine.
+    """
+    parent = None
+    if node.id != root:
+        yield node.receive()
+        parent = node.arrival_port
+    others = [port for port in node.ports if port != parent]
+    if others:
+        yield node.send(others, 0)
+    counts = yield node.receive_each(others)
+    total = 1 + sum(counts.values())
+    if parent is not None:
+        yield node.send(parent, total)
+    return total

@@ -1,0 +1,25 @@
+"""Distance-vector routing (Bellman 1958, Ford 1956), all-port: tables told to all neighbours."""
+
+
+def distance_vector(node, rounds=None):
+    """Return {target: (distance, first hop)} in a network whose links have lengths.
+
+    A link of processors u and v is 1 + (u + v) mod 3 long. In every round, a step each, a processor
+    tells its neighbours its distances and corrects them by theirs.
+
+    Parameters
+    ----------
+    rounds : int, optional
+        How often. Default: the number of processors less one, enough for any network.
+    """
+    table = {node.id: (0, node.id)}
+    for _ in range(node.size - 1 if rounds is None else rounds):
+        distances = {target: distance for target, (distance, _) in table.items()}
+        told = yield node.exchange(node.ports, distances)
+        for port, theirs in told.items():
+            neighbor = node.neighbor(port)
+            length = 1 + (node.id + neighbor) % 3
+            for target, distance in theirs.items():
+                if target not in table or length + distance < table[target][0]:
+                    table[target] = length + distance, neighbor
+    return table

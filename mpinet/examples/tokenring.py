@@ -1,0 +1,18 @@
+"""A token on a ring: who holds it may act, and nobody else."""
+
+
+def token_ring(node, rounds=3):
+    """Return how far the token had come each time it was here; a round takes one step a processor.
+
+    The token starts at processor 0 and is taken off the ring there.
+    """
+    onward, back = node.port_to((node.id + 1) % node.size), node.port_to((node.id - 1) % node.size)
+    token, held = 0, []
+    for turn in range(rounds):
+        if turn > 0 or node.id > 0:
+            token = yield node.receive(back)
+        held.append(token)
+        yield node.send(onward, token + 1)
+    if node.id == 0:
+        yield node.receive(back)
+    return held

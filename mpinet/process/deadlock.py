@@ -1,0 +1,146 @@
+"""Why nothing happens any more: who waits for whom, and where in the program.
+
+Of the processors that a processor waits for, the first that waits, too, is looked at next; what
+comes out is a cycle of processors that wait for one another, or a chain that ends at a processor
+which has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import Deadlock
+from mpinet.machine import Machine
+from mpinet.process.actions import ROUTED, ReceiveEach
+from mpinet.process.hosting import Hosting
+from mpinet.process.node import Node
+from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.where import suspended_at
+
+SHOWN = 12
+"""Most processors of a cycle that are described."""
+
+PORTS_SHOWN = 6
+"""Most ports that are listed."""
+
+NOBODY = -1
+
+
+def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
+    """Say why processors wait in vain (collective, when nothing is under way).
+
+    Raises
+    ------
+    Deadlock
+        The same text on every rank.
+    """
+    waiting = [node for node in nodes if node is not None]
+    stuck = _all_waiting(machine, [node.id for node in waiting])
+    rows = [(node.id, _next(hosting, node, stuck)) for node in waiting]
+    told = machine.transport.gather(np.array(rows, np.int64).reshape(-1, 2).tobytes())
+    sources, targets = np.frombuffer(b"".join(told), np.int64).reshape(-1, 2).T
+    pairs = dict(zip(sources.tolist(), targets.tolist(), strict=True))
+    found = cycle_or_chain(pairs) if machine.transport.rank == 0 else ([], False)
+    chain, closed, total = from_bytes(machine.transport.share(to_bytes((*found, len(pairs)))))
+    shown = set(chain[:SHOWN])
+    own = {node.id: _line(hosting, node, stuck) for node in waiting if node.id in shown}
+    lines: dict[int, str] = {}
+    for part in machine.transport.gather(to_bytes(own)):
+        lines.update(from_bytes(part))
+    text = ""
+    if machine.transport.rank == 0:
+        text = _text(hosting.step, total, chain, closed, lines)
+    raise Deadlock(machine.transport.share(text.encode()).decode())
+
+
+def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
+    """A cycle in the map from processors to the one that each waits for, from its lowest member on.
+
+    Returns
+    -------
+    list of int
+        The cycle that the lowest processor leads to whose way ends in one, or, without any cycle,
+        the way from the lowest processor to its end.
+    bool
+        Whether it is a cycle.
+    """
+    seen: dict[int, int] = {}
+    for first in sorted(following):
+        way, node = [], first
+        while node in following and node not in seen:
+            seen[node] = first
+            way.append(node)
+            node = following[node]
+        if node in following and seen[node] == first:
+            cycle = way[way.index(node) :]
+            lowest = cycle.index(min(cycle))
+            return cycle[lowest:] + cycle[:lowest], True
+    way, node = [], min(following)
+    while node in following:
+        way.append(node)
+        node = following[node]
+    return way, False
+
+
+def _all_waiting(machine: Machine, own: list[int]) -> NDArray[np.bool_]:
+    """Whether each processor waits (collective)."""
+    size = machine.topology.size
+    bits = np.zeros(size, bool)
+    bits[own] = True
+    everyone = machine.transport.sum(np.packbits(bits))
+    return np.unpackbits(everyone, count=size).astype(bool)
+
+
+def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
+    """The ports from which a processor waits for messages, and who is behind each."""
+    action: Any = node._action
+    ports = node.ports if action.missing is None else action.missing
+    wired = set(node.ports)
+    return [
+        (port, hosting.neighbor(node._slot, port) if port in wired else NOBODY) for port in ports
+    ]
+
+
+def _next(hosting: Hosting, node: Node, stuck: NDArray[np.bool_]) -> int:
+    """Whom a processor waits for: the first who waits, too, otherwise the first."""
+    others = [other for _, other in _awaited(hosting, node) if other != NOBODY]
+    return next((other for other in others if stuck[other]), others[0] if others else NOBODY)
+
+
+def _line(hosting: Hosting, node: Node, stuck: NDArray[np.bool_]) -> str:
+    """What one processor waits for, and where."""
+    each = isinstance(node._action, ReceiveEach)
+    awaited = _awaited(hosting, node)
+    parts = [_source(port, other, stuck) for port, other in awaited[:PORTS_SHOWN]]
+    if len(awaited) > PORTS_SHOWN:
+        parts.append(f"on {len(awaited) - PORTS_SHOWN} more ports")
+    sources = (" and " if each else " or ").join(parts) or "on no port"
+    address = "" if node.address == str(node.id) else f" {node.address}"
+    has = f"; {len(node._mail)} other message(s) have come" if node._mail else ""
+    return (
+        f"  processor {node.id}{address}, {suspended_at(node._thread)}: waits since step "
+        f"{node._since} for a message {sources}{has}"
+    )
+
+
+def _source(port: int, other: int, stuck: NDArray[np.bool_]) -> str:
+    """A port and who is behind it."""
+    if port == ROUTED:
+        return "that is routed to it"
+    if other == NOBODY:
+        return f"on port {port}, which is not wired"
+    return f"on port {port} from processor {other}{'' if stuck[other] else ' (which has ended)'}"
+
+
+def _text(step: int, total: int, chain: list[int], closed: bool, lines: dict[int, str]) -> str:
+    """The whole explanation."""
+    many = "1 processor waits" if total == 1 else f"{total} processors wait"
+    heading = f"Deadlock after step {step}: {many} for messages, and none is under way."
+    if closed:
+        heading += f" {len(chain)} wait for one another in a cycle:"
+    rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
+    return "\n".join([heading, *(lines[node] for node in chain[:SHOWN]), *rest])

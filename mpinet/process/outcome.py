@@ -1,0 +1,67 @@
+"""What a run of processes comes to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from mpinet.plain import plain
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that every processor ended.
+
+    Attributes
+    ----------
+    processors : int
+        Number of processors that ran the program.
+    steps : int
+        Steps of the machine.
+    messages : int
+        Transmissions on the machine (on several ports of one bus: one).
+    unreceived : int
+        Messages that came to a processor and were never received.
+    unreceived_at : list of (int, int)
+        The lowest processors with such messages, and how many.
+    values : list
+        What the processors' programs returned, by processor; on rank 0 alone, elsewhere empty.
+    digest : str
+        sha256 over all of this, the same for any number of ranks and any mapping.
+    """
+
+    processors: int
+    steps: int
+    messages: int
+    unreceived: int
+    unreceived_at: list[tuple[int, int]]
+    values: list[Any]
+    digest: str
+
+
+def digest(*parts: Any) -> str:
+    """sha256 of the canonical JSON of what a run comes to."""
+    text = json.dumps(legible(parts), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(text.encode()).hexdigest()
+
+
+def legible(value: Any) -> Any:
+    """A value as JSON knows it; what JSON does not know stands as its text.
+
+    The text does not depend on where an object lies or how a set is ordered.
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    value = plain(value)
+    if isinstance(value, float):
+        return value if value - value == 0.0 else str(value)
+    if isinstance(value, dict):
+        return {str(key): legible(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [legible(part) for part in value]
+    if isinstance(value, set | frozenset):
+        return sorted((legible(part) for part in value), key=repr)
+    nameless = type(value).__dict__.get("__repr__", object.__repr__) == object.__repr__
+    return f"<{type(value).__qualname__}>" if nameless else repr(value)

@@ -1,0 +1,150 @@
+"""Running a program on every processor of a machine."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.machine import machine as emulated
+from mpinet.process.outcome import Outcome, digest
+from mpinet.process.scheduler import Program, Scheduler
+from mpinet.process.values import from_bytes, to_bytes, unpack
+
+SELDOM = (200_000, 50, 50)
+"""Thresholds of Python's garbage collection during a run; its usual ones cost a third of the time
+where millions of objects are alive."""
+
+NAMED = 10
+"""Most processors with unreceived messages that an outcome names."""
+
+
+class Machine(emulated.Machine):
+    """The machine, which also runs a program on every processor (see `run`)."""
+
+    def run(
+        self,
+        program: Program,
+        *arguments: Any,
+        seed: int = 0,
+        routing: str | None = None,
+        **named: Any,
+    ) -> Outcome:
+        """Run a program on every processor (collective); see `mpinet.process.run`.
+
+        Parameters
+        ----------
+        program : callable
+            ``program(node, *arguments, **named)``: a generator function of `mpinet.process.Node`.
+        arguments, named
+            What every processor's program gets after its node.
+        seed : int
+            For the processors' random numbers.
+        routing : str, optional
+            The routing that brings messages of `Node.route` to their targets.
+
+        Returns
+        -------
+        Outcome
+            Steps, messages, and on rank 0 what every processor has returned.
+        """
+        return run(self, program, arguments, named, seed=seed, routing=routing)
+
+
+def run(
+    machine: emulated.Machine,
+    program: Program,
+    arguments: Sequence[Any] = (),
+    named: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    routing: str | None = None,
+    watch: Callable[[int], None] = lambda step: None,
+) -> Outcome:
+    """Run a program on every processor of a machine (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    program : callable
+        ``program(node, *arguments, **named)``: a generator function; see `mpinet.process.Node`.
+    arguments : sequence, optional
+        What every processor's program gets after its node.
+    named : mapping, optional
+        The same by name.
+    seed : int
+        For the processors' random numbers.
+    routing : str, optional
+        The routing that brings messages of `Node.route` to their targets.
+    watch : callable
+        Called after every step with the number of steps so far.
+
+    Raises
+    ------
+    UsageError
+        This is no program, or it does not take these arguments.
+    ModelViolation
+        A processor breaks the port model; names it, the step, the file and the line.
+    ProgramError
+        A processor's program raises an error or yields what is no action; has its traceback.
+    Deadlock
+        Processors wait for messages and nobody will send one; names a cycle of them.
+    """
+    _require_fitting(program, arguments, named or {})
+    steps, messages = machine.steps, machine.meters.messages
+    with _rare_collections():
+        scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)
+        scheduler.run(watch)
+    return _outcome(scheduler, machine.steps - steps, machine.meters.messages - messages)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Let Python look for garbage in cycles seldom: a million waiting programs are none."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*(most if often else 0 for often, most in zip(usual, SELDOM, strict=True)))
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+def _require_fitting(program: Program, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise `UsageError` unless this is a function that takes a node and these arguments."""
+    if not callable(program):
+        raise UsageError(f"A program is a function of a node, not {program!r}.")
+    try:
+        inspect.signature(program).bind(None, *arguments, **named)
+    except TypeError as error:
+        name = getattr(program, "__name__", repr(program))
+        raise UsageError(f"The program {name} does not fit its arguments: {error}.") from None
+
+
+def _outcome(scheduler: Scheduler, steps: int, messages: int) -> Outcome:
+    """Bring together what the processors have come to (collective)."""
+    machine = scheduler.machine
+    messages, unreceived = machine.sum(messages, int(scheduler.unreceived.sum()))
+    left = np.flatnonzero(scheduler.unreceived)
+    left = left[np.argsort(machine.nodes[left])[:NAMED]]
+    left_at = zip(machine.nodes[left].tolist(), scheduler.unreceived[left].tolist(), strict=True)
+    told = machine.transport.gather(
+        to_bytes((list(left_at), machine.nodes.tolist(), scheduler.values))
+    )
+    places: list[tuple[int, int]] = []
+    values: list[Any] = [None] * machine.topology.hosts * bool(told)
+    for text in told:
+        some_places, nodes, returned = from_bytes(text)
+        places += some_places
+        for node, value in zip(nodes, returned, strict=True):
+            if node < machine.topology.hosts:
+                values[node] = unpack(value)
+    places = sorted(places)[:NAMED]
+    proof = digest(steps, messages, unreceived, places, values) if told else ""
+    proof, places = from_bytes(machine.transport.share(to_bytes((proof, places))))
+    hosts = machine.topology.hosts
+    return Outcome(hosts, steps, messages, unreceived, places, values, proof)

@@ -1,0 +1,374 @@
+"""The run of a program on all processors: step by step, and only those that act cost time.
+
+Every processor goes on until its action takes a step or waits. When all have, the ranks agree on
+whether anything will happen, and the machine makes one step with everything that is sent.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Generator, Mapping, Sequence
+from types import GeneratorType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import ModelViolation, MpinetError, ProgramError, UsageError
+from mpinet.machine import Machine
+from mpinet.process import deadlock, violation
+from mpinet.process.actions import (
+    COMPUTING,
+    LEFT,
+    OVER,
+    ROUTED,
+    Action,
+    Exchange,
+    Idle,
+    Receive,
+    ReceiveEach,
+    Route,
+    Send,
+    Waiting,
+)
+from mpinet.process.hosting import Hosting
+from mpinet.process.mail import Arrived, Letters, Outbox, carry
+from mpinet.process.node import NOT_YIELDED, Node
+from mpinet.process.post import Post
+from mpinet.process.values import pack
+from mpinet.process.where import ended_at, raised_at, suspended_at
+
+Program = Callable[..., Any]
+Numbers = NDArray[np.int64]
+Ready = list[tuple[Node, Action]]
+"""Processors that go on, each with the action that it has done."""
+
+
+class Scheduler:
+    """One run.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine; its processors are all but its switches.
+    program : callable
+        ``program(node, *arguments, **named)``: a generator function of `Node`.
+    arguments, named
+        What every processor's program gets beside its node.
+    seed : int
+        For the processors' random numbers.
+    routing : str or None
+        The routing of the messages that the network routes.
+
+    Attributes
+    ----------
+    nodes : list of (Node or None)
+        The processors by slot; None for switches and for those that have ended.
+    values : list
+        What programs have returned, by slot, packed.
+    unreceived : ndarray of int64, shape (hosted,)
+        Messages for processors that have ended without them.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        program: Program,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        seed: int,
+        routing: str | None,
+    ):
+        self.machine = machine
+        self.hosting = Hosting(machine, seed)
+        hosts = machine.topology.hosts
+        self.nodes: list[Node | None] = [
+            Node(self.hosting, slot, number) if number < hosts else None
+            for slot, number in enumerate(machine.nodes.tolist())
+        ]
+        self.values: list[Any] = [None] * len(self.nodes)
+        self.unreceived = np.zeros(len(self.nodes), np.int64)
+        self._start = lambda node: program(node, *arguments, **named)
+        self._running = np.array([node is not None for node in self.nodes], bool)
+        self._senders: list[Node] = []
+        self._outbox = Outbox()
+        self._post = Post(machine, routing)
+        self._timers: dict[int, list[tuple[Node, Action]]] = {}
+        self._timed = 0
+        self._routes = False
+        self._sent = self._letters()
+        self._failed: tuple[int, str] | None = None
+        self._perform: dict[type, Callable[[Node, Any], bool]] = {
+            Send: self._send,
+            Exchange: self._send,
+            Route: self._route,
+            Idle: self._idle,
+            Receive: self._wait,
+            ReceiveEach: self._wait,
+        }
+
+    def run(self, watch: Callable[[int], None]) -> None:
+        """Let all processors come to their end (collective).
+
+        Raises
+        ------
+        ModelViolation
+            A processor breaks the port model.
+        ProgramError
+            A program fails.
+        Deadlock
+            Processors wait for messages that nobody will send.
+        """
+        try:
+            self._run_all(watch)
+        except ModelViolation as refused:
+            violation.explain(self.machine, self.nodes, self._sent, refused)
+
+    def _run_all(self, watch: Callable[[int], None]) -> None:
+        """Take turns: processors go on, the machine makes a step."""
+        ready: Ready = [(node, COMPUTING) for node in self.nodes if node is not None]
+        while True:
+            for node, action in ready:
+                self._advance(node, action)
+            if not self._agree_to_go_on():
+                return
+            ready = self._step()
+            watch(self.hosting.step)
+
+    # ---- what one processor does until its next step
+
+    def _advance(self, node: Node, done: Action) -> None:
+        """Let a processor go on with what its action gave, until an action needs a step."""
+        try:
+            thread = node._thread or self._begin(node)
+            if thread is None:
+                return
+            while True:
+                action: Any = thread.send(done.result)
+                if node._made is None or action is not node._made:
+                    self._fail(node, suspended_at(thread), _no_action(action, node))
+                    return
+                node._made = None
+                if not self._perform[type(action)](node, action):
+                    return
+                done = action
+        except StopIteration as ended:
+            self._end(node, ended.value)
+        except (Exception, SystemExit) as error:
+            self._fail_by(node, error)
+
+    def _begin(self, node: Node) -> Generator[Action, Any, Any] | None:
+        """Start a processor's program; one without a ``yield`` ends at once."""
+        thread = self._start(node)
+        if isinstance(thread, GeneratorType):
+            node._thread = thread
+            return thread
+        self._end(node, thread)
+        return None
+
+    def _send(self, node: Node, action: Send) -> bool:
+        self._outbox.add(node.id, action.parcels)
+        return self._act(node, action)
+
+    def _route(self, node: Node, action: Route) -> bool:
+        self._post.hand_over(self.hosting.step, node.id, action.target, action.value)
+        return self._act(node, action)
+
+    def _act(self, node: Node, action: Action) -> bool:
+        """Let an action take the next step."""
+        node._action, node._since = action, self.hosting.step
+        self._senders.append(node)
+        return False
+
+    def _idle(self, node: Node, action: Idle) -> bool:
+        if action.steps:
+            self._stay(node, action, action.steps)
+        return not action.steps
+
+    def _wait(self, node: Node, action: Waiting) -> bool:
+        """Take what has come already; wait if that is not enough. Whether it is."""
+        node.arrival_port = None
+        if action.is_over or _takes(node, action) or action.limit == 0:
+            return True
+        self._stay(node, action, action.limit)
+        return False
+
+    def _stay(self, node: Node, action: Action, steps: int | None) -> None:
+        """Let a processor stay with its action, for so many steps at most."""
+        node._action, node._since = action, self.hosting.step
+        if steps is not None:
+            self._timed += 1
+            self._timers.setdefault(self.hosting.step + steps, []).append((node, action))
+
+    def _end(self, node: Node, value: Any) -> None:
+        """Let a processor end."""
+        if node._made is not None:
+            self._fail(node, ended_at(node._thread), NOT_YIELDED)
+            return
+        try:
+            self.values[node._slot] = pack(value)
+        except UsageError as error:
+            self._fail(node, ended_at(node._thread), str(error))
+            return
+        self.unreceived[node._slot] += len(node._mail)
+        self._running[node._slot] = False
+        self.nodes[node._slot] = None
+
+    def _fail_by(self, node: Node, error: BaseException) -> None:
+        """Note an error that a program raised: its traceback, or the sentence of one of ours."""
+        where = raised_at(error.__traceback__) or suspended_at(node._thread)
+        if isinstance(error, MpinetError):
+            self._fail(node, where, str(error))
+            return
+        told = "".join(traceback.format_exception_only(error)).strip()
+        lines = traceback.format_exception(error.with_traceback(_users(error)))
+        self._fail(node, where, f"{told}\n{''.join(lines).rstrip()}")
+
+    def _fail(self, node: Node, where: str, sentence: str) -> None:
+        """Note that a processor has failed; of several in one step the lowest counts."""
+        if self._failed is None or node.id < self._failed[0]:
+            after = f"after step {self.hosting.step}"
+            text = f"Processor {node.id} {after}, {where}: {sentence}"
+            self._failed = node.id, text if text[-1] in ".!?" or "\n" in text else f"{text}."
+        self.nodes[node._slot] = None
+
+    # ---- what all ranks do together
+
+    def _agree_to_go_on(self) -> bool:
+        """Whether anything happens in a next step; False at the end of all programs."""
+        routes, acts = self._post.live > 0, len(self._senders) + self._timed > 0
+        failed, runs = self._failed is not None, bool(self._running.any())
+        failed, self._routes, acts, runs = self._anywhere(failed, routes, acts, runs)
+        if failed:
+            self._raise_failure()
+        if acts or self._routes:
+            return True
+        if runs:
+            deadlock.explain(self.machine, self.hosting, self.nodes)
+        return False
+
+    def _anywhere(self, *flags: bool) -> list[bool]:
+        """Which of up to four flags is true on any rank: one small collective."""
+        transport = self.machine.transport
+        base = transport.size + 1
+        word = sum(flag * base**place for place, flag in enumerate(flags))
+        nobody = np.zeros(transport.size, np.int64)
+        total = transport.exchange(np.empty((0, 0), np.uint8), nobody, word).total
+        return [total // base**place % base > 0 for place in range(len(flags))]
+
+    def _raise_failure(self) -> None:
+        """Raise the failure of the lowest processor on every rank."""
+        own = -self._failed[0] if self._failed else -self.machine.topology.size
+        lowest = self.machine.max(own)[0]
+        if self._failed and lowest == own:
+            self.machine.transport.fail(ProgramError(self._failed[1]))
+        self.machine.sum(0)
+
+    def _step(self) -> Ready:
+        """Make a step of the machine; the processors that go on after it, and with what."""
+        self._sent = self._letters()
+        self._outbox = Outbox()
+        arrived = carry(self.machine, self._sent)
+        self.hosting.step += 1
+        ready: Ready = []
+        self._release_senders(ready)
+        self._deliver(arrived, ready)
+        self._release_timed(ready)
+        return ready
+
+    def _letters(self) -> Letters:
+        """What moves in this step: what processors send, and what the network routes."""
+        senders, ports, keys = self._outbox.sends()
+        if self._routes:
+            return self._post.letters(senders, ports, keys, self._outbox.values)
+        return Letters(
+            senders, ports, keys, self._outbox.values, np.empty((len(keys), 0), np.int64)
+        )
+
+    def _release_senders(self, ready: Ready) -> None:
+        """Processors that have sent go on; those that exchange wait for the answer first."""
+        senders, self._senders = self._senders, []
+        for node in senders:
+            action: Any = node._action
+            node._action = COMPUTING
+            if type(action) is not Exchange:
+                ready.append((node, action))
+            elif self._wait(node, action.answer):
+                ready.append((node, action.answer))
+
+    def _deliver(self, arrived: Arrived, ready: Ready) -> None:
+        """Give messages to processors that wait for them; the others find them later."""
+        inbox = arrived.inbox
+        places = np.arange(len(inbox))
+        ended: list[tuple[int, int, Any]] = []
+        if self._routes:
+            places, ended = self._post.sort_out(arrived)
+        places, slots = self._for_the_running(places, inbox.nodes[places])
+        self._give(slots, inbox.ports[places].tolist(), arrived.values(places), ready)
+        if ended:
+            targets = np.array([target for target, _, _ in ended], np.int64)
+            places, slots = self._for_the_running(np.arange(len(ended)), targets)
+            values = [ended[place][2] for place in places.tolist()]
+            self._give(slots, [ROUTED] * len(values), values, ready)
+
+    def _for_the_running(self, places: Numbers, nodes: Numbers) -> tuple[Numbers, Numbers]:
+        """Places and slots of the messages whose receivers have not ended; the rest are counted."""
+        slots = self.machine.slots(nodes)
+        running = self._running[slots]
+        if running.all():
+            return places, slots
+        self.unreceived += np.bincount(slots[~running], minlength=len(self.nodes))
+        return places[running], slots[running]
+
+    def _give(self, slots: Numbers, ports: list[int], values: list[Any], ready: Ready) -> None:
+        """Give messages to their receivers, in order."""
+        nodes: list[Any] = self.nodes
+        for slot, port, value in zip(slots.tolist(), ports, values, strict=True):
+            node = nodes[slot]
+            action = node._action
+            outcome = action.offer(port, value)
+            if outcome == LEFT:
+                node._mail.append((port, value))
+                continue
+            node.arrival_port = port
+            if outcome == OVER:
+                node._action = COMPUTING
+                self._timed -= action.limit is not None
+                ready.append((node, action))
+
+    def _release_timed(self, ready: Ready) -> None:
+        """Processors whose time is over go on."""
+        for node, action in self._timers.pop(self.hosting.step, ()):
+            if node._action is action:
+                node._action = COMPUTING
+                self._timed -= 1
+                ready.append((node, action))
+
+
+def _takes(node: Node, action: Waiting) -> bool:
+    """Let an action take messages that have come before; whether its wait is over."""
+    mail, place = node._mail, 0
+    while place < len(mail):
+        port, value = mail[place]
+        outcome = action.offer(port, value)
+        if outcome == LEFT:
+            place += 1
+            continue
+        del mail[place]
+        node.arrival_port = port
+        if outcome == OVER:
+            return True
+    return False
+
+
+def _no_action(yielded: Any, node: Node) -> str:
+    """Why what a program yielded is not its next action."""
+    if isinstance(yielded, Action):
+        return "an action is yielded once, by the processor that made it, before it makes another"
+    unused = f"; {NOT_YIELDED}" if node._made is not None else ""
+    return f"the program yields {yielded!r}, which is no action such as node.send(..){unused}"
+
+
+def _users(error: BaseException) -> Any:
+    """The traceback from the program's first line on."""
+    return error.__traceback__.tb_next if error.__traceback__ else None

@@ -1,0 +1,60 @@
+"""Where in the program a breach of the port model was written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from mpinet.errors import ModelViolation
+from mpinet.machine import Machine
+from mpinet.process.mail import Letters
+from mpinet.process.node import Node
+from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.where import suspended_at
+
+SHOWN = 8
+"""Most processors that are named."""
+
+
+def explain(
+    machine: Machine, nodes: Sequence[Node | None], letters: Letters, refused: ModelViolation
+) -> NoReturn:
+    """Raise the violation with the lines of the processors concerned (collective).
+
+    Parameters
+    ----------
+    nodes : sequence of (Node or None)
+        The hosted processors by slot.
+    letters : Letters
+        What was to be sent.
+    refused : ModelViolation
+        The machine's sentence; it names the processors that send or receive wrongly.
+
+    Raises
+    ------
+    ModelViolation
+        The same sentence on every rank.
+    """
+    concerned = _concerned(machine, letters, str(refused))
+    lines = {}
+    for node in nodes:
+        if node is not None and node.id in concerned:
+            doing = f"processor {node.id} {node._action.said}"
+            lines[node.id] = f"  {doing}: {suspended_at(node._thread)}"
+    told: dict[int, str] = {}
+    for text in machine.transport.gather(to_bytes(lines)):
+        told.update(from_bytes(text))
+    sentence = "\n".join([str(refused), *(told[node] for node in sorted(told)[:SHOWN])])
+    raise ModelViolation(machine.transport.share(sentence.encode()).decode()) from None
+
+
+def _concerned(machine: Machine, letters: Letters, sentence: str) -> set[int]:
+    """The processors that the machine names; where one receives wrongly, who sends to it, too."""
+    named = {int(number) for number in re.findall(r"processor (\d+)", sentence)}
+    if "receives on port" not in sentence:
+        return named
+    to_them = np.isin(letters.targets(machine.topology), list(named))
+    return named | set(letters.senders[to_them].tolist())

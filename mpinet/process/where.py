@@ -1,0 +1,47 @@
+"""Where in its program's text a processor is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from types import FrameType, GeneratorType, TracebackType
+from typing import Any
+
+OWN_ROOM = os.path.dirname(os.path.abspath(__file__))
+
+
+def suspended_at(thread: Generator[Any, Any, Any] | None) -> str:
+    """File, line and function of the ``yield`` at which a program stands."""
+    while isinstance(thread, GeneratorType) and isinstance(thread.gi_yieldfrom, GeneratorType):
+        thread = thread.gi_yieldfrom
+    if not isinstance(thread, GeneratorType) or thread.gi_frame is None:
+        return "at its beginning"
+    return place(thread.gi_frame, thread.gi_frame.f_lineno)
+
+
+def ended_at(thread: Generator[Any, Any, Any] | None) -> str:
+    """File, first line and function of a program that has ended."""
+    if not isinstance(thread, GeneratorType):
+        return "at its end"
+    code = thread.gi_code
+    return f"{_shown(code.co_filename)}:{code.co_firstlineno} in {code.co_name}, at its end"
+
+
+def raised_at(traceback: TracebackType | None) -> str:
+    """File, line and function of the user's in which an error was raised; '' if in none."""
+    found = ""
+    while traceback is not None:
+        if os.path.dirname(os.path.abspath(traceback.tb_frame.f_code.co_filename)) != OWN_ROOM:
+            found = place(traceback.tb_frame, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found
+
+
+def place(frame: FrameType, line: int) -> str:
+    """A line as a person finds it."""
+    return f"{_shown(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
+
+
+def _shown(file: str) -> str:
+    """A file's name, relative to the current directory where it lies in it."""
+    return file.removeprefix(os.getcwd() + os.sep)

@@ -1,0 +1,295 @@
+"""Processes come to the same on any number of ranks, and what goes wrong is told on all of them."""
+
+import re
+
+import numpy as np
+import pytest
+from mpi.machine.ranks import MAPPINGS, everyone, mapping_of, transport
+
+import mpinet
+from mpinet import ModelViolation, process
+from mpinet.cli.commands import module_of, parse
+from mpinet.errors import Deadlock, ProgramError
+from mpinet.machine import PortModel
+from mpinet.machine.transport import Local
+from mpinet.programs.route import route
+from mpinet.programs.traffic import traffic
+from mpinet.report.envelope import digest
+
+HALF_DUPLEX = PortModel(half_duplex=True)
+ONE_HALF = PortModel(1, 1, True)
+
+
+def machine_of(network, ports="all", mapping="blocks"):
+    topology = mpinet.open(network)
+    return mpinet.Machine(topology, ports, transport(), mapping_of(topology, mapping))
+
+
+def gossip_at_random(node, rounds):
+    """Values of many types and sizes go to random neighbours, and sometimes far away."""
+    heard = []
+    for turn in range(rounds):
+        port = node.rng.choice(node.ports)
+        value = node.rng.choice([turn, "word" * turn, [node.id] * 3, {"a": np.arange(turn)}, None])
+        yield node.send(port, (node.id, value))
+        if node.rng.integers(4) == 0:
+            yield node.route(node.rng.integers(node.size), node.step)
+        if node.rng.integers(3) == 0:
+            heard.append((yield node.receive(limit=2)))
+    return heard
+
+
+@pytest.mark.parametrize("network", ["torus:4x3", "ccc:3", "hdn:2x3,super=0.1"])
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_the_outcome_depends_on_neither_ranks_nor_mapping(network, mapping):
+    machine = machine_of(network, mapping=mapping)
+    outcome = machine.run(gossip_at_random, 12, seed=4)
+    alone = mpinet.Machine(network, transport=Local()).run(gossip_at_random, 12, seed=4)
+    seen = (outcome.steps, outcome.messages, outcome.unreceived, outcome.unreceived_at)
+    assert seen == (alone.steps, alone.messages, alone.unreceived, alone.unreceived_at)
+    assert outcome.digest == alone.digest
+    assert outcome.messages > 12 * outcome.processors
+    other = machine.run(gossip_at_random, 12, seed=5)
+    assert other.digest != outcome.digest
+
+
+def take_routed(node, targets):
+    yield node.route(targets[node.id], ("from", node.id))
+    said, source = yield node.receive(node.ROUTED)
+    return said, source
+
+
+@pytest.mark.parametrize(
+    ("network", "ports"),
+    [
+        ("hypercube:5", "all"),
+        ("torus:5x4", "one"),
+        ("torus:5x4", HALF_DUPLEX),
+        ("fattree:2,4", "all"),
+        ("fattree:2,4", "one"),
+        ("clens:3,3", "all"),
+        ("clens:3,3", "one"),
+        ("ccc:3", ONE_HALF),
+        ("ring:9", "all"),
+    ],
+)
+def test_messages_of_processes_are_routed_as_the_router_routes_them(network, ports):
+    topology = mpinet.open(network)
+    pairs = traffic(topology, "permutation", 4)
+    sources, targets = pairs.ends(np.arange(topology.hosts))
+    assert (sources != targets).any()
+    routed = route(machine_of(network, ports), pairs)
+    outcome = machine_of(network, ports, "random").run(take_routed, targets.tolist())
+    assert (outcome.steps, outcome.messages) == (routed.steps, routed.hops_total)
+    if transport().rank == 0:
+        assert [source for _, source in outcome.values] == np.argsort(targets).tolist()
+
+
+def two_into_one(node):
+    yield node.idle(3)
+    if node.id in (1, 3):
+        yield node.send(node.port_to(2), "now")
+    yield node.idle()
+
+
+def two_at_once(node):
+    yield node.idle()
+    if node.id == 4:
+        yield node.send(node.ports, "both")
+
+
+def all_to_one(node):
+    if node.id == 2:
+        yield node.send([0, 0], "twice")
+    else:
+        yield node.send(node.port_to(2) if node.id in (1, 3) else 0, "innocent")
+
+
+def wrong_port(node):
+    if node.id == 5:
+        yield node.send(2, "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("program", "rule", "lines"),
+    [
+        (
+            two_into_one,
+            r"Step 4: processor 2 receives on port \d: a processor accepts at most 1",
+            ["processor 1 sends: ", "processor 2 idles: ", "processor 3 sends: "],
+        ),
+        (two_at_once, "Step 2: processor 4 sends on port 1: .*at most 1", ["processor 4 sends: "]),
+        (all_to_one, "Step 1: processor 2 sends on port 0: a channel", ["processor 2 sends: "]),
+        (wrong_port, r"Step 1: processor 5 sends on port 2: .*0\.\.1", ["processor 5 sends: "]),
+    ],
+)
+def test_a_breach_of_the_port_model_is_told_with_its_line(program, rule, lines):
+    with pytest.raises(ModelViolation) as refused:
+        machine_of("ring:6", "one" if program is not all_to_one else "all").run(program)
+    assert len(set(everyone(str(refused.value)))) == 1
+    heading, *places = str(refused.value).splitlines()
+    assert re.match(rule, heading)
+    assert all(place.strip().startswith(line) for place, line in zip(places, lines, strict=True))
+    first = program.__code__.co_firstlineno
+    for place in places:
+        line = re.search(rf"test_processes.py:(\d+) in {program.__name__}$", place)
+        assert first < int(line[1]) < first + 6
+
+
+def two_on_one_bus(node):
+    if node.id in busmates():
+        yield node.send(node.port_to(sum(busmates()) - node.id), "both")
+
+
+def busmates():
+    """Two processors that have their lowest bus in common."""
+    return 0, mpinet.open("clens:3,3").neighbor(0, 0)
+
+
+def test_both_senders_on_a_bus_are_told():
+    with pytest.raises(ModelViolation, match="carries one transmission in a step") as refused:
+        machine_of("clens:3,3", mapping="random").run(two_on_one_bus)
+    assert len(set(everyone(str(refused.value)))) == 1
+    places = str(refused.value).splitlines()[1:]
+    assert [int(re.search(r"processor (\d+) sends", place)[1]) for place in places] == sorted(
+        busmates()
+    )
+
+
+def wait_for_the_next(node):
+    yield node.idle(2)
+    yield from waiting_in_vain(node, node.port_to((node.id + 1) % node.size))
+
+
+def waiting_in_vain(node, port):
+    if node.id != 6:
+        yield node.receive(port)
+    yield node.receive(port)
+
+
+def wait_for_the_gone(node):
+    if node.id == 0:
+        yield node.send(node.port_to(1), "unwanted")
+    elif node.id < 3:
+        yield node.receive(node.port_to(node.id + 1))
+
+
+def test_a_cycle_of_waiting_processors_is_explained():
+    with pytest.raises(Deadlock) as found:
+        machine_of("ring:7", "one", "random").run(wait_for_the_next)
+    assert len(set(everyone(str(found.value)))) == 1
+    heading, *lines = str(found.value).splitlines()
+    assert heading == (
+        "Deadlock after step 2: 7 processors wait for messages, and none is under way. "
+        "7 wait for one another in a cycle:"
+    )
+    first = waiting_in_vain.__code__.co_firstlineno
+    ports = [mpinet.open("ring:7").neighbor(u, np.arange(2)).tolist() for u in range(7)]
+    for node, line in enumerate(lines):
+        following = (node + 1) % 7
+        assert re.fullmatch(
+            rf"  processor {node}, .*test_processes.py:{first + 2 + (node == 6)} in "
+            rf"waiting_in_vain: waits since step 2 for a message on port "
+            rf"{ports[node].index(following)} from processor {following}",
+            line,
+        )
+
+
+def test_waiting_for_a_processor_that_has_ended_is_explained():
+    with pytest.raises(Deadlock) as found:
+        machine_of("mesh:5").run(wait_for_the_gone)
+    assert len(set(everyone(str(found.value)))) == 1
+    heading, first, second = str(found.value).splitlines()
+    assert "after step 1: 2 processors wait for messages, and none is under way." in heading
+    assert re.search(r"processor 1, .* from processor 2; 1 other message\(s\) have come$", first)
+    assert re.search(r"processor 2, .* from processor 3 \(which has ended\)$", second)
+
+
+def wait_for_what_is_routed(node):
+    if node.id > 0:
+        yield node.receive(node.ROUTED)
+
+
+def test_what_is_waited_for_is_told_whatever_it_is():
+    with pytest.raises(
+        Deadlock, match=r"3 processors .*way\.\n .*since step 0 for a message that is"
+    ):
+        machine_of("mesh:2x2").run(wait_for_what_is_routed)
+    with pytest.raises(Deadlock, match=r"for a message on port \d, which is not wired$"):
+        machine_of("mesh:2").run(wait_at_no_port)
+
+
+def wait_at_no_port(node):
+    yield node.receive(1 - node.ports[0])
+
+
+class Unwelcome:
+    """Pickled by its sender, but no receiver can read it."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def send_the_unwelcome(node):
+    if node.id == 2:
+        yield node.send(node.port_to(3), Unwelcome())
+    if node.id == 3:
+        yield node.receive()
+
+
+def divide_by_zero(node):
+    yield node.idle(node.id % 3)
+    if node.id in (3, 7):
+        1 / (node.id - 3)
+        1 / (node.id - 7)
+    yield node.receive()
+
+
+@pytest.mark.parametrize(
+    ("program", "beginning", "end"),
+    [
+        (divide_by_zero, "Processor 3 after step 0, .* in divide_by_zero: ZeroDiv", "by zero"),
+        (send_the_unwelcome, "Processor 3 after step 1, .* in send_the.*: ValueError", "number'"),
+    ],
+)
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_an_error_in_one_processor_ends_the_job_with_its_traceback(
+    program, beginning, end, mapping
+):
+    with pytest.raises(ProgramError) as failed:
+        machine_of("ring:9", mapping=mapping).run(program)
+    assert len(set(everyone(str(failed.value)))) == 1
+    assert re.match(beginning, str(failed.value))
+    assert "Traceback" in str(failed.value) and str(failed.value).endswith(end)
+
+
+def test_of_several_errors_in_a_step_the_lowest_processors_is_told():
+    def program(node):
+        yield node.idle(2)
+        raise ValueError(f"of {node.id}")
+
+    for mapping in MAPPINGS:
+        with pytest.raises(ProgramError, match=r"Processor 0 after step 2.*\n.*"):
+            machine_of("ring:9", mapping=mapping).run(program)
+
+
+def test_a_machine_is_of_use_after_an_error():
+    machine = machine_of("ring:6", "one")
+    for program, error in [(wait_for_the_next, Deadlock), (two_at_once, ModelViolation)]:
+        with pytest.raises(error):
+            machine.run(program)
+    assert machine.run(lambda node: node.id).steps == 0
+    assert process.run(machine, lambda node, k: k, [7]).processors == 6
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_the_command_gives_the_same_digest_on_any_number_of_ranks(mapping):
+    words = "run mpinet.examples.oddeven:odd_even_sort --on mesh:11 --ports one --seed 3 --mapping"
+    digests = []
+    for hosts, how in ((transport(), mapping), (Local(), "blocks")):
+        options = parse([*words.split(), how])
+        job = module_of("run").prepare(options)
+        result = job.run(hosts, lambda done: None)
+        digests.append(digest(result))
+    assert transport().rank > 0 or digests[0] == digests[1]
+    assert transport().rank > 0 or (result["steps"], len(result["values"])) == (11, 11)
