@@ -17,6 +17,7 @@ from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
 from mpinet.machine.step import Sends
+from mpinet.machine.swap import Swap, plan_swap
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
@@ -200,6 +201,24 @@ class Machine:
             As in `step`.
         """
         return Plan(self, nodes, ports)
+
+    def swap(self, port: int, bit: int) -> Swap | None:
+        """Plan an exchange of all processors over one dimension, if it is one (collective).
+
+        Parameters
+        ----------
+        port : int
+            On which all of this rank's processors send.
+        bit : int
+            The power of two by which the numbers of partners differ.
+
+        Returns
+        -------
+        Swap or None
+            None where the port does not lead there, the pattern does not fit the blocks of
+            processors, or every send has to be recorded: `plan` serves these cases.
+        """
+        return plan_swap(self, port, bit)
 
     def sum(self, *numbers: int) -> list[int]:
         """The sums of numbers over all ranks."""
