@@ -178,8 +178,7 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
     ModelViolation
         A processor puts different messages on one bus.
     """
-    if len(payload) != len(sends.nodes):
-        raise UsageError(f"{len(sends.nodes)} sends need as many messages, not {len(payload)}.")
+    require_messages(len(sends.nodes), payload)
     if machine.topology.links or payload.nbytes == 0:
         return
     order = np.lexsort((sends.channels, sends.nodes))
@@ -194,6 +193,12 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
             f"{sends.ports[at]}: sends on several ports of bus {sends.channels[at]} are one "
             "transmission and must carry one message."
         )
+
+
+def require_messages(sends: int, payload: NDArray[Any]) -> None:
+    """Raise `UsageError` unless there is a message for every send."""
+    if len(payload) != sends:
+        raise UsageError(f"{sends} sends need as many messages, not {len(payload)}.")
 
 
 def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Numbers) -> None:

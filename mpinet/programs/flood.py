@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.plan import Plan
 from mpinet.machine.step import heard_claims
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.topology import Topology
 
 Numbers = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,10 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     size = machine.topology.size
     if not machine.topology.links:
         machine = Machine(adjacency(machine.topology), "all", machine.transport, machine.mapping)
-    plan = machine.plan(*wired(machine.topology, machine.nodes))
-    receivers = machine.slots(plan.nodes)
+    spread = Spread(machine)
     diameter = total = pairs = 0
     for begin in range(0, size, SOURCES_PER_WORD * WORDS):
-        farthest, added, reached = _flood_many(machine, plan, receivers, begin)
+        farthest, added, reached = _flood_many(machine, spread, begin)
         diameter, total, pairs = max(diameter, farthest), total + added, pairs + reached
         if watch is not None:
             watch(min(size, begin + SOURCES_PER_WORD * WORDS))
@@ -210,25 +209,103 @@ def _require_all_port(machine: Machine, what: str) -> None:
         raise UsageError(f"{what} needs an all-port machine; broadcast is for one-port ones.")
 
 
-def _flood_many(
-    machine: Machine, plan: Plan, receivers: Numbers, begin: int
-) -> tuple[int, int, int]:
+class Spread:
+    """A step in which all processors send bits on all their ports, and everybody takes new ones.
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port, of links (collective).
+    """
+
+    def __init__(self, machine: Machine):
+        self._plan = machine.plan(*wired(machine.topology, machine.nodes))
+        receivers = machine.slots(self._plan.nodes)
+        by_slot = np.argsort(receivers, kind="stable")
+        self._origins = self._plan.origins()[by_slot].astype(np.int64)
+        heard = np.bincount(receivers, minlength=machine.placement.count)
+        self._starts = np.concatenate([[0], np.cumsum(heard)])
+
+    def __call__(self, fresh: Words, seen: Words, every: Words, following: Words) -> int:
+        """Carry it out (collective).
+
+        Parameters
+        ----------
+        fresh : ndarray of uint64, shape (hosted, WORDS)
+            What the processors send.
+        seen : ndarray of uint64, shape (hosted, WORDS)
+            The bits that they have met; the new ones are added.
+        every : ndarray of uint64, shape (WORDS,)
+            All bits that there are.
+        following : ndarray of uint64, shape (hosted, WORDS)
+            Is overwritten with the new bits.
+
+        Returns
+        -------
+        int
+            The number of new bits on this rank.
+        """
+        away = self._plan.spread(fresh)
+        return int(take_from_all(self._starts, self._origins, fresh, away, every, seen, following))
+
+
+def _flood_many(machine: Machine, spread: Spread, begin: int) -> tuple[int, int, int]:
     """Flood from up to 512 sources: the farthest distance, their sum, how many pairs."""
     seen = np.zeros((machine.placement.count, WORDS), np.uint64)
     mine = (machine.nodes >= begin) & (machine.nodes < begin + SOURCES_PER_WORD * WORDS)
     word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
     seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
-    fresh = seen.copy()
-    senders = machine.slots(plan.senders)
+    every = _first_ones(machine.topology.size - begin)
+    fresh, following = seen.copy(), np.empty_like(seen)
     distance = total = pairs = 0
     while True:
-        received = plan(fresh[senders])
-        new = machine.sum(take_new(receivers, received, seen, fresh))[0]
+        new = machine.sum(spread(fresh, seen, every, following))[0]
         if new == 0:
             return distance, total, pairs
+        fresh, following = following, fresh
         distance += 1
         total += distance * new
         pairs += new
+
+
+def _first_ones(count: int) -> Words:
+    """A bit for each of so many sources, as far as there is room."""
+    bits = np.arange(SOURCES_PER_WORD * WORDS) < count
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+@kernel(
+    "int64(int64[::1], int64[::1], uint64[:, ::1], uint64[:, ::1], uint64[::1], uint64[:, ::1], "
+    "uint64[:, ::1])"
+)
+def take_from_all(starts, origins, fresh, away, every, seen, following):
+    """Write the bits that nodes get for the first time; their number.
+
+    Node u hears of the rows ``origins[starts[u]:starts[u + 1]]`` of `fresh`, followed by `away`. A
+    node that has met every bit need not look.
+    """
+    count, new = fresh.shape[0], 0
+    heard = np.empty(WORDS, np.uint64)
+    for u in range(count):
+        missing = np.uint64(0)
+        for w in range(WORDS):
+            missing |= every[w] & ~seen[u, w]
+            heard[w] = 0
+        if missing:
+            for k in range(starts[u], starts[u + 1]):
+                origin = origins[k]
+                if origin < count:
+                    for w in range(WORDS):
+                        heard[w] |= fresh[origin, w]
+                else:
+                    for w in range(WORDS):
+                        heard[w] |= away[origin - count, w]
+        for w in range(WORDS):
+            bits = heard[w] & ~seen[u, w]
+            following[u, w] = bits
+            seen[u, w] |= bits
+            new += count_word(bits)
+    return new
 
 
 @kernel("int64(int64[::1], uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")
