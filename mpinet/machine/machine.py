@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
+from mpinet.machine.call import call_neighbors
 from mpinet.machine.meters import ChannelLoad, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
@@ -220,6 +221,26 @@ class Machine:
         """
         return plan_swap(self, port, bit)
 
+    def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Let processors send an empty message on all their wired ports: a step.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Processors of this rank, ascending.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+            Those of this rank's processors that receive one or more, ascending.
+
+        Raises
+        ------
+        ModelViolation
+            As in `step`.
+        """
+        return call_neighbors(self, nodes)
+
     def sum(self, *numbers: int) -> list[int]:
         """The sums of numbers over all ranks."""
         return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
@@ -243,6 +264,11 @@ class Machine:
         """Scratch of the step: a bit for every port of the hosted processors, all zero."""
         words = -(-self.topology.ports // step.PORTS_PER_WORD)
         return np.zeros(self.placement.count * words, np.uint32)
+
+    @cached_property
+    def heard(self) -> NDArray[np.bool_]:
+        """Scratch of calls: a flag for every hosted processor, all false."""
+        return np.zeros(self.placement.count, np.bool_)
 
     @cached_property
     def sent(self) -> NDArray[np.uint32]:

@@ -38,7 +38,7 @@ class Plan:
         self._send_ports = sends.ports.astype(np.min_scalar_type(machine.topology.ports))
         self._receiver_slots = narrow(machine.slots(arrivals.nodes[order]))
         self._receive_ports = arrivals.ports[order].astype(self._send_ports.dtype)
-        self._lay_out(sends, order)
+        self._lay_out(sends, np.arange(len(arrivals.nodes))[order])
 
     def _lay_out(self, sends: step.Sends, order: NDArray[np.int64]) -> None:
         """Remember where each message is before the step: in the payload, or behind it."""

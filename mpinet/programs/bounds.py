@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.programs.flood import (
     SOURCES_PER_WORD,
     WORDS,
@@ -20,7 +21,6 @@ from mpinet.programs.flood import (
     count_word,
     flood,
     take_new,
-    wired,
 )
 
 Numbers = NDArray[np.int64]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.machine.step import heard_claims
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.topology import Topology
@@ -71,20 +72,14 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     fresh = machine.nodes[machine.nodes == root]
     informed[machine.slots(fresh)] = True
     reached, farthest_host = 1, 0
+    wave = _call_wave if machine.topology.links else _bus_wave
     heard = np.empty((0, 2), np.int64)
     while reached < machine.topology.size:
-        nodes, ports = wired(machine.topology, fresh)
-        if not machine.topology.links:
-            nodes, ports = _on_free_busses(machine, nodes, ports, heard)
-        inbox = machine.step(nodes, ports)
-        slots = machine.slots(_different(inbox.nodes))
+        nodes, heard = wave(machine, fresh, heard)
+        slots = machine.slots(nodes)
         slots = slots[~informed[slots]]
         informed[slots] = True
         fresh = machine.nodes[slots]
-        if not machine.topology.links:
-            heard = np.stack(
-                [inbox.nodes, machine.topology.channel(inbox.nodes, inbox.ports)], axis=1
-            )
         new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
         if new == 0:
             break
@@ -96,6 +91,19 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     return FloodResult(steps, messages, reached, steps, farthest_host)
+
+
+def _call_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+    """One step over links: who hears of it."""
+    return machine.call(fresh), heard
+
+
+def _bus_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+    """One step over busses: who hears of it, and rows (node, bus) of what came."""
+    sends = _on_free_busses(machine, *wired(machine.topology, fresh), heard)
+    inbox = machine.step(*sends)
+    busses = machine.topology.channel(inbox.nodes, inbox.ports)
+    return _different(inbox.nodes), np.stack([inbox.nodes, busses], axis=1)
 
 
 def _on_free_busses(
@@ -129,14 +137,6 @@ def _different(ascending: Numbers) -> Numbers:
     first = np.ones(len(ascending), bool)
     first[1:] = ascending[1:] != ascending[:-1]
     return ascending[first]
-
-
-def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
-    """All wired ports of these nodes, as (node, port) pairs."""
-    pairs_nodes = np.repeat(nodes, topology.ports)
-    pairs_ports = np.tile(np.arange(topology.ports), len(nodes))
-    there = topology.neighbor(pairs_nodes, pairs_ports) >= 0
-    return pairs_nodes[there], pairs_ports[there]
 
 
 @dataclass(frozen=True)
