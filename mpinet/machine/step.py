@@ -6,6 +6,7 @@ What a step must not do is in `mpinet.machine.enforcement`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,14 +75,14 @@ def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: in
     if machine.transport.size == 1:
         return Arrivals(sends.targets, sends.arrivals, payload, word)
     leaving, counts = by_owner(machine, sends.targets)
-    record = np.dtype(
-        [("node", np.int64), ("port", np.int64), ("payload", payload.dtype, payload.shape[1:])]
-    )
-    records = np.empty(len(leaving), record)
-    records["node"] = sends.targets[leaving]
-    records["port"] = sends.arrivals[leaving]
-    records["payload"] = payload[leaving]
+    records = np.empty(len(leaving), _record_type(payload.dtype, payload.shape[1:]))
+    if len(leaving):
+        records["node"] = sends.targets[leaving]
+        records["port"] = sends.arrivals[leaving]
+        records["payload"] = payload[leaving]
     received, _, total = machine.transport.exchange(records, counts, word)
+    if len(leaving) == len(received) == 0:
+        return Arrivals(sends.targets, sends.arrivals, payload, total)
     staying = np.ones(len(sends.nodes), bool)
     staying[leaving] = False
     return Arrivals(
@@ -90,6 +91,12 @@ def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: in
         np.concatenate([payload[staying], received["payload"]]),
         total,
     )
+
+
+@cache
+def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
+    """A message on its way to another rank."""
+    return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
 
 
 def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
@@ -102,6 +109,8 @@ def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
     counts : ndarray of int64, shape (ranks,)
         How many belong to each rank; none to this one.
     """
+    if len(nodes) == 0:
+        return nodes, np.zeros(machine.transport.size, np.int64)
     owners = machine.placement.owners(nodes)
     away = np.flatnonzero(owners != machine.transport.rank)
     counts = np.bincount(owners[away], minlength=machine.transport.size)
