@@ -222,7 +222,7 @@ class Spread:
         self._plan = machine.plan(*wired(machine.topology, machine.nodes))
         receivers = machine.slots(self._plan.nodes)
         by_slot = np.argsort(receivers, kind="stable")
-        self._origins = self._plan.origins()[by_slot].astype(np.int64)
+        self._origins = self._plan.origins()[by_slot].astype(np.int32)
         heard = np.bincount(receivers, minlength=machine.placement.count)
         self._starts = np.concatenate([[0], np.cumsum(heard)])
 
@@ -255,7 +255,7 @@ def _flood_many(machine: Machine, spread: Spread, begin: int) -> tuple[int, int,
     mine = (machine.nodes >= begin) & (machine.nodes < begin + SOURCES_PER_WORD * WORDS)
     word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
     seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
-    every = _first_ones(machine.topology.size - begin)
+    every = first_ones(machine.topology.size - begin)
     fresh, following = seen.copy(), np.empty_like(seen)
     distance = total = pairs = 0
     while True:
@@ -268,14 +268,14 @@ def _flood_many(machine: Machine, spread: Spread, begin: int) -> tuple[int, int,
         pairs += new
 
 
-def _first_ones(count: int) -> Words:
+def first_ones(count: int) -> Words:
     """A bit for each of so many sources, as far as there is room."""
     bits = np.arange(SOURCES_PER_WORD * WORDS) < count
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 
 
 @kernel(
-    "int64(int64[::1], int64[::1], uint64[:, ::1], uint64[:, ::1], uint64[::1], uint64[:, ::1], "
+    "int64(int64[::1], int32[::1], uint64[:, ::1], uint64[:, ::1], uint64[::1], uint64[:, ::1], "
     "uint64[:, ::1])"
 )
 def take_from_all(starts, origins, fresh, away, every, seen, following):
