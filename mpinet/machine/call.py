@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
-from mpinet.machine.step import by_owner
+from mpinet.machine.step import ascend, by_owner
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ DENSE = 16
 
 def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     """As `Machine.call`."""
-    if not _goes_unchecked(machine) or not _ascend_here(machine, nodes):
+    if not ascend(nodes):
+        nodes = np.sort(nodes)
+    if not (_goes_unchecked(machine) and _each_once_here(machine, nodes)):
         inbox = machine.step(*wired(machine.topology, nodes))
         return np.unique(inbox.nodes)
     placement, heard = machine.placement, machine.heard
@@ -74,8 +76,8 @@ def _goes_unchecked(machine: Machine) -> bool:
     return machine.topology.links and all_port and unobserved and machine.mapping.contiguous
 
 
-def _ascend_here(machine: Machine, nodes: Numbers) -> bool:
-    """Whether these are processors of this rank, each once, in order."""
+def _each_once_here(machine: Machine, nodes: Numbers) -> bool:
+    """Whether these, which ascend, are processors of this rank, each once."""
     placement = machine.placement
     if len(nodes) == 0:
         return True

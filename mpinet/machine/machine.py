@@ -227,7 +227,7 @@ class Machine:
         Parameters
         ----------
         nodes : ndarray of int64, shape (k,)
-            Processors of this rank, ascending.
+            Processors of this rank, each once.
 
         Returns
         -------
