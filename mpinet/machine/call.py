@@ -26,6 +26,7 @@ DENSE = 16
 
 def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     """As `Machine.call`."""
+    nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
         nodes = np.sort(nodes)
     if not (_goes_unchecked(machine) and _each_once_here(machine, nodes)):

@@ -90,8 +90,10 @@ def looped(dtype: DTypeLike, body: Callable[..., None]) -> Callable[[T], T]:
 
 def loop_of(oper: Oper, state: Array) -> Loop | None:
     """The loop of an operator for such states, if it has one."""
-    loop = getattr(oper, "loop", None)
-    return loop if loop is not None and loop.dtype == state.dtype else None
+    loop: Loop | None = getattr(oper, "loop", None)
+    if loop is None or loop.dtype != state.dtype or not state.flags.c_contiguous:
+        return None
+    return loop
 
 
 class Operator:
