@@ -15,6 +15,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.step import (
     PORTS_PER_WORD,
+    WORD_BITS,
     Arrivals,
     Sends,
     first_of_transmission,
@@ -101,7 +102,7 @@ def look_up_sends(
     both are all zero before and after.
     """
     neighbor, reverse_port = neighbor_rule.call, reverse_rule.call
-    words = (params[1] + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    words = (params[1] + PORTS_PER_WORD - 1) >> WORD_BITS
     code, done = FINE, 0
     for i in range(nodes.size):
         node, port, slot = nodes[i], ports[i], slots[i]
@@ -115,8 +116,8 @@ def look_up_sends(
         if targets[i] < 0:
             code = UNWIRED
             break
-        word = slot * words + port // PORTS_PER_WORD
-        bit = np.uint32(1 << (port % PORTS_PER_WORD))
+        word = slot * words + (port >> WORD_BITS)
+        bit = np.uint32(1 << (port & (PORTS_PER_WORD - 1)))
         if used[word] & bit:
             code = TWICE
             break
@@ -129,7 +130,7 @@ def look_up_sends(
         arrivals[i] = reverse_port(node, port, params)
         done += 1
     for i in range(done):
-        used[slots[i] * words + ports[i] // PORTS_PER_WORD] = np.uint32(0)
+        used[slots[i] * words + (ports[i] >> WORD_BITS)] = np.uint32(0)
         if limit >= 0:
             sent[slots[i]] = np.uint32(0)
     return code, done
@@ -178,8 +179,7 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
     ModelViolation
         A processor puts different messages on one bus.
     """
-    if len(payload) != len(sends.nodes):
-        raise UsageError(f"{len(sends.nodes)} sends need as many messages, not {len(payload)}.")
+    require_messages(len(sends.nodes), payload)
     if machine.topology.links or payload.nbytes == 0:
         return
     order = np.lexsort((sends.channels, sends.nodes))
@@ -194,6 +194,12 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
             f"{sends.ports[at]}: sends on several ports of bus {sends.channels[at]} are one "
             "transmission and must carry one message."
         )
+
+
+def require_messages(sends: int, payload: NDArray[Any]) -> None:
+    """Raise `UsageError` unless there is a message for every send."""
+    if len(payload) != sends:
+        raise UsageError(f"{sends} sends need as many messages, not {len(payload)}.")
 
 
 def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Numbers) -> None:

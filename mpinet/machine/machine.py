@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
+from mpinet.machine.call import call_neighbors
 from mpinet.machine.meters import ChannelLoad, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
 from mpinet.machine.step import Sends
+from mpinet.machine.swap import Swap, plan_swap
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
@@ -201,6 +203,44 @@ class Machine:
         """
         return Plan(self, nodes, ports)
 
+    def swap(self, port: int, bit: int) -> Swap | None:
+        """Plan an exchange of all processors over one dimension, if it is one (collective).
+
+        Parameters
+        ----------
+        port : int
+            On which all of this rank's processors send.
+        bit : int
+            The power of two by which the numbers of partners differ.
+
+        Returns
+        -------
+        Swap or None
+            None where the port does not lead there, the pattern does not fit the blocks of
+            processors, or every send has to be recorded: `plan` serves these cases.
+        """
+        return plan_swap(self, port, bit)
+
+    def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Let processors send an empty message on all their wired ports: a step.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (k,)
+            Processors of this rank, each once.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+            Those of this rank's processors that receive one or more, ascending.
+
+        Raises
+        ------
+        ModelViolation
+            As in `step`.
+        """
+        return call_neighbors(self, nodes)
+
     def sum(self, *numbers: int) -> list[int]:
         """The sums of numbers over all ranks."""
         return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
@@ -224,6 +264,11 @@ class Machine:
         """Scratch of the step: a bit for every port of the hosted processors, all zero."""
         words = -(-self.topology.ports // step.PORTS_PER_WORD)
         return np.zeros(self.placement.count * words, np.uint32)
+
+    @cached_property
+    def heard(self) -> NDArray[np.bool_]:
+        """Scratch of calls: a flag for every hosted processor, all false."""
+        return np.zeros(self.placement.count, np.bool_)
 
     @cached_property
     def sent(self) -> NDArray[np.uint32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,45 +13,58 @@ from mpinet.machine import enforcement, step
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
+Places = NDArray[np.signedinteger[Any]]
+"""Slots of processors, or places in an array: numbers of 32 bits where these suffice."""
+
 
 class Plan:
     """A step whose sends are always the same; made by `Machine.plan` (collective).
 
-    Attributes
-    ----------
-    senders : ndarray of int64, shape (k,)
-        The planned senders.
-    nodes, ports : ndarray of int64, shape (m,)
-        The receivers among this rank's processors, and the ports that they receive on, by
-        processor, then port.
+    It keeps 14 bytes a message where a rank has fewer than 2^31 processors and messages, and
+    processors have at most 256 ports.
     """
 
     def __init__(self, machine: Machine, nodes: Any, ports: Any):
         self._machine = machine
         sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
-        places = np.arange(len(sends.nodes))
-        arrivals = step.carry(machine, sends, places, 0)
+        arrivals = step.carry(machine, sends, None, 0)
         order, keys = step.in_order(machine, arrivals, None)
         machine.checked(lambda: enforcement.check_received(machine, sends, arrivals, keys))
         if not machine.topology.links:
             transmissions = enforcement.heard_transmissions(machine, sends)
             machine.checked(lambda: enforcement.check_busses(machine, transmissions))
-        self.nodes = arrivals.nodes[order]
-        self.ports = arrivals.ports[order]
-        self.senders = sends.nodes
-        self._sends = sends
-        self._lay_out(arrivals, order)
+        self._transmissions = sends.transmissions
+        self._sender_slots = narrow(machine.slots(sends.nodes))
+        self._send_ports = sends.ports.astype(np.min_scalar_type(machine.topology.ports))
+        self._receiver_slots = narrow(machine.slots(arrivals.nodes[order]))
+        self._receive_ports = arrivals.ports[order].astype(self._send_ports.dtype)
+        self._lay_out(sends, np.arange(len(arrivals.nodes))[order])
 
-    def _lay_out(self, arrivals: step.Arrivals, order: NDArray[np.int64]) -> None:
-        """Remember where each message of the payload goes."""
-        machine = self._machine
-        self._leaving, self._counts = step.by_owner(machine, self._sends.targets)
-        staying = len(self._sends.nodes) - len(self._leaving)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        self._kept = arrivals.payload[:staying]
-        self._kept_place, self._received_place = place[:staying], place[staying:]
-        self._source = arrivals.payload[order] if machine.transport.size == 1 else order
+    def _lay_out(self, sends: step.Sends, order: NDArray[np.int64]) -> None:
+        """Remember where each message is before the step: in the payload, or behind it."""
+        if self._machine.transport.size == 1:
+            self._sources = narrow(order)
+            return
+        leaving, self._counts = step.by_owner(self._machine, sends.targets)
+        self._leaving = narrow(leaving)
+        staying = np.delete(np.arange(len(sends.nodes)), leaving)
+        behind = len(sends.nodes) + np.arange(len(order) - len(staying))
+        self._sources = narrow(np.concatenate([staying, behind])[order])
+
+    @property
+    def senders(self) -> NDArray[np.int64]:
+        """The planned senders, shape (k,)."""
+        return self._machine.nodes[self._sender_slots]
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """The receivers among this rank's processors, by number, then port; shape (m,)."""
+        return self._machine.nodes[self._receiver_slots]
+
+    @property
+    def ports(self) -> NDArray[np.int64]:
+        """The ports that `nodes` receive on, shape (m,)."""
+        return self._receive_ports.astype(np.int64)
 
     def __call__(self, payload: NDArray[Any], word: int = 0) -> NDArray[Any]:
         """Carry the step out.
@@ -75,15 +89,83 @@ class Plan:
             Different messages on one bus.
         """
         machine = self._machine
-        machine.checked(lambda: enforcement.check_payload(machine, self._sends, payload))
-        machine.count_step(self._sends)
+        machine.checked(lambda: self._check(payload))
+        self._count()
         if machine.transport.size == 1:
             self.total = word
-            return payload[self._source]
+            return payload[self._sources]
         received, _, self.total = machine.transport.exchange(
             payload[self._leaving], self._counts, word
         )
-        inbox = np.empty((len(self.nodes), *payload.shape[1:]), payload.dtype)
-        inbox[self._kept_place] = payload[self._kept]
-        inbox[self._received_place] = received
-        return inbox
+        return np.concatenate([payload, received])[self._sources]
+
+    def spread(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Carry the step out with the same message of a processor on all its planned ports.
+
+        What stays on this rank is not moved: `origins` says where it is.
+
+        Parameters
+        ----------
+        rows : ndarray, shape (hosted, ..)
+            A message of every processor of this rank.
+
+        Returns
+        -------
+        ndarray, shape (r, ..)
+            What came from other ranks.
+        """
+        self._count()
+        if self._machine.transport.size == 1:
+            return rows[:0]
+        leaving = rows[self._sender_slots[self._leaving]]
+        return self._machine.transport.exchange(leaving, self._counts).records
+
+    def origins(self) -> Places:
+        """Where `spread` leaves what `nodes` receive: rows of its argument, or of its result.
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            The sender's row, or the number of rows plus the place in the result.
+        """
+        came = len(self._sources) - (len(self._sender_slots) - len(self._leaving))
+        behind = self._machine.placement.count + np.arange(came)
+        return narrow(np.concatenate([self._sender_slots, behind])[self._sources])
+
+    _leaving: Places = np.empty(0, np.int32)
+
+    def _check(self, payload: NDArray[Any]) -> None:
+        """As `enforcement.check_payload`."""
+        if self._machine.topology.links:
+            enforcement.require_messages(len(self._sender_slots), payload)
+        else:
+            enforcement.check_payload(self._machine, self._sends, payload)
+
+    def _count(self) -> None:
+        """Count the step, and record its sends where somebody wants to see them."""
+        machine = self._machine
+        if machine.metered or machine.trace is not None:
+            machine.count_step(self._sends)
+        else:
+            machine.meters.count(1, self._transmissions)
+
+    @cached_property
+    def _sends(self) -> step.Sends:
+        """The sends in full."""
+        topology, nodes = self._machine.topology, self.senders
+        ports = self._send_ports.astype(np.int64)
+        channels = nodes[:0] if topology.links else topology.channel(nodes, ports)
+        return step.Sends(
+            nodes,
+            ports,
+            topology.neighbor(nodes, ports),
+            topology.reverse_port(nodes, ports),
+            channels,
+            self._transmissions,
+        )
+
+
+def narrow(numbers: NDArray[np.int64]) -> Places:
+    """The numbers in 32 bits each, if they fit."""
+    fit = len(numbers) == 0 or numbers.max() < 2**31
+    return numbers.astype(np.int32) if fit else numbers

@@ -6,17 +6,21 @@ What a step must not do is in `mpinet.machine.enforcement`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
 Numbers = NDArray[np.int64]
 
-PORTS_PER_WORD = 32
+WORD_BITS = 5
+PORTS_PER_WORD = 1 << WORD_BITS
 """Ports of a processor that a word of a set of ports (`Machine.used_ports`) has bits for."""
 
 
@@ -71,14 +75,14 @@ def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: in
     if machine.transport.size == 1:
         return Arrivals(sends.targets, sends.arrivals, payload, word)
     leaving, counts = by_owner(machine, sends.targets)
-    record = np.dtype(
-        [("node", np.int64), ("port", np.int64), ("payload", payload.dtype, payload.shape[1:])]
-    )
-    records = np.empty(len(leaving), record)
-    records["node"] = sends.targets[leaving]
-    records["port"] = sends.arrivals[leaving]
-    records["payload"] = payload[leaving]
+    records = np.empty(len(leaving), _record_type(payload.dtype, payload.shape[1:]))
+    if len(leaving):
+        records["node"] = sends.targets[leaving]
+        records["port"] = sends.arrivals[leaving]
+        records["payload"] = payload[leaving]
     received, _, total = machine.transport.exchange(records, counts, word)
+    if len(leaving) == len(received) == 0:
+        return Arrivals(sends.targets, sends.arrivals, payload, total)
     staying = np.ones(len(sends.nodes), bool)
     staying[leaving] = False
     return Arrivals(
@@ -87,6 +91,12 @@ def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: in
         np.concatenate([payload[staying], received["payload"]]),
         total,
     )
+
+
+@cache
+def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
+    """A message on its way to another rank."""
+    return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
 
 
 def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
@@ -99,6 +109,8 @@ def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
     counts : ndarray of int64, shape (ranks,)
         How many belong to each rank; none to this one.
     """
+    if len(nodes) == 0:
+        return nodes, np.zeros(machine.transport.size, np.int64)
     owners = machine.placement.owners(nodes)
     away = np.flatnonzero(owners != machine.transport.rank)
     counts = np.bincount(owners[away], minlength=machine.transport.size)
@@ -107,17 +119,54 @@ def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
 
 def in_order(
     machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | None
-) -> tuple[Numbers, Numbers]:
+) -> tuple[Numbers | slice, Numbers]:
     """Places of the accepted arrivals by receiver, then port; and their keys in that order."""
     ports = machine.topology.ports
     keys = arrivals.nodes * ports + arrivals.ports
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
+    order: Numbers | slice = slice(None)
+    if not ascend(keys):
+        order = _sorted_places(machine, arrivals, keys)
+        keys = keys[order]
     if listen is None:
         return order, keys
     wanted = np.asarray(listen[0], np.int64) * ports + np.asarray(listen[1], np.int64)
     heard = np.isin(keys, wanted)
-    return order[heard], keys[heard]
+    return np.arange(len(keys))[order][heard], keys[heard]
+
+
+def _sorted_places(machine: Machine, arrivals: Arrivals, keys: Numbers) -> Numbers:
+    """What sorts the keys: counted where there are many a processor, else compared."""
+    placement = machine.placement
+    if len(keys) < placement.count or not machine.mapping.contiguous:
+        return np.argsort(keys, kind="stable")
+    by_port, order = np.empty_like(keys), np.empty_like(keys)
+    everything = np.arange(len(keys))
+    sort_by_count(arrivals.ports, 0, machine.topology.ports, everything, by_port)
+    sort_by_count(arrivals.nodes, placement.first, placement.count, by_port, order)
+    return order
+
+
+@kernel("boolean(int64[::1])")
+def ascend(numbers):
+    """Whether no number is less than that before it."""
+    for i in range(1, numbers.size):
+        if numbers[i] < numbers[i - 1]:
+            return False
+    return True
+
+
+@kernel("void(int64[::1], int64, int64, int64[::1], int64[::1])")
+def sort_by_count(numbers, first, count, places, ordered):
+    """Write the places in the order of their numbers, first .. first + count - 1; stable."""
+    ends = np.zeros(count + 1, np.int64)
+    for i in range(numbers.size):
+        ends[numbers[i] - first + 1] += 1
+    for k in range(count):
+        ends[k + 1] += ends[k]
+    for i in range(places.size):
+        k = numbers[places[i]] - first
+        ordered[ends[k]] = places[i]
+        ends[k] += 1
 
 
 def first_of_transmission(sends: Sends) -> Numbers:

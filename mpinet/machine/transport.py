@@ -165,8 +165,8 @@ class Mpi(Local):
         self._end = comm.Dup()
         self.rank = comm.rank
         self.size = comm.size
-        self._told = np.zeros((self.size, 3), np.int64)
-        self._heard = np.zeros((self.size, 3), np.int64)
+        self._told = np.zeros((self.size, 4), np.int64)
+        self._heard = np.zeros((self.size, 4), np.int64)
         self._types: dict[int, Any] = {}
 
     def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
@@ -175,7 +175,7 @@ class Mpi(Local):
         incoming, total = self._control(counts, word, width)
         records = np.ascontiguousarray(records)
         received = np.empty((int(incoming.sum()), *records.shape[1:]), records.dtype)
-        if width:
+        if width and self._anything:
             kind = self._record_type(width)
             self._comm.Alltoallv(
                 [records.view(np.uint8).reshape(-1), _layout(counts), kind],
@@ -230,7 +230,7 @@ class Mpi(Local):
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._told[:] = FAILED, 0, 0
+        self._told[:] = FAILED, 0, 0, 0
         self._comm.Alltoall(self._told, self._heard)
         self._raise_together(error)
 
@@ -258,19 +258,23 @@ class Mpi(Local):
     def _control(
         self, counts: NDArray[np.int64], word: int, width: int = 0
     ) -> tuple[NDArray[np.int64], int]:
-        """Tell every rank how many records it will get, a word, and the records' width in bytes."""
+        """Tell every rank how many records it will get, a word, and the records' width in bytes.
+
+        It also says how many records there are in all: where nobody has one, nothing needs to move.
+        """
         self._told[:, 0] = counts
-        self._told[:, 1] = word
-        self._told[:, 2] = width
+        self._told[:, 1:] = word, width, counts.sum()
         self._comm.Alltoall(self._told, self._heard)
-        if self._heard[:, 0].min() == FAILED:
+        came, words, widths, sent = zip(*self._heard.tolist(), strict=True)
+        if min(came) == FAILED:
             self._raise_together(None)
-        if self._heard[:, 2].min() != self._heard[:, 2].max():
+        if min(widths) != max(widths):
             raise UsageError(
                 "All ranks must give messages of one dtype and shape, also those that send none: "
-                f"they give {', '.join(map(str, self._heard[:, 2]))} bytes a message."
+                f"they give {', '.join(map(str, widths))} bytes a message."
             )
-        return self._heard[:, 0].copy(), int(self._heard[:, 1].sum())
+        self._anything = any(sent)
+        return np.array(came, np.int64), sum(words)
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.machine.faults import Faults
 from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import SOURCES_PER_WORD, WORDS, adjacency, count_word, take_new, wired
+from mpinet.programs.flood import SOURCES_PER_WORD, WORDS, adjacency, count_word, take_new
 
 Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.machine.transport import Local, world
 from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import SOURCES_PER_WORD, adjacency, count_word, take_new, wired
+from mpinet.programs.flood import SOURCES_PER_WORD, adjacency, count_word, take_new
 
 Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]

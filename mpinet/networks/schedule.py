@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import Rule, inlined
 
-SPAN = 1 << 32
+SPAN_BITS = 32
+SPAN = 1 << SPAN_BITS
 """A rule's answer is the lowest of one or more consecutive ports, plus `SPAN` for each further
 one: a single port stands for itself."""
 

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.programs.flood import (
     SOURCES_PER_WORD,
     WORDS,
+    Spread,
     adjacency,
     count_word,
+    first_ones,
     flood,
-    take_new,
-    wired,
 )
 
 Numbers = NDArray[np.int64]
@@ -206,16 +207,17 @@ class HostDistances:
 def host_distances(machine: Machine) -> HostDistances:
     """Measure all distances between processors by flooding from each, 512 at once (collective)."""
     survey = _survey(machine)
-    plan = survey.plan(*wired(survey.topology, survey.nodes))
-    senders, receivers = survey.slots(plan.senders), survey.slots(plan.nodes)
+    spread = Spread(survey)
     hosts = survey.nodes < survey.topology.hosts
     diameter = total = 0
     for begin in range(0, survey.topology.hosts, SOURCES_PER_WORD * WORDS):
         seen = _sources(survey, begin)
-        fresh, distance, new = seen.copy(), 0, 1
+        every = first_ones(survey.topology.hosts - begin)
+        fresh, following, distance, new = seen.copy(), np.empty_like(seen), 0, 1
         while new:
             distance += 1
-            found = take_new(receivers, plan(fresh[senders]), seen, fresh)
+            found = spread(fresh, seen, every, following)
+            fresh, following = following, fresh
             new, reached = survey.sum(found, count_bits(fresh, hosts))
             total += distance * reached
             diameter = max(diameter, distance if reached else 0)

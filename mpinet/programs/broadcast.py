@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
-from mpinet.networks.schedule import SPAN, Schedule
+from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.offers import Offers
@@ -164,18 +164,17 @@ def _by_schedule(
     """Every informed processor asks the schedule's rules."""
     since = np.full(machine.placement.count, UNINFORMED, np.int64)
     since[machine.nodes == schedule.root] = 0
-    answers = np.empty(machine.placement.count, np.int64)
+    sends = Answers(machine, schedule.rule)
+    hears = None if schedule.listen is None else Answers(machine, schedule.listen)
     step = 0
     while not schedule.phases or step < schedule.steps:
         step += 1
-        slots, ports = _ports_of(schedule.rule, machine, schedule, since, step, 0, answers)
+        slots, ports = sends.ports(schedule, since, step, 0)
         if not schedule.phases and machine.sum(len(slots))[0] == 0:
             return
         listen = None
-        if schedule.listen is not None:
-            hearers, heard = _ports_of(
-                schedule.listen, machine, schedule, since, step, UNINFORMED, answers
-            )
+        if hears is not None:
+            hearers, heard = hears.ports(schedule, since, step, UNINFORMED)
             listen = machine.nodes[hearers], heard
         inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
         receivers = machine.slots(inbox.nodes)
@@ -185,54 +184,76 @@ def _by_schedule(
             watch(machine.steps)
 
 
-def _ports_of(
-    rule: Rule,
-    machine: Machine,
-    schedule: Schedule,
-    since: Numbers,
-    step: int,
-    asked: int,
-    answers: Numbers,
-) -> tuple[Numbers, Numbers]:
-    """What processors informed in step `asked` or later answer: slots and ports, in order."""
-    count = ask_schedule(
-        rule.native, machine.nodes, since, asked, schedule.root, step, schedule.params, answers
-    )
-    slots, ports = np.empty(count, np.int64), np.empty(count, np.int64)
-    if count:
-        list_ports(answers, slots, ports)
-    return slots, ports
+class Answers:
+    """What a schedule's rule answers for the processors of this rank.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the processors.
+    rule : Rule
+        The schedule's rule, or that for listening.
+    """
+
+    def __init__(self, machine: Machine, rule: Rule):
+        self._nodes = machine.nodes
+        self._rule = rule
+        self._resize(len(self._nodes))
+
+    def ports(
+        self, schedule: Schedule, since: Numbers, step: int, asked: int
+    ) -> tuple[Numbers, Numbers]:
+        """What processors informed in step `asked` or later answer: slots and ports, in order."""
+        count = self._ask(schedule, since, step, asked)
+        if count > len(self._slots):
+            self._resize(count)
+            self._ask(schedule, since, step, asked)
+        return self._slots[:count].copy(), self._ports[:count].copy()
+
+    def _resize(self, room: int) -> None:
+        self._slots, self._ports = np.empty(room, np.int64), np.empty(room, np.int64)
+
+    def _ask(self, schedule: Schedule, since: Numbers, step: int, asked: int) -> int:
+        return int(
+            ask_schedule(
+                self._rule.native,
+                self._nodes,
+                since,
+                asked,
+                schedule.root,
+                step,
+                schedule.params,
+                self._slots,
+                self._ports,
+            )
+        )
 
 
 UNINFORMED = -1
 
 
-@kernel("int64(schedule_rule, int64[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1])")
-def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, answers):
+@kernel(
+    "int64(schedule_rule, int64[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1], "
+    "int64[::1])"
+)
+def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, ports):
     """Write what those answer that were informed in step `asked` or later; how many ports.
 
-    The others' answer is -1.
+    Only as many are written as there is room for.
     """
     call, count = schedule_rule.call, 0
-    for i in range(nodes.size):
-        answers[i] = -1
-        if since[i] >= asked:
-            answers[i] = call(nodes[i], root, since[i], step, params)
-            if answers[i] >= 0:
-                count += 1 + answers[i] // SPAN
-    return count
-
-
-@kernel("void(int64[::1], int64[::1], int64[::1])")
-def list_ports(answers, slots, ports):
-    """Write the answers port by port."""
-    count = 0
-    for slot in range(answers.size):
-        if answers[slot] >= 0:
-            first = answers[slot] % SPAN
-            for port in range(first, first + 1 + answers[slot] // SPAN):
+    for slot in range(nodes.size):
+        if since[slot] < asked:
+            continue
+        answer = call(nodes[slot], root, since[slot], step, params)
+        if answer < 0:
+            continue
+        first, last = answer & (SPAN - 1), (answer & (SPAN - 1)) + (answer >> SPAN_BITS)
+        for port in range(first, last + 1):
+            if count < slots.size:
                 slots[count], ports[count] = slot, port
-                count += 1
+            count += 1
+    return count
 
 
 def _along_tree(

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from mpinet.compiled import inlined, rule
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.machine.router import Router
 from mpinet.machine.step import by_owner
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import MAX_ENTRIES, table_routing
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import wired
 
 Numbers = NDArray[np.int64]
 

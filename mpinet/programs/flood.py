@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.plan import Plan
+from mpinet.machine.call import wired
 from mpinet.machine.step import heard_claims
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.topology import Topology
 
 Numbers = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -71,20 +72,14 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     fresh = machine.nodes[machine.nodes == root]
     informed[machine.slots(fresh)] = True
     reached, farthest_host = 1, 0
+    wave = _call_wave if machine.topology.links else _bus_wave
     heard = np.empty((0, 2), np.int64)
     while reached < machine.topology.size:
-        nodes, ports = wired(machine.topology, fresh)
-        if not machine.topology.links:
-            nodes, ports = _on_free_busses(machine, nodes, ports, heard)
-        inbox = machine.step(nodes, ports)
-        slots = machine.slots(_different(inbox.nodes))
+        nodes, heard = wave(machine, fresh, heard)
+        slots = machine.slots(nodes)
         slots = slots[~informed[slots]]
         informed[slots] = True
         fresh = machine.nodes[slots]
-        if not machine.topology.links:
-            heard = np.stack(
-                [inbox.nodes, machine.topology.channel(inbox.nodes, inbox.ports)], axis=1
-            )
         new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
         if new == 0:
             break
@@ -96,6 +91,19 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     return FloodResult(steps, messages, reached, steps, farthest_host)
+
+
+def _call_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+    """One step over links: who hears of it."""
+    return machine.call(fresh), heard
+
+
+def _bus_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+    """One step over busses: who hears of it, and rows (node, bus) of what came."""
+    sends = _on_free_busses(machine, *wired(machine.topology, fresh), heard)
+    inbox = machine.step(*sends)
+    busses = machine.topology.channel(inbox.nodes, inbox.ports)
+    return _different(inbox.nodes), np.stack([inbox.nodes, busses], axis=1)
 
 
 def _on_free_busses(
@@ -129,14 +137,6 @@ def _different(ascending: Numbers) -> Numbers:
     first = np.ones(len(ascending), bool)
     first[1:] = ascending[1:] != ascending[:-1]
     return ascending[first]
-
-
-def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
-    """All wired ports of these nodes, as (node, port) pairs."""
-    pairs_nodes = np.repeat(nodes, topology.ports)
-    pairs_ports = np.tile(np.arange(topology.ports), len(nodes))
-    there = topology.neighbor(pairs_nodes, pairs_ports) >= 0
-    return pairs_nodes[there], pairs_ports[there]
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,10 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     size = machine.topology.size
     if not machine.topology.links:
         machine = Machine(adjacency(machine.topology), "all", machine.transport, machine.mapping)
-    plan = machine.plan(*wired(machine.topology, machine.nodes))
-    receivers = machine.slots(plan.nodes)
+    spread = Spread(machine)
     diameter = total = pairs = 0
     for begin in range(0, size, SOURCES_PER_WORD * WORDS):
-        farthest, added, reached = _flood_many(machine, plan, receivers, begin)
+        farthest, added, reached = _flood_many(machine, spread, begin)
         diameter, total, pairs = max(diameter, farthest), total + added, pairs + reached
         if watch is not None:
             watch(min(size, begin + SOURCES_PER_WORD * WORDS))
@@ -210,25 +209,103 @@ def _require_all_port(machine: Machine, what: str) -> None:
         raise UsageError(f"{what} needs an all-port machine; broadcast is for one-port ones.")
 
 
-def _flood_many(
-    machine: Machine, plan: Plan, receivers: Numbers, begin: int
-) -> tuple[int, int, int]:
+class Spread:
+    """A step in which all processors send bits on all their ports, and everybody takes new ones.
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port, of links (collective).
+    """
+
+    def __init__(self, machine: Machine):
+        self._plan = machine.plan(*wired(machine.topology, machine.nodes))
+        receivers = machine.slots(self._plan.nodes)
+        by_slot = np.argsort(receivers, kind="stable")
+        self._origins = self._plan.origins()[by_slot].astype(np.int32)
+        heard = np.bincount(receivers, minlength=machine.placement.count)
+        self._starts = np.concatenate([[0], np.cumsum(heard)])
+
+    def __call__(self, fresh: Words, seen: Words, every: Words, following: Words) -> int:
+        """Carry it out (collective).
+
+        Parameters
+        ----------
+        fresh : ndarray of uint64, shape (hosted, WORDS)
+            What the processors send.
+        seen : ndarray of uint64, shape (hosted, WORDS)
+            The bits that they have met; the new ones are added.
+        every : ndarray of uint64, shape (WORDS,)
+            All bits that there are.
+        following : ndarray of uint64, shape (hosted, WORDS)
+            Is overwritten with the new bits.
+
+        Returns
+        -------
+        int
+            The number of new bits on this rank.
+        """
+        away = self._plan.spread(fresh)
+        return int(take_from_all(self._starts, self._origins, fresh, away, every, seen, following))
+
+
+def _flood_many(machine: Machine, spread: Spread, begin: int) -> tuple[int, int, int]:
     """Flood from up to 512 sources: the farthest distance, their sum, how many pairs."""
     seen = np.zeros((machine.placement.count, WORDS), np.uint64)
     mine = (machine.nodes >= begin) & (machine.nodes < begin + SOURCES_PER_WORD * WORDS)
     word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
     seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
-    fresh = seen.copy()
-    senders = machine.slots(plan.senders)
+    every = first_ones(machine.topology.size - begin)
+    fresh, following = seen.copy(), np.empty_like(seen)
     distance = total = pairs = 0
     while True:
-        received = plan(fresh[senders])
-        new = machine.sum(take_new(receivers, received, seen, fresh))[0]
+        new = machine.sum(spread(fresh, seen, every, following))[0]
         if new == 0:
             return distance, total, pairs
+        fresh, following = following, fresh
         distance += 1
         total += distance * new
         pairs += new
+
+
+def first_ones(count: int) -> Words:
+    """A bit for each of so many sources, as far as there is room."""
+    bits = np.arange(SOURCES_PER_WORD * WORDS) < count
+    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+
+@kernel(
+    "int64(int64[::1], int32[::1], uint64[:, ::1], uint64[:, ::1], uint64[::1], uint64[:, ::1], "
+    "uint64[:, ::1])"
+)
+def take_from_all(starts, origins, fresh, away, every, seen, following):
+    """Write the bits that nodes get for the first time; their number.
+
+    Node u hears of the rows ``origins[starts[u]:starts[u + 1]]`` of `fresh`, followed by `away`. A
+    node that has met every bit need not look.
+    """
+    count, new = fresh.shape[0], 0
+    heard = np.empty(WORDS, np.uint64)
+    for u in range(count):
+        missing = np.uint64(0)
+        for w in range(WORDS):
+            missing |= every[w] & ~seen[u, w]
+            heard[w] = 0
+        if missing:
+            for k in range(starts[u], starts[u + 1]):
+                origin = origins[k]
+                if origin < count:
+                    for w in range(WORDS):
+                        heard[w] |= fresh[origin, w]
+                else:
+                    for w in range(WORDS):
+                        heard[w] |= away[origin - count, w]
+        for w in range(WORDS):
+            bits = heard[w] & ~seen[u, w]
+            following[u, w] = bits
+            seen[u, w] |= bits
+            new += count_word(bits)
+    return new
 
 
 @kernel("int64(int64[::1], uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")

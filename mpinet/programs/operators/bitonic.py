@@ -9,18 +9,40 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import (
     DESCEND,
     Array,
     Numbers,
+    Oper,
     Operator,
     Pass,
     bits_above,
     drawn,
+    looped,
 )
 
 GAP_BITS = 8
 """Random low bits of a drawn bitonic sequence; the bits above them ascend, then descend."""
+
+
+NO_BIT = 62
+"""A bit that is 0 in the number of every element."""
+
+
+@kernel("void(int64, int64, int64[::1], int64[::1], int64, int64, int64, int64)")
+def compare_runs(s, j, low, high, first, groups, pitch, run):
+    """Compare the keys of pairs in runs, with a bit s above that of the dimension."""
+    for group in range(groups):
+        begin = group * pitch
+        if (first + begin) >> s & 1 == 0:
+            for k in range(begin, begin + run):
+                x, y = low[k], high[k]
+                low[k], high[k] = min(x, y), max(x, y)
+        else:
+            for k in range(begin, begin + run):
+                x, y = low[k], high[k]
+                low[k], high[k] = max(x, y), min(x, y)
 
 
 class BitonicMerge(Operator):
@@ -38,6 +60,7 @@ class BitonicMerge(Operator):
     def __init__(self, dtype: DTypeLike = np.int64):
         self.dtype = np.dtype(dtype)
 
+    @looped(np.int64, partial(compare_runs, NO_BIT))
     def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
         """The lesser key goes to the lower element."""
         return np.minimum(low, high), np.maximum(low, high)
@@ -73,7 +96,7 @@ class BitonicSort(Operator):
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
         """Runs of 2, 4, .., 2^q keys are merged, in alternating order but for the last."""
         self.require_form(kind)
-        alternating = [Pass(kind, 0, s, partial(_compare, s)) for s in range(1, q)]
+        alternating = [Pass(kind, 0, s, _comparing(s)) for s in range(1, q)]
         return [*alternating, Pass(kind, 0, q, _ascending)]
 
     def draw(self, seed: int, q: int, index: Numbers) -> Array:
@@ -85,12 +108,18 @@ class BitonicSort(Operator):
         return np.sort(values.astype(self.dtype))
 
 
+@looped(np.int64, partial(compare_runs, NO_BIT))
 def _ascending(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
     return np.minimum(low, high), np.maximum(low, high)
 
 
-def _compare(s: int, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
-    """Ascending where bit s of i is 0, else descending."""
-    least, largest = _ascending(j, i, low, high)
-    up = (bits_above(j, i) >> (s - j - 1)) & 1 == 0
-    return np.where(up, least, largest), np.where(up, largest, least)
+def _comparing(s: int) -> Oper:
+    """Compares so that keys ascend where bit s of i is 0, else descend."""
+
+    @looped(np.int64, partial(compare_runs, s))
+    def compare(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+        least, largest = _ascending(j, i, low, high)
+        up = (bits_above(j, i) >> (s - j - 1)) & 1 == 0
+        return np.where(up, least, largest), np.where(up, largest, least)
+
+    return compare

@@ -7,6 +7,7 @@ different places of an array, so that results would depend on the number of rank
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from mpinet.programs.operators.operator import (
     Operator,
     Pass,
     drawn,
+    looped,
     reversed_bits,
 )
 
@@ -40,7 +42,18 @@ class FourierTransform(Operator):
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
         """One pass over all dimensions, each form with its butterfly."""
         self.require_form(kind)
-        oper = {ASCEND: self._multiply_first, DESCEND: self._multiply_last}[kind]
+        butterfly, butterflies = {
+            ASCEND: (rotate_then_cross, rotate_then_cross_runs),
+            DESCEND: (cross_then_rotate, cross_then_rotate_runs),
+        }[kind]
+
+        def in_runs(j: int, *runs: Any) -> None:
+            butterflies(self._unit_roots(j), *runs)
+
+        @looped(self.dtype, in_runs)
+        def oper(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+            return _apply(butterfly, self._unit_roots(j), i, low, high)
+
         return [Pass(kind, 0, q, oper)]
 
     def draw(self, seed: int, q: int, index: Numbers) -> Array:
@@ -59,14 +72,6 @@ class FourierTransform(Operator):
     def expected(self, values: Array) -> Array:
         """NumPy's transform."""
         return np.fft.fft(values)
-
-    def _multiply_first(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
-        """(u + w v, u - w v)."""
-        return _apply(rotate_then_cross, self._unit_roots(j), i, low, high)
-
-    def _multiply_last(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
-        """(u + v, w (u - v))."""
-        return _apply(cross_then_rotate, self._unit_roots(j), i, low, high)
 
     def _unit_roots(self, j: int) -> Array:
         """exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1."""
@@ -90,7 +95,7 @@ def _apply(
     "complex128[:, ::1])"
 )
 def rotate_then_cross(i, low, high, roots, new_low, new_high):
-    """Decimation in time: v is turned by the root that belongs to i, then sum and difference."""
+    """Decimation in time, (u + w v, u - w v): v is turned by the root w that belongs to i."""
     mask = roots.size - 1
     for row in range(i.shape[0]):
         for k in range(i.shape[1]):
@@ -105,10 +110,37 @@ def rotate_then_cross(i, low, high, roots, new_low, new_high):
     "complex128[:, ::1])"
 )
 def cross_then_rotate(i, low, high, roots, new_low, new_high):
-    """Decimation in frequency: sum and difference, which is turned by the root of i."""
+    """Decimation in frequency, (u + v, w (u - v)): the difference is turned by the root of i."""
     mask = roots.size - 1
     for row in range(i.shape[0]):
         for k in range(i.shape[1]):
             u, v = low[row, k], high[row, k]
             new_low[row, k] = u + v
             new_high[row, k] = roots[i[row, k] & mask] * (u - v)
+
+
+@kernel("void(complex128[::1], complex128[::1], complex128[::1], int64, int64, int64, int64)")
+def rotate_then_cross_runs(roots, low, high, first, groups, pitch, run):
+    """`rotate_then_cross` of runs of pairs, in place."""
+    mask = roots.size - 1
+    for group in range(groups):
+        begin = group * pitch
+        turn = (first + begin) & mask
+        for k in range(run):
+            u = low[begin + k]
+            v = roots[turn + k] * high[begin + k]
+            low[begin + k] = u + v
+            high[begin + k] = u - v
+
+
+@kernel("void(complex128[::1], complex128[::1], complex128[::1], int64, int64, int64, int64)")
+def cross_then_rotate_runs(roots, low, high, first, groups, pitch, run):
+    """`cross_then_rotate` of runs of pairs, in place."""
+    mask = roots.size - 1
+    for group in range(groups):
+        begin = group * pitch
+        turn = (first + begin) & mask
+        for k in range(run):
+            u, v = low[begin + k], high[begin + k]
+            low[begin + k] = u + v
+            high[begin + k] = roots[turn + k] * (u - v)

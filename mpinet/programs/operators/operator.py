@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,6 +21,7 @@ Numbers = NDArray[np.int64]
 Array = NDArray[Any]
 Oper = Callable[[int, Numbers, Array, Array], tuple[Array, Array]]
 Swaps = Callable[[int, Numbers], NDArray[np.bool_]]
+T = TypeVar("T")
 
 ASCEND, DESCEND = "ascend", "descend"
 KINDS = (ASCEND, DESCEND)
@@ -57,6 +58,42 @@ class Pass:
         if not self.dimensions:
             return self.kind
         return f"{self.kind} {self.dimensions[0]}..{self.dimensions[-1]}"
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """An `Operator.oper` as a compiled loop over runs of pairs, in place: the same, bit by bit.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The states that it is for; states of another type go to the `oper`.
+    body : callable
+        ``body(j, low, high, first, groups, pitch, run)`` replaces, for g < groups and k < run, the
+        states at place g * pitch + k of `low` and `high`: those of the elements
+        i = first + g * pitch + k and i + 2^j.
+    """
+
+    dtype: np.dtype[Any]
+    body: Callable[[int, Array, Array, int, int, int, int], None]
+
+
+def looped(dtype: DTypeLike, body: Callable[..., None]) -> Callable[[T], T]:
+    """Give an `Operator.oper` a loop; one that overrides it has none."""
+
+    def with_loop(oper: T) -> T:
+        vars(oper)["loop"] = Loop(np.dtype(dtype), body)
+        return oper
+
+    return with_loop
+
+
+def loop_of(oper: Oper, state: Array) -> Loop | None:
+    """The loop of an operator for such states, if it has one."""
+    loop: Loop | None = getattr(oper, "loop", None)
+    if loop is None or loop.dtype != state.dtype or not state.flags.c_contiguous:
+        return None
+    return loop
 
 
 class Operator:

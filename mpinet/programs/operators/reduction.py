@@ -5,7 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.programs.operators.operator import Array, Numbers, Operator, drawn
+from mpinet.compiled import kernel
+from mpinet.programs.operators.operator import Array, Numbers, Operator, drawn, looped
+
+
+@kernel("void(int64, int64[::1], int64[::1], int64, int64, int64, int64)")
+def sum_runs(j, low, high, first, groups, pitch, run):
+    """Both elements of every pair in the runs become the sum."""
+    for group in range(groups):
+        for k in range(group * pitch, group * pitch + run):
+            low[k] = high[k] = low[k] + high[k]
+
+
+@kernel("void(int64, int64[::1], int64[::1], int64, int64, int64, int64)")
+def least_of_runs(j, low, high, first, groups, pitch, run):
+    """Both elements of every pair in the runs become the lesser one."""
+    for group in range(groups):
+        for k in range(group * pitch, group * pitch + run):
+            low[k] = high[k] = min(low[k], high[k])
 
 
 class Sum(Operator):
@@ -22,6 +39,7 @@ class Sum(Operator):
     def __init__(self, dtype: DTypeLike = np.int64):
         self.dtype = np.dtype(dtype)
 
+    @looped(np.int64, sum_runs)
     def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
         """Both become the sum."""
         total = low + high
@@ -46,6 +64,7 @@ class Minimum(Operator):
     def __init__(self, dtype: DTypeLike = np.int64):
         self.dtype = np.dtype(dtype)
 
+    @looped(np.int64, least_of_runs)
     def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
         """Both become the lesser one."""
         least = np.minimum(low, high)

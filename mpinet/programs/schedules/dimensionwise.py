@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import Array, Numbers, Pass
-from mpinet.programs.schedules.pairs import Pairs
+from mpinet.programs.schedules.pairs import Pairs, pairs_of
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
     Phase,
@@ -37,9 +37,12 @@ class Dimensionwise(PassSchedule):
         super().__init__(machine)
         self.dimensions = require_power_of_two(machine.topology)
         self.size = machine.topology.hosts
-        hosted = machine.nodes < self.size
-        self.index = machine.nodes if hosted.all() else machine.nodes[hosted]
-        self._rows = np.where(hosted, np.cumsum(hosted) - 1, -1)
+        self.index = machine.nodes
+        self._rows: Numbers | None = None
+        if self.size < machine.topology.size:
+            hosted = machine.nodes < self.size
+            self.index = machine.nodes[hosted]
+            self._rows = np.where(hosted, np.cumsum(hosted) - 1, -1)
         self._uses: Counter[int] = Counter()
         self._pairs: dict[int, Pairs] = {}
 
@@ -61,7 +64,7 @@ class Dimensionwise(PassSchedule):
             before = self.machine.steps
             received = self.partners(j, state)
             if j not in self._pairs:
-                self._pairs[j] = Pairs(j, self.index, self.rows)
+                self._pairs[j] = pairs_of(j, self.index, self.rows)
             self._pairs[j].operate(sweep.oper, state, received)
             self._uses[j] -= 1
             if self._uses[j] == 0:
@@ -78,7 +81,8 @@ class Dimensionwise(PassSchedule):
     def rows(self, elements: Numbers) -> Numbers:
         """The rows of these elements in a state array; -1 for those that are not here."""
         slots = self.machine.slots(elements)
-        here = (slots >= 0) & (slots < len(self._rows))
-        rows = np.full(len(slots), -1)
-        rows[here] = self._rows[slots[here]]
+        here = (slots >= 0) & (slots < self.machine.placement.count)
+        rows = np.where(here, slots, -1)
+        if self._rows is not None:
+            rows[here] = self._rows[slots[here]]
         return rows

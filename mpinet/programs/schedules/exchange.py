@@ -6,6 +6,7 @@ import numpy as np
 
 from mpinet.machine import Machine
 from mpinet.machine.plan import Plan
+from mpinet.machine.swap import Swap
 from mpinet.programs.operators.operator import Array, Numbers
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
 from mpinet.programs.schedules.ports import ports_towards
@@ -22,9 +23,30 @@ class Exchange(Dimensionwise):
     def __init__(self, machine: Machine):
         super().__init__(machine)
         self._plans: dict[int, tuple[Plan, Numbers | None]] = {}
+        self._swaps: dict[int, Swap | None] = {}
 
     def partners(self, j: int, state: Array) -> Array:
         """One step over the links of dimension j."""
+        if j not in self._swaps:
+            self._swaps[j] = self._swap(j)
+        swap = self._swaps[j]
+        return self._planned(j, state) if swap is None else swap(state)
+
+    def forget(self, j: int) -> None:
+        """Give up the plan, too."""
+        super().forget(j)
+        self._plans.pop(j, None)
+
+    def _swap(self, j: int) -> Swap | None:
+        """The step over dimension j, if it is the same for all processors."""
+        if self.size != self.machine.topology.size:
+            return None
+        one = self.index[:1]
+        ports = ports_towards(self.machine, one, one ^ (1 << j), self.name, first=j)
+        return self.machine.swap(int(ports.sum()), 1 << j)
+
+    def _planned(self, j: int, state: Array) -> Array:
+        """The step over dimension j of processors that use different ports, or anyhow placed."""
         if j not in self._plans:
             self._plans[j] = self._plan(j)
         plan, rows = self._plans[j]
@@ -35,13 +57,8 @@ class Exchange(Dimensionwise):
         in_order[rows] = received
         return in_order
 
-    def forget(self, j: int) -> None:
-        """Give up the plan, too."""
-        super().forget(j)
-        del self._plans[j]
-
     def _plan(self, j: int) -> tuple[Plan, Numbers | None]:
-        """The step over dimension j, and the rows of what it brings (None = in order)."""
+        """The plan of dimension j, and the rows of what it brings (None = in order)."""
         targets = self.index ^ (1 << j)
         ports = ports_towards(self.machine, self.index, targets, self.name, first=j)
         plan = self.machine.plan(self.index, ports)

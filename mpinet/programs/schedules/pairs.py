@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mpinet.programs.operators.operator import Array, Numbers, Oper
+from mpinet.programs.operators.operator import Array, Numbers, Oper, loop_of
 
-PIECE = 2**14
+PIECE = 2**15
 """Most pairs that an operator is given at once: their temporaries stay in the cache."""
 
 SHORT = (2, 4)
-"""Runs of these lengths are gathered: NumPy is slow at rows that short."""
+"""Runs of these lengths are taken column by column: NumPy is slow at rows that short."""
 
 
 def keep_own(oper: Oper, j: int, index: Numbers, own: Array, heard: Array) -> Array:
@@ -45,11 +46,30 @@ def keep_own(oper: Oper, j: int, index: Numbers, own: Array, heard: Array) -> Ar
     return kept
 
 
-class Pairs:
+class Pairs(ABC):
     """The pairs of one dimension that have an element on this rank.
 
     Both processors of a pair know both states after the exchange, and both work out the same; a
     rank that hosts both does so once for the two.
+    """
+
+    @abstractmethod
+    def operate(self, oper: Oper, state: Array, received: Array) -> None:
+        """Replace the states by what the operator makes of the pairs.
+
+        Parameters
+        ----------
+        oper : callable
+            As `Operator.oper`.
+        state : ndarray, shape (k,)
+            The elements' states; changed in place.
+        received : ndarray, shape (k,), or (g, 2, 2^j) where they stand in runs
+            Their partners' states; may be a view of `state`.
+        """
+
+
+def pairs_of(j: int, index: Numbers, rows: Callable[[Numbers], Numbers]) -> Pairs:
+    """The pairs of dimension j.
 
     Parameters
     ----------
@@ -60,64 +80,88 @@ class Pairs:
     rows : callable
         ``rows(elements)``: their rows in a state array; -1 for those on other ranks.
     """
+    if len(index) and (np.diff(index) == 1).all():
+        first, last = int(index[0]), int(index[-1])
+        if first % (2 << j) == 0 == (last + 1) % (2 << j):
+            return Runs(j, index)
+        if first >> j == last >> j:
+            return OneSide(j, index)
+    return Scattered(j, index, rows)
 
-    def __init__(self, j: int, index: Numbers, rows: Callable[[Numbers], Numbers]):
-        self.j = j
+
+class Runs(Pairs):
+    """Consecutive elements: the lower ones stand in runs of 2^j, and the upper ones behind each."""
+
+    def __init__(self, j: int, index: Numbers):
+        self._j = j
         self._index = index
-        self._run = _in_runs(index, j)
-        if not self._run:
-            upper = (index >> j) & 1 == 1
-            partners = rows(index ^ (1 << j))
-            here = partners >= 0
-            both = np.flatnonzero(~upper & here)
-            self._both = list(zip(_pieces(both), _pieces(partners[both]), strict=True))
-            self._lone_low = _pieces(np.flatnonzero(~upper & ~here))
-            self._lone_high = _pieces(np.flatnonzero(upper & ~here))
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
-        """Replace the states by what the operator makes of the pairs.
-
-        Parameters
-        ----------
-        oper : callable
-            As `Operator.oper`.
-        state : ndarray, shape (k,)
-            The elements' states; changed in place.
-        received : ndarray, shape (k,)
-            Their partners' states.
-        """
-        if self._run:
-            self._operate_in_place(oper, state, received)
+        """By the operator's loop, if it has one, else piece by piece."""
+        j, run = self._j, 1 << self._j
+        loop = loop_of(oper, state)
+        if loop is not None and np.may_share_memory(state, received):
+            groups = len(state) >> (j + 1)
+            loop.body(j, state, state[run:], int(self._index[0]), groups, 2 * run, run)
             return
-        j, index = self.j, self._index
+        shape = (-1, 2, run)
+        low, high = state.reshape(shape).swapaxes(0, 1)
+        i, heard = self._index.reshape(shape)[:, 0], received.reshape(shape)[:, 0]
+        rows = max(1, PIECE // run)
+        columns = 1 if run in SHORT else min(PIECE, run)
+        for row in range(0, len(i), rows):
+            for column in range(0, run, columns):
+                at = slice(row, row + rows), slice(column, column + columns)
+                new_low, new_high = oper(j, i[at], low[at], heard[at])
+                if np.may_share_memory(new_low, high[at]):
+                    new_low = new_low.copy()
+                high[at] = new_high  # first: it may be a view of `low`
+                low[at] = new_low
+
+
+class OneSide(Pairs):
+    """Consecutive elements that are all lower or all upper ones: the partners are elsewhere."""
+
+    def __init__(self, j: int, index: Numbers):
+        self._j = j
+        self._upper = bool((index[0] >> j) & 1)
+        self._low = index ^ (1 << j) if self._upper else index
+
+    def operate(self, oper: Oper, state: Array, received: Array) -> None:
+        """Of both results the own one is kept."""
+        low, high = (received, state) if self._upper else (state, received)
+        loop = loop_of(oper, state)
+        if loop is not None:
+            loop.body(self._j, low, high, int(self._low[0]), 1, 0, len(state))
+            return
+        for begin in range(0, len(state), PIECE):
+            at = slice(begin, begin + PIECE)
+            state[at] = oper(self._j, self._low[at], low[at], high[at])[self._upper]
+
+
+class Scattered(Pairs):
+    """Elements in any order, some with partners on this rank and some without."""
+
+    def __init__(self, j: int, index: Numbers, rows: Callable[[Numbers], Numbers]):
+        self._j = j
+        self._index = index
+        upper = (index >> j) & 1 == 1
+        partners = rows(index ^ (1 << j))
+        here = partners >= 0
+        both = np.flatnonzero(~upper & here)
+        self._both = list(zip(_pieces(both), _pieces(partners[both]), strict=True))
+        self._lone_low = _pieces(np.flatnonzero(~upper & ~here))
+        self._lone_high = _pieces(np.flatnonzero(upper & ~here))
+
+    def operate(self, oper: Oper, state: Array, received: Array) -> None:
+        """Piece by piece."""
+        j, index = self._j, self._index
         for at, other in self._both:
             state[at], state[other] = oper(j, index[at], state[at], received[at])
         for at in self._lone_low:
             state[at] = oper(j, index[at], state[at], received[at])[0]
         for at in self._lone_high:
             state[at] = oper(j, index[at] ^ (1 << j), received[at], state[at])[1]
-
-    def _operate_in_place(self, oper: Oper, state: Array, received: Array) -> None:
-        """The same where the lower elements stand in runs of 2^j, and the upper ones behind."""
-        shape = (-1, 2, 1 << self.j)
-        low, high = state.reshape(shape).swapaxes(0, 1)
-        i, heard = self._index.reshape(shape)[:, 0], received.reshape(shape)[:, 0]
-        columns = min(PIECE, 1 << self.j)
-        rows = PIECE // columns
-        for row in range(0, len(i), rows):
-            for column in range(0, 1 << self.j, columns):
-                at = slice(row, row + rows), slice(column, column + columns)
-                new_low, new_high = oper(self.j, i[at], low[at], heard[at])
-                high[at] = new_high  # first: it may be a view of `low`
-                low[at] = new_low
-
-
-def _in_runs(index: Numbers, j: int) -> bool:
-    """Whether the elements are consecutive and form whole pairs of runs of 2^j."""
-    if len(index) == 0 or 1 << j in SHORT:
-        return False
-    whole = index[0] % (2 << j) == 0 and len(index) % (2 << j) == 0
-    return bool(whole and (np.diff(index) == 1).all())
 
 
 def _pieces(rows: Numbers) -> list[Any]:

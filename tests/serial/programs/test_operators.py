@@ -189,10 +189,19 @@ def test_an_operator_may_swap_or_change_the_arrays_it_is_given():
 
 
 def test_pieces_of_a_large_dimension_make_no_difference(monkeypatch):
-    whole = ascend.run(Machine("hypercube:7"), "bitonic-sort", "descend").values
+    whole = ascend.run(Machine("hypercube:7"), "prefix").values
     monkeypatch.setattr(pairs, "PIECE", 8)
-    in_pieces = ascend.run(Machine("hypercube:7"), "bitonic-sort", "descend").values
+    in_pieces = ascend.run(Machine("hypercube:7"), "prefix").values
     assert (whole == in_pieces).all()
+
+
+def test_an_operator_that_overrides_the_rule_of_one_with_a_loop_is_obeyed():
+    class Largest(Minimum):
+        def oper(self, j, i, low, high):
+            return np.maximum(low, high), np.maximum(low, high)
+
+    result = ascend.run(Machine("hypercube:5"), Largest(), values=lambda index: index)
+    assert set(result.values.tolist()) == {31}
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.measure.bisection import Bisection
 from mpinet.measure.distance import disconnected
 from mpinet.measure.wiring import opened
 from mpinet.networks.product import Product
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import wired
 
 Numbers = NDArray[np.int64]
 

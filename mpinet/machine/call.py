@@ -1,0 +1,114 @@
+"""Calls: steps in which processors send an empty message on all their wired ports.
+
+What a call means is `Machine.step` on these ports. In an all-port machine nobody can break the
+port model by it, so that all that is left to do is to find out who hears of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.machine.step import ascend, by_owner
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine.machine import Machine
+
+Numbers = NDArray[np.int64]
+
+DENSE = 16
+"""Where more than one in so many processors hears, all are looked through, else the few sorted."""
+
+
+def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
+    """As `Machine.call`."""
+    nodes = np.ascontiguousarray(nodes, np.int64)
+    if not ascend(nodes):
+        nodes = np.sort(nodes)
+    if not (_goes_unchecked(machine) and _each_once_here(machine, nodes)):
+        inbox = machine.step(*wired(machine.topology, nodes))
+        return np.unique(inbox.nodes)
+    placement, heard = machine.placement, machine.heard
+    room = len(nodes) * machine.topology.ports
+    near = np.empty(min(room, placement.count), np.int64)
+    away = np.empty(room if placement.ranks > 1 else 0, np.int64)
+    sent, new, left = spread_call(
+        machine.topology.neighbor.native,
+        machine.topology.params,
+        nodes,
+        placement.first,
+        heard,
+        near,
+        away,
+    )
+    machine.meters.count(1, sent)
+    near = near[:new]
+    if placement.ranks > 1:
+        leaving, counts = by_owner(machine, away[:left])
+        came = machine.transport.exchange(away[leaving], counts).records - placement.first
+        heard[came] = True
+        near = np.concatenate([near, came])
+    if len(near) * DENSE > placement.count:
+        slots = np.flatnonzero(heard)
+        heard[:] = False
+    else:
+        slots = np.unique(near)
+        heard[slots] = False
+    return machine.nodes[slots]
+
+
+def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
+    """All wired ports of these nodes, as (node, port) pairs."""
+    pairs_nodes = np.repeat(nodes, topology.ports)
+    pairs_ports = np.tile(np.arange(topology.ports), len(nodes))
+    there = topology.neighbor(pairs_nodes, pairs_ports) >= 0
+    return pairs_nodes[there], pairs_ports[there]
+
+
+def _goes_unchecked(machine: Machine) -> bool:
+    """Whether every processor may use all its links at once, and nobody watches them one by one."""
+    model = machine.model
+    all_port = model.send is None and model.receive is None and not model.half_duplex
+    unobserved = not machine.metered and machine.trace is None
+    return machine.topology.links and all_port and unobserved and machine.mapping.contiguous
+
+
+def _each_once_here(machine: Machine, nodes: Numbers) -> bool:
+    """Whether these, which ascend, are processors of this rank, each once."""
+    placement = machine.placement
+    if len(nodes) == 0:
+        return True
+    inside = nodes[0] >= placement.first and nodes[-1] < placement.first + placement.count
+    return bool(inside and (nodes[1:] > nodes[:-1]).all())
+
+
+@kernel(
+    "UniTuple(int64, 3)(port_rule, int64[::1], int64[::1], int64, boolean[::1], int64[::1], "
+    "int64[::1])"
+)
+def spread_call(neighbor_rule, params, nodes, first, heard, near, away):
+    """Mark the processors here that hear a call, and list them; list those elsewhere.
+
+    Returns how many messages were sent, and the lengths of both lists.
+    """
+    neighbor = neighbor_rule.call
+    sent, new, left = 0, 0, 0
+    for i in range(nodes.size):
+        for port in range(params[1]):
+            target = neighbor(nodes[i], port, params)
+            if target < 0:
+                continue
+            sent += 1
+            slot = target - first
+            if slot < 0 or slot >= heard.size:
+                away[left] = target
+                left += 1
+            elif not heard[slot]:
+                heard[slot] = True
+                near[new] = slot
+                new += 1
+    return sent, new, left

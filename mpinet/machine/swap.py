@@ -1,0 +1,110 @@
+"""Planned exchanges of all processors with those whose numbers differ in one bit.
+
+In such a step every processor sends one message and receives one. Nothing is kept for any
+processor, and what stays on the rank is not copied.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import UsageError
+
+if TYPE_CHECKING:
+    from mpinet.machine.machine import Machine
+
+
+class Swap:
+    """A step in which all processors exchange over one dimension; made by `Machine.swap`.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the processors, in contiguous blocks.
+    bit : int
+        The power of two by which the numbers of partners differ.
+    """
+
+    def __init__(self, machine: Machine, bit: int):
+        self._machine = machine
+        self._bit = bit
+        placement = machine.placement
+        self._crosses = bit >= placement.count > 0
+        self._counts = np.zeros(placement.ranks, np.int64)
+        if self._crosses:
+            self._counts[placement.rank ^ bit // placement.count] = placement.count
+
+    def __call__(self, payload: NDArray[Any]) -> NDArray[Any]:
+        """Carry the step out.
+
+        Parameters
+        ----------
+        payload : ndarray, shape (hosted,)
+            A message of every processor.
+
+        Returns
+        -------
+        ndarray, shape (hosted,) or (g, 2, bit)
+            What the processors received, in their order. In the second shape it is a view of
+            `payload`, in which the halves of every pair of runs are exchanged.
+
+        Raises
+        ------
+        UsageError
+            Not as many messages as processors.
+        """
+        machine, count = self._machine, self._machine.placement.count
+        machine.checked(lambda: self._require_messages(payload))
+        machine.meters.count(1, count)
+        if self._crosses:
+            return machine.transport.exchange(payload, self._counts).records
+        return payload.reshape(-1, 2, self._bit)[:, ::-1]
+
+    def _require_messages(self, payload: NDArray[Any]) -> None:
+        count = self._machine.placement.count
+        if payload.shape != (count,):
+            raise UsageError(f"{count} processors send a message each, not {payload.shape}.")
+
+
+def plan_swap(machine: Machine, port: int, bit: int) -> Swap | None:
+    """As `Machine.swap`."""
+    plain = machine.topology.links and not machine.model.half_duplex
+    unobserved = not machine.metered and machine.trace is None
+    if not (plain and unobserved and machine.mapping.contiguous):
+        return None
+    fits = _fits_blocks(machine, bit) and bool(
+        leads_across(
+            machine.topology.neighbor.native,
+            machine.topology.params,
+            machine.placement.first,
+            machine.placement.count,
+            port,
+            bit,
+        )
+    )
+    return Swap(machine, bit) if machine.sum(int(not fits))[0] == 0 else None
+
+
+def _fits_blocks(machine: Machine, bit: int) -> bool:
+    """Whether the partners of this rank's processors are all on it, or all on one other rank."""
+    first, count = machine.placement.first, machine.placement.count
+    if bit < count or count == 0:
+        return first % (2 * bit) == 0 == count % (2 * bit)
+    equal_blocks = count * machine.placement.ranks == machine.topology.size
+    return equal_blocks and count & (count - 1) == 0
+
+
+@kernel("boolean(port_rule, int64[::1], int64, int64, int64, int64)")
+def leads_across(neighbor_rule, params, first, count, port, bit):
+    """Whether the port leads every one of these nodes to that whose number differs in the bit."""
+    neighbor = neighbor_rule.call
+    if port < 0 or port >= params[1]:
+        return False
+    for node in range(first, first + count):
+        if neighbor(node, port, params) != node ^ bit:
+            return False
+    return True
