@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from mpinet import measure
 from mpinet.compiled import rule
 from mpinet.machine import Machine
+from mpinet.machine.call import wired
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.labels import first_row, row_of
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology, wiring
-from mpinet.programs.flood import adjacency, wired
+from mpinet.programs.flood import adjacency
 
 Numbers = NDArray[np.int64]
 Matrix = NDArray[np.int64]
