@@ -98,7 +98,8 @@ def dual_symmetric(topology: str) -> Measured:
 @claim(
     "HDN-S2-rdn-size",
     place="Sec 2",
-    statement="RDN(m,k) has (2m)^(2^k)/2 nodes",
+    statement="RDN(m,k) has (2m)^(2^k)/2 nodes; above 10^7 nodes one cluster is visited, and its "
+    "number of nodes multiplied by the number of clusters to which cross-edges lead",
     claimed=lambda m, k: (2 * m) ** (2**k) // 2,
     grid=points(
         "m = 2..8, k = 0..3; base ring C_m, K2 and for m = 8 the 3-cube",
@@ -272,10 +273,12 @@ def clusters(topology: str) -> dict[str, object]:
     "HDN-S2-cross-count",
     place="Sec 2",
     statement="the highest level gives each node one link; joined super-nodes are joined by s_i "
-    "links; every two clusters of different class are joined",
+    "links; every two clusters of different class are joined, by one pair of super-nodes; "
+    "super-nodes are told apart by their nodes' addresses (C,U,SN)",
     claimed=lambda topology: {
         "links of a node": 1,
         "links of joined super-nodes": net(topology).s(net(topology).k),
+        "pairs of super-nodes that join two clusters": 1,
         "other clusters not joined": 0,
     },
     grid=R1,
@@ -288,6 +291,7 @@ def cross_count(topology: str) -> dict[str, object]:
     return {
         "links of a node": own - lower if isinstance(own, int) and isinstance(lower, int) else own,
         "links of joined super-nodes": found.joined,
+        "pairs of super-nodes that join two clusters": found.pairs,
         "other clusters not joined": found.partners,
     }
 

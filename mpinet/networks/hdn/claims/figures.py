@@ -60,7 +60,7 @@ def figure_4(topology: str) -> dict[str, object]:
     found = measured.dissection(topology)
     return figure(topology) | {
         "super-nodes of a cluster": found.supernodes,
-        "nodes of a super-node": found.joined,
+        "nodes of a super-node": found.inside,
     }
 
 

@@ -128,9 +128,13 @@ class Dissection:
     per_class : object
         Pieces of a class: the number, if it is the same for both.
     supernodes : object
-        Super-nodes of a cluster, that is clusters that its cross-edges lead to.
+        Super-nodes (C, U, SN) of a cluster.
+    inside : object
+        Nodes of a super-node.
     joined : object
-        Cross-edges between two clusters that are joined.
+        Cross-edges between two super-nodes that are joined.
+    pairs : object
+        Pairs of super-nodes that join two clusters of different class.
     partners : object
         Clusters of the other class that a cluster is not joined to.
     same_class : int
@@ -142,7 +146,9 @@ class Dissection:
     clusters: int
     per_class: Any
     supernodes: Any
+    inside: Any
     joined: Any
+    pairs: Any
     partners: Any
     same_class: int
     whole: Any
@@ -155,18 +161,23 @@ def dissection(topology: str) -> Dissection:
     k = network.levels.count
     cluster = pieces(network, cross_port(network, k, k))
     count = int(cluster.max()) + 1
-    side = addresses(topology, k)[:, 0]
+    own = addresses(topology, k)[:, :3]
+    side = own[:, 0]
     sides = np.zeros(count, np.int64)
     sides[cluster] = side
     behind = across(network, cross_port(network, k, k))
-    edges = np.stack([cluster, cluster[behind]], axis=1)
-    pairs, joined = np.unique(edges, axis=0, return_counts=True)
-    leads = np.bincount(pairs[:, 0], minlength=count)
+    edges = np.unique(np.stack([cluster, cluster[behind]], axis=1), axis=0)
+    leads = np.bincount(edges[:, 0], minlength=count)
+    supernodes, inside = np.unique(own, axis=0, return_counts=True)
+    joined, links = np.unique(np.hstack([own, own[behind]]), axis=0, return_counts=True)
+    _, pairs = np.unique(joined[:, [0, 1, 3, 4]], axis=0, return_counts=True)
     return Dissection(
         clusters=count,
         per_class=counted(np.bincount(sides, minlength=2)),
-        supernodes=counted(leads),
-        joined=counted(joined),
+        supernodes=counted(np.unique(supernodes[:, :2], axis=0, return_counts=True)[1]),
+        inside=counted(inside),
+        joined=counted(links),
+        pairs=counted(pairs),
         partners=counted(np.bincount(sides, minlength=2)[1 - sides] - leads),
         same_class=int((side == side[behind]).sum()) // 2,
         whole=counted(np.bincount(cluster)),

@@ -162,26 +162,48 @@ def smallest_ratio() -> Measured:
     return Measured(round(ratios[best], 2), {"S": best})
 
 
+TORUS_BASE, COMPLETE_BASE = "C3^r", "K_m, m = 2^r"
+
+LIMIT = {TORUS_BASE: 0.5 / log2(3), COMPLETE_BASE: 0.0}
+"""Where the cost ratios of RDNs over these bases go as k and r grow."""
+
+PATHS = {TORUS_BASE: 2, COMPLETE_BASE: 1}
+"""The factor r/k along which the points of both bases are taken."""
+
+
+def excess(base: str, r: int, k: int) -> float:
+    """What a cost ratio may be above its limit: it goes to 0 as k and r grow."""
+    return 1 / (2 * r) + 1 / 2**k if base == TORUS_BASE else 2 / r
+
+
 @claim(
     "HDN-X-cr-infimum",
     place="beyond the paper",
-    statement="by Table 2's formulas the least cost ratio of RDNs over C3^r tends to 0.5/log2(3) "
-    "as k and r grow, and over K_m, m = 2^r, to 1.5/(1+r), which goes to 0: it is that within 3 % "
-    "for k <= 30, r <= 60 and r <= 20",
-    relation="~",
-    tolerance=0.03,
-    claimed=lambda base, r, k: 0.5 / log2(3) if base == "C3^r" else 1.5 / (1 + r),
+    statement="by Table 2's formulas the cost ratio of RDNs tends to 0.5/log2(3) over C3^r, with "
+    "k, r -> infinity, and to 0 over K_m, m = 2^r: it is never below its limit, never rises from "
+    "k - 1 to k, and is above the limit by at most 1/(2r) + 1/2^k over C3^r, r = 2k, and 2/r over "
+    "K_m, r = k, that is by 0.0084 and 0.067 at the largest points",
+    relation="<=",
+    claimed=lambda base, r, k: {
+        "above the limit": excess(base, r, k),
+        "below the limit": 0.0,
+        "rise from k - 1": 0.0,
+    },
     grid=points(
-        "formula", [{"base": "C3^r", "r": 60, "k": 30}, {"base": "K_2^r", "r": 20, "k": 30}]
+        "k = 1..30; C3^r with r = 2k up to 60, K_m with r = k; by formula",
+        [{"base": b, "r": way * k, "k": k} for k in range(1, 31) for b, way in PATHS.items()],
     ),
 )
-def limit(base: str, r: int, k: int) -> float:
-    """The least cost ratio up to this r and k by formula: such networks cannot be emulated."""
-    return min(rdn_ratio(base, i, j) for i in range(1, r + 1) for j in range(1, k + 1))
+def limit(base: str, r: int, k: int) -> Measured:
+    """The cost ratio against its limit, by formula: most such networks cannot be emulated."""
+    ratio, above = rdn_ratio(base, r, k), rdn_ratio(base, r, k) - LIMIT[base]
+    before = rdn_ratio(base, r - PATHS[base], k - 1) if k > 1 else ratio
+    values = {"above the limit": above, "below the limit": -above}
+    return Measured(values | {"rise from k - 1": ratio - before}, {"ratio": ratio})
 
 
 def rdn_ratio(base: str, r: int, k: int) -> float:
     """The cost ratio of an RDN by Table 2's formulas."""
-    d0, D0, bits = (2 * r, r, r * log2(3)) if base == "C3^r" else (2**r - 1, 1, r)
+    d0, D0, bits = (2 * r, r, r * log2(3)) if base == TORUS_BASE else (2**r - 1, 1, r)
     diameter = 2**k * D0 + 2 ** (k + 1) - 2
     return (0.5 * (d0 + k) + 0.5 * diameter) / (2**k * (1 + bits) - 1)

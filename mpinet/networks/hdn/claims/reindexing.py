@@ -12,6 +12,7 @@ from mpinet.networks.hdn.claims.grids import (
     FIG10,
     FIG11,
     Members,
+    Net,
     listed,
     net,
     nodes_of,
@@ -122,24 +123,32 @@ def reindex_bijective(topology: str) -> dict[str, int]:
 @claim(
     "HDN-S4-reindex-equal-s",
     place="Sec 4",
-    statement="if SN^{i-1} = SN^i, then N^i = N^{i-1} and SN^i enumerates (C,U,SN)^{i-1} in order",
+    statement="if SN^{i-1} = SN^i, at any level i, then N^i = N^{i-1} and SN^i enumerates "
+    "(C,U,SN)^{i-1} in order",
     relation="all",
     grid=points(
-        "R1 with equal super-nodes at the two highest levels",
-        lambda: listed(of_r1(lambda found: found.k > 1 and found.members[-1] == found.members[-2])),
+        "R1 with equal super-nodes at two consecutive levels",
+        lambda: listed(of_r1(lambda found: bool(equal_to_last(found)))),
     ),
     cost=nodes_of,
 )
 def reindex_equal(topology: str) -> Measured:
-    """At every node of the first cluster."""
-    below, above = cluster_indices(topology)
-    C, U, SN, N = below.T
-    n = int(SN.max()) + 1
-    wrong = np.flatnonzero((above[:, 0] != (C * n + U) * n + SN) | (above[:, 1] != N))
-    if not len(wrong):
-        return Measured(True)
-    first = int(wrong[0])
-    return Measured(False, {"below": below[first].tolist(), "(SN,N)": above[first].tolist()})
+    """At every node and every such level."""
+    for level in equal_to_last(net(topology)):
+        below, above = addresses(topology, level - 1), addresses(topology, level)[:, 2:]
+        C, U, SN, N = below.T
+        n = int(SN.max()) + 1
+        wrong = np.flatnonzero((above[:, 0] != (C * n + U) * n + SN) | (above[:, 1] != N))
+        if len(wrong):
+            first = int(wrong[0])
+            where = {"level": level, "node": first, "below": below[first].tolist()}
+            return Measured(False, where | {"(SN,N)": above[first].tolist()})
+    return Measured(True)
+
+
+def equal_to_last(found: Net) -> list[int]:
+    """The levels whose super-nodes are those of the level before."""
+    return [i for i in range(2, found.k + 1) if found.members[i - 1] == found.members[i - 2]]
 
 
 @claim(

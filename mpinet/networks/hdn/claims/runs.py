@@ -23,10 +23,10 @@ MENDED, PRINTED = "algorithm2", "printed"
 ROOTS = 16
 """Roots that are drawn in networks beyond R1."""
 
-MESSAGES, INFORMED, LAST, SENT, RECEIVED, AGAIN, COUNTS = range(7)
+MESSAGES, INFORMED, LAST, ENDED, SENT, RECEIVED, AGAIN, COUNTS = range(8)
 """What a run is described by: messages; informed nodes; the last step with a message to a node
-that had none; most messages that a node sent, and received, in a step; messages to nodes that had
-one already."""
+that had none; the last one with any message; most messages that a node sent, and received, in a
+step; messages to nodes that had one already."""
 
 
 @kernel(
@@ -53,6 +53,7 @@ def run(schedule_rule, wiring, root, steps, params, wires, since, heard, counts)
             for port in range(answer % SPAN, answer % SPAN + ports):
                 v = neighbor(u, port, wires)
                 counts[MESSAGES] += 1
+                counts[ENDED] = step
                 heard[v] += 1
                 counts[RECEIVED] = max(counts[RECEIVED], heard[v])
                 if since[v] < 0:
@@ -71,8 +72,10 @@ class Runs:
     ----------
     steps, most_steps : Measured
         Length of the shortest and of the longest schedule.
-    last : Measured
-        Earliest step in which the last node was informed.
+    last, most_last : Measured
+        Earliest and latest step in which the last node was informed.
+    most_ended : Measured
+        Latest step in which any node, informed or not, received something.
     fewest_informed : Measured
         Informed nodes.
     messages : Measured
@@ -86,6 +89,8 @@ class Runs:
     steps: Measured
     most_steps: Measured
     last: Measured
+    most_last: Measured
+    most_ended: Measured
     fewest_informed: Measured
     messages: Measured
     sent: Measured
@@ -118,6 +123,8 @@ def runs(topology: str, algorithm: str) -> Runs:
         steps=extreme(COUNTS, lowest[COUNTS]),
         most_steps=extreme(COUNTS, highest[COUNTS]),
         last=extreme(LAST, lowest[LAST]),
+        most_last=extreme(LAST, highest[LAST]),
+        most_ended=extreme(ENDED, highest[ENDED]),
         fewest_informed=extreme(INFORMED, lowest[INFORMED]),
         messages=extreme(MESSAGES, highest[MESSAGES]),
         sent=extreme(SENT, highest[SENT]),
