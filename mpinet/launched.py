@@ -16,6 +16,11 @@ def launched_rank() -> int:
     return _first_number(RANK_VARIABLES, 0)
 
 
+def is_launched() -> bool:
+    """Whether a launcher has started this process, be it as the only rank."""
+    return any(name in os.environ for name in SIZE_VARIABLES + RANK_VARIABLES)
+
+
 def _first_number(variables: tuple[str, ...], default: int) -> int:
     for name in variables:
         if os.environ.get(name, "").isdigit():

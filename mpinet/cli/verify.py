@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from mpinet.cli.job import Job
 from mpinet.cli.options import add_common
 from mpinet.errors import UsageError
+from mpinet.launched import is_launched
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +72,11 @@ def _arguments(typed: list[str]) -> dict[str, str]:
             raise UsageError(f"--at takes NAME=VALUE, not {word!r}.")
         found[name] = value
     return found
+
+
+def shows_colours() -> bool:
+    """Whether standard output is a person's terminal; a launcher may give ranks one of its own."""
+    return sys.stdout.isatty() and not is_launched() and "NO_COLOR" not in os.environ
 
 
 class Listing(Job):
@@ -135,7 +142,7 @@ class Verify(Job):
         """The ledger, by paper."""
         from mpinet.report.ledger.terminal import ledger
 
-        return ledger(result, coloured=sys.stdout.isatty())
+        return ledger(result, coloured=shows_colours())
 
     def lasting(self, result: Any) -> Any:
         """The verdicts without the times."""
