@@ -19,6 +19,7 @@ from mpinet.machine.arbitration import Arbiter
 from mpinet.machine.ends import Delivered, Ends, with_room
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
+from mpinet.machine.step import ascend
 from mpinet.networks.routing import Routing
 
 Numbers = NDArray[np.int64]
@@ -278,7 +279,8 @@ class Router:
         owners = np.empty(leaves, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
         grants, granted = self._grants()
-        self._advance_kernel(live)(
+        advance, _ = self._kernels(live)
+        advance(
             machine.topology.neighbor.native,
             self.routing.decide.native,
             machine.mapping.rule.native,
@@ -314,11 +316,12 @@ class Router:
         self._ends.book()
         return leaving[: ledger[hop.LEAVING]], owners[: ledger[hop.LEAVING]], moves
 
-    def _advance_kernel(self, live: int) -> Kernel:
-        """The pass over all messages, with the rules compiled in if there are very many."""
-        if live < INLINED_FROM:
-            return hop.advance
-        return hop.inlining(self.machine.topology.neighbor.rule, self.routing.decide)
+    def _kernels(self, messages: int) -> tuple[Kernel, Kernel]:
+        """The loops over messages, with the rules compiled in if there are very many."""
+        if messages < INLINED_FROM:
+            return hop.advance, hop.settle
+        neighbor = self.machine.topology.neighbor.rule
+        return hop.inlining(neighbor, self.routing.decide, self.routing.words, self._width)
 
     def _grants(self) -> tuple[int, NDArray[np.bool_]]:
         """How channels are granted in this step, and to whom where ranks had to agree on it."""
@@ -349,14 +352,15 @@ class Router:
             return
         residents = self.live
         self._reserve(residents + len(rows))
-        hop.settle(
+        _, settle = self._kernels(len(rows))
+        settle(
             self.machine.topology.neighbor.native,
             self.routing.decide.native,
             self.machine.topology.params,
             self.routing.params,
             self.routing.words,
             rows,
-            np.argsort(rows[:, hop.NUMBER], kind="stable"),
+            in_order_of(np.ascontiguousarray(rows[:, hop.NUMBER])),
             self._node,
             self._port,
             self._number,
@@ -371,7 +375,7 @@ class Router:
         self._ends.book()
         if self.fifo:
             self._words[residents : self.live, -1] = self._ledger[hop.STEP]
-        else:
+        elif 0 < residents < self.live and self._number[residents] < self._number[residents - 1]:
             hop.merge(
                 self._node,
                 self._port,
@@ -408,3 +412,8 @@ class Router:
             f"{who} does not come to an end: message {number} is at processor {node} after "
             f"{self._hops[place]} hops."
         )
+
+
+def in_order_of(numbers: Numbers) -> Numbers:
+    """The places of different numbers in ascending order."""
+    return np.arange(len(numbers)) if ascend(numbers) else np.argsort(numbers)
