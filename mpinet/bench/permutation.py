@@ -49,6 +49,7 @@ def make_router(
     numbers = pattern.sent_by(machine)
     sources, targets = pattern.ends(numbers)
     router = Router(machine, routing)
+    router.reserve(len(numbers))
 
     def run() -> None:
         router.inject(sources, targets, numbers, pattern.total)

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from mpinet.compiled import Kernel, Rule, inlined, kernel
+from mpinet.compiled import Compiled, Kernel, Rule, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.placement import TO_POSITION, owner_of
 from mpinet.machine.step import PORTS_PER_WORD
@@ -86,7 +86,7 @@ def inlining(
     That takes seconds, once for all these, and makes a hop cheaper by a third.
     """
     name = f"{neighbor.name}_{decide.name}_{header_words}_{width}"
-    parts = {
+    parts: dict[str, Compiled | int] = {
         "INLINED": True,
         "HEADER_WORDS": header_words,
         "WIDTH": width,

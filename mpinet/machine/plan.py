@@ -117,8 +117,7 @@ class Plan:
         self._count()
         if self._machine.transport.size == 1:
             return rows[:0]
-        leaving = rows[self._sender_slots[self._leaving]]
-        return self._machine.transport.exchange(leaving, self._counts).records
+        return self._machine.transport.exchange(rows[self._leaving_rows], self._counts).records
 
     def origins(self) -> Places:
         """Where `spread` leaves what `nodes` receive: rows of its argument, or of its result.
@@ -133,6 +132,14 @@ class Plan:
         return narrow(np.concatenate([self._sender_slots, behind])[self._sources])
 
     _leaving: Places = np.empty(0, np.int32)
+
+    @cached_property
+    def _leaving_rows(self) -> Places | slice:
+        """The slots whose messages leave this rank, in the order in which they do."""
+        slots = self._sender_slots[self._leaving]
+        first = int(slots[0]) if len(slots) else 0
+        in_a_row = np.array_equal(slots, np.arange(first, first + len(slots)))
+        return slice(first, first + len(slots)) if in_a_row else slots
 
     def _check(self, payload: NDArray[Any]) -> None:
         """As `enforcement.check_payload`."""

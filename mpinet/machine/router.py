@@ -30,7 +30,7 @@ POLICIES = ("oldest", "fifo")
 INJECTED_AT_ONCE = 1 << 18
 """Messages whose rows are made at a time, so that injection needs little memory beside them."""
 
-INLINED_FROM = 1 << 15
+INLINED_FROM = 1 << 13
 """Messages on a rank from which on rules are worth being compiled into the loop over them."""
 
 NUMBER_BITS = 40
@@ -97,6 +97,12 @@ class Router:
         self._number = np.zeros(0, np.int64)
         self._hops = np.zeros(0, np.int32)
         self._words = np.zeros((0, self._width), np.int64)
+
+    def reserve(self, messages: int) -> None:
+        """Make ready for so many messages on this rank: room for them, and compiled loops."""
+        self._reserve(messages)
+        for kernel in self._kernels(messages):
+            kernel.native  # noqa: B018 (compiles it)
 
     def inject(
         self,
