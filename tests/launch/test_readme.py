@@ -17,6 +17,9 @@ FILES = {
     "arcs.py": "class Arcs",
     "greedy.py": "class Greedy",
     "gcd.py": "class Gcd",
+    "wheels.py": "WHEEL-D",
+    "echo.py": "def echo",
+    "relay.py": "def relay",
 }
 
 
