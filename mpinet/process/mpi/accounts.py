@@ -18,7 +18,7 @@ Interval = tuple[int, int]
 OWN_ROOM = os.path.dirname(os.path.abspath(__file__))
 
 
-@dataclass
+@dataclass(slots=True)
 class Account:
     """One kind of call on one line.
 
@@ -26,6 +26,8 @@ class Account:
     ----------
     kind, file, line
         The call's name, and where it is written.
+    number : int
+        The same on all ranks: it tells the rank that has opened the account, too.
     calls : int
         How often processors have made it.
     sent : int
@@ -39,6 +41,7 @@ class Account:
     kind: str
     file: str
     line: int
+    number: int = -1
     calls: int = 0
     sent: int = 0
     messages: int = 0
@@ -62,42 +65,39 @@ class Account:
 class Accounts:
     """The accounts that this rank's processors have opened.
 
-    An account's number is the same on all ranks: it names the rank that has opened it, too.
-
     Parameters
     ----------
     rank, ranks : int
         This rank, and of how many.
+
+    Attributes
+    ----------
+    accounts : list of Account
+        By their order of opening.
     """
 
     def __init__(self, rank: int, ranks: int) -> None:
         self.accounts: list[Account] = []
         self._rank = rank
         self._ranks = ranks
-        self._numbers: dict[tuple[str, CodeType, int], int] = {}
+        self._places: dict[tuple[str, int, int], Account] = {}
+        self._codes: list[CodeType] = []
 
-    def at(self, kind: str, frame: FrameType) -> int:
-        """The number of the account of a call that a frame makes."""
-        key = kind, frame.f_code, frame.f_lasti
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = self._open(kind, frame)
-        self.of(number).calls += 1
-        return number
+    def at(self, kind: str, frame: FrameType) -> Account:
+        """The account of a call that a frame makes."""
+        place = kind, id(frame.f_code), frame.f_lasti
+        account = self._places.get(place)
+        if account is None:
+            account = self._places[place] = self._open(kind, frame)
+        return account
 
-    def of(self, number: int) -> Account:
-        """An account that this rank's processors have opened."""
-        return self.accounts[number // self._ranks]
-
-    def add(self, number: int, size: int) -> None:
-        """Note that a message's body of so many bytes is sent."""
-        self.of(number).sent += size
-
-    def _open(self, kind: str, frame: FrameType) -> int:
-        """Open an account."""
+    def _open(self, kind: str, frame: FrameType) -> Account:
+        """Open an account; the code is kept, so that its identity stays its own."""
+        self._codes.append(frame.f_code)
+        number = len(self.accounts) * self._ranks + self._rank
         file = shown(frame.f_code.co_filename)
-        self.accounts.append(Account(kind, file, frame.f_lineno))
-        return (len(self.accounts) - 1) * self._ranks + self._rank
+        self.accounts.append(Account(kind, file, frame.f_lineno, number))
+        return self.accounts[-1]
 
 
 def books(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import wraps
+from sys import _getframe
 from typing import Any, TypeVar
 
-from mpinet.process.mpi.processor import OUTSIDE
 from mpinet.process.mpi.world import World
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,12 +32,13 @@ def call(method: F) -> F:
     def called(*arguments: Any, **named: Any) -> Any:
         world = running.world
         here = world.current
-        if here.account != OUTSIDE:
+        if here.account is not None:
             return method(*arguments, **named)
-        here.account = world.accounts.at(kind, sys._getframe(1))
+        here.account = account = world.accounts.at(kind, _getframe(1))
+        account.calls += 1
         try:
             return method(*arguments, **named)
         finally:
-            here.account = OUTSIDE
+            here.account = None
 
     return called  # type: ignore[return-value]

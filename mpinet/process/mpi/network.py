@@ -7,6 +7,8 @@ sets out, and to the receiver when the envelope (all packets of it) has come.
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,8 @@ class Network:
 
     Attributes
     ----------
+    now : int
+        Steps since the beginning.
     arrivals : Arrivals
         What messages have cost that arrived on this rank.
     """
@@ -58,15 +62,10 @@ class Network:
             machine, machine.topology.routing(routing), payload_words=3, keep=True
         )
         self._packet = packet
-        self._began = machine.steps
+        self.now = 0
         self._keys = 0
         self._sent: list[tuple[int, int, int, Message]] = []
         self._bodies: dict[int, Message] = {}
-
-    @property
-    def now(self) -> int:
-        """Steps since the beginning."""
-        return self._machine.steps - self._began
 
     @property
     def unsent(self) -> int:
@@ -99,26 +98,26 @@ class Network:
         """
         if sent:
             self._set_out()
-        self._router.step()
+        self.now += self._router.step()
         return self._received()
 
     def _set_out(self) -> None:
         """Give the router what processors have sent, and the bodies to the receivers' ranks."""
-        rows = sorted(self._sent, key=lambda row: row[0])
-        self._sent = []
-        machine, count = self._machine, len(rows)
-        sources = np.fromiter((row[0] for row in rows), np.int64, count)
-        targets = np.fromiter((row[1] for row in rows), np.int64, count)
-        accounts = np.fromiter((row[2] for row in rows), np.int64, count)
+        sent, self._sent = self._sent, []
+        sent.sort(key=itemgetter(0))
+        machine, count = self._machine, len(sent)
+        rows = np.fromiter(chain.from_iterable(one[:3] for one in sent), np.int64, 3 * count)
+        sources, targets, accounts = np.ascontiguousarray(rows.reshape(-1, 3).T)
+        messages = [one[3] for one in sent]
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
-        self._give_bodies(targets, keys, [row[3] for row in rows])
+        self._give_bodies(targets, keys, messages)
         payload = np.empty((count, 3), np.int64)
         payload[:, KEY] = keys
         payload[:, ACCOUNT] = accounts
         payload[:, BORN] = self.now
         if self._packet is not None:
-            packets = np.fromiter((row[3].missing for row in rows), np.int64, count)
+            packets = np.array([one.missing for one in messages], np.int64)
             sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
             payload = np.repeat(payload, packets, axis=0)
         total = machine.topology.size * AT_ONCE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from mpinet.process.mpi.accounts import Account
 from mpinet.process.mpi.events import Event
 from mpinet.process.mpi.matching import Posted, Unexpected
 
@@ -20,8 +21,8 @@ class Processor:
         The script's thread.
     main : ModuleType
         The script's ``__main__``.
-    account : int
-        The account of the call that it is in, `OUTSIDE` if in none.
+    account : Account or None
+        The account of the call that it is in, if it is in one.
     since : int
         The step after which it began to wait.
     awaited : Event, tuple of Event or None
@@ -53,7 +54,7 @@ class Processor:
         self.id = number
         self.thread: Any = None
         self.main: ModuleType | None = None
-        self.account = OUTSIDE
+        self.account: Account | None = None
         self.since = 0
         self.awaited: Event | tuple[Event, ...] | None = None
         self.posted: Posted | None = None
@@ -104,7 +105,3 @@ class Strand(Processor):
     def unexpected(self, unexpected: Unexpected | None) -> None:
         if hasattr(self, "processor"):
             self.processor.unexpected = unexpected
-
-
-OUTSIDE = -1
-"""The account of a processor that is in no call."""

@@ -98,7 +98,8 @@ def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
     """What one processor waits for, and where."""
     address = world.machine.topology.address(processor.id)
     name = f"{processor.id}" if address == str(processor.id) else f"{processor.id} {address}"
-    account = world.accounts.of(processor.account)
+    account = processor.account
+    assert account is not None
     events = _events(processor)
     awaited = " or ".join(event.said for event in events[:3]) or "something to come"
     if len(events) > 3:

@@ -127,12 +127,13 @@ class World:
 
     def _round(self) -> bool:
         """Let processors go on, and the machine make a step; whether there is more to do."""
+        modules = sys.modules
         while self._ready:
             ready, self._ready = self._ready, []
             for processor in ready:
                 self.current = processor
                 if processor.main is not None:
-                    sys.modules["__main__"] = processor.main
+                    modules["__main__"] = processor.main
                 processor.thread.switch()
         sent, under_way, polling, wanted, running, ended = self.machine.sum(
             self.network.unsent,
@@ -285,17 +286,19 @@ class World:
         message = Message(context, source, tag, data)
         if self._packet is not None:
             message.missing = max(1, -(-len(data) // self._packet))
-        self.accounts.add(here.account, len(data))
+        account = here.account
+        assert account is not None
+        account.sent += len(data)
         matching = None
         if synchronous:
             matching = Matching(here, context, said)
             key = next(self._keys)
             self._synchronous[key] = matching
-            message.sync = here.id, key, here.account
+            message.sync = here.id, key, account.number
         if target == here.id:
             self._hand_to(here, message)
         else:
-            self.network.send(here.id, target, here.account, message)
+            self.network.send(here.id, target, account.number, message)
         return matching
 
     def receive(self, context: int, source: int, tag: int) -> Message:
@@ -364,14 +367,7 @@ class World:
 
     def _hand_to(self, processor: Processor, message: Message) -> None:
         """Give a message to the receive that waits for it; keep it if none does."""
-        receive = None
-        if processor.posted is not None:
-            receive = processor.posted.take(message)
-            if not processor.posted:
-                processor.posted = None
-        awaited = processor.awaited
-        if receive is None and type(awaited) is Receive and awaited.number < 0:
-            receive = awaited if awaited.fits(message) else None
+        receive = self._receive_for(processor, message)
         if receive is None:
             if processor.unexpected is None:
                 processor.unexpected = Unexpected()
@@ -381,6 +377,21 @@ class World:
         self.happened(receive)
         if message.sync is not None:
             self._tell_sender(processor, message)
+
+    @staticmethod
+    def _receive_for(processor: Processor, message: Message) -> Receive | None:
+        """The receive that a message is for: one posted earlier, or the one that blocks."""
+        posted = processor.posted
+        if posted is not None:
+            receive = posted.take(message)
+            if not posted:
+                processor.posted = None
+            if receive is not None:
+                return receive
+        awaited = processor.awaited
+        if type(awaited) is Receive and awaited.number < 0 and awaited.fits(message):
+            return awaited
+        return None
 
     def _tell_sender(self, processor: Processor, message: Message) -> None:
         """Tell a synchronous send that it has been matched."""
