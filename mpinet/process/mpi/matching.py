@@ -58,6 +58,9 @@ class Unexpected:
             del self._lines[key]
         message.taken = True
         self._taken += 1
+        while self._arrivals and self._arrivals[0].taken:
+            self._arrivals.popleft()
+            self._taken -= 1
         if 2 * self._taken > len(self._arrivals):
             self._arrivals = deque(self)
             self._taken = 0
