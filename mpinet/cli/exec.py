@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, make_machine, topology_of
@@ -13,12 +13,26 @@ from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.tables import fields, table
 
+if TYPE_CHECKING:
+    from mpinet.process.mpi.accounts import Account
+    from mpinet.process.mpi.source import Source
+
+PATTERNS = ("tree", "exchange", "binomial", "direct")
+"""What collectives can be told to use."""
+
 SHOWN = 24
 """Most lines of the script whose costs are shown to a person."""
+
+COSTS = ("calls", "messages", "hops", "bytes", "steps")
+"""What a kind of call, or a call on a line, has cost."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The network, the script, what it gets."""
+    parser.usage = (
+        "%(prog)s --on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]\n"
+        "(what follows SCRIPT.py, MODULE or CODE belongs to the script)"
+    )
     parser.add_argument(
         "--on",
         dest="topology",
@@ -41,11 +55,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="buffered",
         help="whether send and Send return at once or wait for their receives (default buffered)",
     )
+    parser.add_argument(
+        "--collectives",
+        choices=PATTERNS,
+        help="whom their messages go to (default: the machine's own broadcast tree, partners "
+        "whose ranks differ in one bit where those are neighbours, else a binomial tree)",
+    )
     add_machine(parser, ports="one")
     add_common(parser)
-    parser.add_argument("script", type=Path, metavar="SCRIPT.py", help="the mpi4py script")
+    rest = argparse.REMAINDER
+    parser.add_argument("-m", dest="module", nargs=rest, metavar="MODULE", help="run a module")
+    parser.add_argument("-c", dest="code", nargs=rest, metavar="CODE", help="run code as it stands")
     parser.add_argument(
-        "arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="what the script gets"
+        "script", nargs=rest, metavar="SCRIPT.py ARGS ..", help="the mpi4py script, what it gets"
     )
 
 
@@ -56,37 +78,48 @@ def prepare(options: argparse.Namespace) -> Job:
         topology.routing(options.routing)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
-    return Exec(options, topology)
+    source, arguments = _script(options)
+    return Exec(options, topology, source, arguments)
 
 
 class Exec(Job):
     """A script on every processor."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology):
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        source: Source,
+        arguments: list[str],
+    ):
         super().__init__()
         self.topology = topology.name
         self._options = options
         self._network = topology
+        self._source = source
+        self._arguments = arguments
 
     def run(self, transport: Any, watch: Any) -> Any:
         """Run it."""
         from mpinet.process.mpi.script import run_script
+        from mpinet.process.mpi.trees import Pattern
 
         options = self._options
         machine = make_machine(options, self._network, transport)
         self.model = machine.model.as_json()
         found = run_script(
             machine,
-            options.script,
-            options.arguments,
+            self._source,
+            self._arguments,
             options.routing,
             options.packet,
             options.sends == "synchronous",
             watch,
             sys.stderr if options.json else sys.stdout,
+            None if options.collectives is None else Pattern(options.collectives),
         )
         return {
-            "script": str(options.script),
+            "script": self._source.name,
             "processors": found.processors,
             "steps": found.steps,
             "messages": sum(one.messages for one in found.accounts),
@@ -96,30 +129,73 @@ class Exec(Job):
             "unreceived_at": [
                 {"processor": node, "messages": count} for node, count in found.unreceived_at
             ],
+            "output_sha256": found.output,
+            "kinds": [{"call": one.kind, **_costs(one)} for one in found.kinds],
             "calls": [
-                {
-                    "call": one.kind,
-                    "file": one.file,
-                    "line": one.line,
-                    "calls": one.calls,
-                    "messages": one.messages,
-                    "hops": one.hops,
-                    "bytes": one.sent,
-                    "steps": one.steps,
-                }
+                {"call": one.kind, "file": one.file, "line": one.line, **_costs(one)}
                 for one in found.accounts
             ],
         }
 
     def show(self, result: Any) -> str:
-        """The counts, and what each line has cost."""
+        """The counts, and what each kind of call and each line has cost."""
         names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
-        text = f"{result['script']} on {self.topology}\n{fields({n: result[n] for n in names})}"
-        calls = result["calls"]
-        columns = ("calls", "messages", "hops", "bytes", "steps")
-        rows = [
-            (f"{one['file']}:{one['line']}", one["call"], *(str(one[name]) for name in columns))
-            for one in calls[:SHOWN]
-        ]
-        more = f"\n.. and {len(calls) - SHOWN} more" if len(calls) > SHOWN else ""
-        return f"{text}\n\n{table(rows, ('line', 'call', *columns))}{more}"
+        counts = {name: result[name] for name in names}
+        if result["unreceived_at"]:
+            first = result["unreceived_at"][0]
+            counts["first of these"] = f"{first['messages']} at processor {first['processor']}"
+        parts = [f"{result['script']} on {self.topology}\n{fields(counts)}"]
+        if result["kinds"]:
+            parts += [_kinds(result["kinds"]), _lines(result["calls"])]
+        return "\n\n".join(parts)
+
+
+def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
+    """What is to be run, and what it gets.
+
+    Raises
+    ------
+    UsageError
+        Nothing is named.
+    """
+    from mpinet.process.mpi import source
+
+    named = (
+        ("script", lambda name: source.file(Path(name))),
+        ("module", source.module),
+        ("code", source.line),
+    )
+    for option, read in named:
+        words = getattr(options, option)
+        if words:
+            return read(words[0]), words[1:]
+    raise UsageError("exec: there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE.")
+
+
+def _costs(account: Account) -> dict[str, int]:
+    """What an account says of costs."""
+    one = account
+    return dict(zip(COSTS, (one.calls, one.messages, one.hops, one.sent, one.steps), strict=True))
+
+
+def _kinds(kinds: list[dict[str, Any]]) -> str:
+    """What each kind of call has cost, the costliest first."""
+    return table([(one["call"], *_cells(one)) for one in kinds], ("call", *COSTS))
+
+
+def _lines(calls: list[dict[str, Any]]) -> str:
+    """What calls have cost on the costliest lines, in the order of the script."""
+    costliest = sorted(calls, key=lambda one: (-one["steps"], -one["hops"], -one["calls"]))[:SHOWN]
+    rows = [
+        (f"{one['file']}:{one['line']}", one["call"], *_cells(one))
+        for one in calls
+        if one in costliest
+    ]
+    rest = len(calls) - len(rows)
+    more = f"\n.. and {rest} more that cost no more than these" if rest else ""
+    return f"{table(rows, ('line', 'call', *COSTS))}{more}"
+
+
+def _cells(one: dict[str, Any]) -> list[str]:
+    """Costs as a row shows them."""
+    return [str(one[name]) for name in COSTS]

@@ -51,6 +51,7 @@ class Session:
         """Do it all; the exit status."""
         try:
             options = self._parse()
+            self._json = options.json  # the word may have been meant for a script
             job = self._prepare(options)
         except SystemExit as ended:
             return int(ended.code or 0)

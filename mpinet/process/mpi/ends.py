@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from hashlib import sha256
+from typing import TextIO
 
 import numpy as np
 
 from mpinet.errors import ProgramError
 from mpinet.machine import Machine
+from mpinet.process.mpi.failure import named, told
 from mpinet.process.mpi.processor import Processor
 from mpinet.process.values import from_bytes, to_bytes
 
-if TYPE_CHECKING:
-    from mpinet.process.mpi.world import World
+Line = tuple[int, bool, str]
+"""Who prints, whether to the standard error, and what."""
 
 
 class Ends:
@@ -40,13 +39,19 @@ class Ends:
         self._machine = machine
         self._out = out
         self._errors = sys.stderr
-        self._printed: list[tuple[int, bool, str]] = []
+        self._written = sha256()
+        self._printed: list[Line] = []
         self._failed: tuple[int, str] | None = None
 
     @property
     def news(self) -> int:
         """How much there is to settle on this rank."""
         return len(self._printed) + (self._failed is not None)
+
+    @property
+    def output(self) -> str:
+        """The SHA-256 of what has been written to the standard output; on rank 0."""
+        return self._written.hexdigest()
 
     def say(self, processor: Processor, error: bool, text: str) -> None:
         """Print what a processor prints when the round is over."""
@@ -63,14 +68,20 @@ class Ends:
         self.unreceived[slot] += 1
 
     def fail(self, processor: Processor, error: BaseException, step: int) -> None:
-        """Note that a processor has failed; of several in one round the lowest counts."""
+        """Note that a processor has failed; of several in one round the lowest counts.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            It is no failure of the processor's: somebody wants to stop the run.
+        """
+        if isinstance(error, KeyboardInterrupt):
+            raise error
         if isinstance(error, SystemExit) and error.code in (None, 0):
             return
         if self._failed is None or processor.id < self._failed[0]:
-            self._failed = (
-                processor.id,
-                f"Processor {processor.id}, after step {step}: {_told(error)}",
-            )
+            name = named(self._machine.topology, processor.id)
+            self._failed = processor.id, f"Processor {name}, after step {step}, {told(error)}"
 
     def settle(self) -> None:
         """Print what was printed, by processor, and end the run if one has failed (collective).
@@ -82,11 +93,10 @@ class Ends:
         """
         transport = self._machine.transport
         printed, self._printed = self._printed, []
-        together: list[tuple[int, bool, str]] = []
+        together: list[Line] = []
         for share in transport.gather(to_bytes(printed)):
             together += from_bytes(share)
-        for _, error, text in sorted(together, key=lambda one: one[0]):
-            (self._errors if error else self._out).write(text)
+        self._write(sorted(together, key=lambda line: line[0]))
         none = self._machine.topology.size
         own = none if self._failed is None else self._failed[0]
         lowest = -self._machine.max(-own)[0]
@@ -96,61 +106,13 @@ class Ends:
             transport.fail(ProgramError(self._failed[1]))
         self._machine.sum(0)
 
-
-def _told(error: BaseException) -> str:
-    """An error as its processor's person reads it: the traceback within the script."""
-    if isinstance(error, SystemExit):
-        return f"the script ends with {error.code!r}."
-    within = error.__traceback__
-    lines = traceback.format_exception(error.with_traceback(within))
-    return "".join(lines).rstrip()
-
-
-class Printing:
-    """A stream on which processors print.
-
-    Parameters
-    ----------
-    world : World
-        Knows who prints.
-    error : bool
-        Whether it is the standard error.
-    """
-
-    encoding = "utf-8"
-
-    def __init__(self, world: World, error: bool):
-        self._world = world
-        self._error = error
-
-    def write(self, text: str) -> int:
-        """Print when the round is over."""
-        self._world.ends.say(self._world.current, self._error, text)
-        return len(text)
-
-    def writelines(self, lines: Iterator[str]) -> None:
-        """Print lines."""
-        for line in lines:
-            self.write(line)
-
-    def flush(self) -> None:
-        """Nothing waits here."""
-
-    def isatty(self) -> bool:
-        """Processors have no terminal."""
-        return False
-
-    def fileno(self) -> int:
-        """The file below, for those who need one."""
-        return 2 if self._error else 1
-
-
-@contextmanager
-def printing(world: World) -> Iterator[None]:
-    """Within it, what is printed is what processors print."""
-    streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = Printing(world, False), Printing(world, True)
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = streams
+    def _write(self, lines: list[Line]) -> None:
+        """Write what processors have printed, on rank 0."""
+        for _, error, text in lines:
+            if error:
+                self._errors.write(text)
+            else:
+                self._out.write(text)
+                self._written.update(text.encode(errors="surrogatepass"))
+        self._out.flush()
+        self._errors.flush()

@@ -97,6 +97,12 @@ class Receive(Event):
         return self.context
 
 
+class Arrival(Receive):
+    """The arrival of a message that a receive would get; nobody gets it by that."""
+
+    __slots__ = ()
+
+
 class Matching(Event):
     """The matching receive of a synchronous send.
 
@@ -164,3 +170,24 @@ class Completion(Event):
     def place(self) -> int:
         """The context of what it waits for."""
         return 0 if self._awaited is None else self._awaited.place
+
+
+class Promise(Event):
+    """The completion of a request that the script itself completes."""
+
+    __slots__ = ()
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "its own Grequest.Complete"
+
+    @property
+    def peer(self) -> int:
+        """Nobody else."""
+        return PROC_NULL
+
+    @property
+    def place(self) -> int:
+        """No context in particular."""
+        return 0

@@ -2,47 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from typing import Any
 
 from mpinet.process.mpi.calls import running
-from mpinet.process.mpi.contexts import COLLECTIVES
 from mpinet.process.mpi.events import Matching, Receive
-from mpinet.process.mpi.groups import Group
+from mpinet.process.mpi.members import Members
 from mpinet.process.mpi.message import Message
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
-from mpinet.process.mpi.world import World
 
 TAG_LIMIT: int = 2**31 - 1
 """Highest tag."""
 
 
-class Membership:
-    """A communicator, as one of its members holds it.
-
-    Parts of a communicator's face rest on this class: they send by `_send`, receive by `_receive`
-    and `_post`, and within collectives by `_tell` and `_hear`.
+class Holding:
+    """What a processor keeps of a communicator that it has, whichever face it uses.
 
     Attributes
     ----------
-    _name_of_context : hashable
-        The same for all members, different from all other communicators'.
+    name : str
+        Its name.
+    topology : Any
+        Its arrangement as a grid or graph, if it has one.
+    attributes : dict from int to Any, or None
+        Values by the numbers of their keys.
+    info : Any
+        Its hints.
+    errhandler : Any
+        Its error handler.
+    agreed, neighbored : int
+        How many calls that make communicators, and neighbour collectives, it has made on it.
+    """
+
+    __slots__ = (
+        "agreed",
+        "attributes",
+        "errhandler",
+        "info",
+        "name",
+        "neighbored",
+        "topology",
+    )
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.topology: Any = None
+        self.attributes: dict[int, Any] | None = None
+        self.info: Any = None
+        self.errhandler: Any = None
+        self.agreed = 0
+        self.neighbored = 0
+
+
+class Membership:
+    """A communicator, as one of its members holds it.
+
+    Parts of a communicator's face rest on this class: they send by `_send`, and receive by
+    `_receive` and `_post`.
+
+    Attributes
+    ----------
     _context : int
         The context's number on this rank.
-    _group : Group
+    _group : Members
         The members by rank.
-    _others : Group
+    _others : Members
         Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
     """
 
-    _name_of_context: Hashable
     _context: int
-    _group: Group
-    _others: Group
-
-    @property
-    def world(self) -> World:
-        """The run."""
-        return running.world
+    _group: Members
+    _others: Members
 
     @property
     def rank(self) -> int:
@@ -53,6 +82,15 @@ class Membership:
     def size(self) -> int:
         """Members."""
         return len(self._group.members)
+
+    @property
+    def _holding(self) -> Holding:
+        """What the running processor keeps of it."""
+        kept = running.world.current.remembered()
+        holding: Holding | None = kept.get(self._context)
+        if holding is None:
+            holding = kept[self._context] = Holding()
+        return holding
 
     def _processor(self, rank: int) -> int:
         """The processor of a rank.
@@ -102,14 +140,3 @@ class Membership:
             self._processor(source)
         if tag != ANY_TAG and not 0 <= tag <= TAG_LIMIT:
             raise REAL.Exception(REAL.ERR_TAG)
-
-    def _tell(self, target: int, tag: int, data: bytes) -> None:
-        """Within a collective, send a body to a rank."""
-        running.world.send(
-            self._context + COLLECTIVES, self.rank, tag, self._processor(target), data
-        )
-
-    def _hear(self, source: int, tag: int) -> bytes:
-        """Within a collective, wait for a body from a rank."""
-        body: bytes = running.world.receive(self._context + COLLECTIVES, source, tag).data
-        return body

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
-from mpinet.process.mpi.communicator import Comm, Intracomm, own, whole
+from mpinet.process.mpi import attached, beside, environment, errhandlers
+from mpinet.process.mpi.communicator import (
+    Cartcomm,
+    Comm,
+    Distgraphcomm,
+    Graphcomm,
+    Intercomm,
+    Intracomm,
+    Topocomm,
+    own,
+    whole,
+)
+from mpinet.process.mpi.errhandlers import Errhandler
+from mpinet.process.mpi.groups import GROUP_EMPTY, GROUP_NULL, Group
+from mpinet.process.mpi.messages import MESSAGE_NO_PROC, MESSAGE_NULL, Message
+from mpinet.process.mpi.operators import PREDEFINED, Op
 from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.refusals import RefusedModule, refuse_rest, refused, refusing
+from mpinet.process.mpi.requests import REQUEST_NULL, Grequest, Prequest, Request
 from mpinet.process.mpi.world import World
 
 LOCAL_CLASSES = (
     "BottomType",
     "BufferAutomaticType",
     "Datatype",
-    "Errhandler",
     "Exception",
     "InPlaceType",
     "Info",
@@ -36,71 +53,125 @@ LOCAL_FUNCTIONS = (
     "Alloc_mem",
     "Compute_dims",
     "Free_mem",
+    "Get_abi_fortran_info",
+    "Get_abi_info",
+    "Get_abi_version",
     "Get_address",
     "Get_error_class",
     "Get_error_string",
-    "Get_hw_resource_info",
     "Get_library_version",
     "Get_version",
     "Pcontrol",
+    "Remove_error_class",
+    "Remove_error_code",
+    "Remove_error_string",
+    "_addressof",
+    "_datatype_create",
+    "_datatype_decode",
+    "_handleof",
+    "_sizeof",
+    "_typealign",
+    "_typecode",
     "get_vendor",
 )
 """Functions of the real mpi4py that have no effect on others."""
 
-CLASSES = {"Comm": Comm, "Intracomm": Intracomm}
+LOCAL_MEMBERS = {"Op": ("handle",)}
+"""Members of real classes that have no effect on others, where the class is our own."""
+
+CLASSES: dict[str, type[Any]] = {
+    "Cartcomm": Cartcomm,
+    "Comm": Comm,
+    "Distgraphcomm": Distgraphcomm,
+    "Errhandler": Errhandler,
+    "Graphcomm": Graphcomm,
+    "Grequest": Grequest,
+    "Group": Group,
+    "Intercomm": Intercomm,
+    "Intracomm": Intracomm,
+    "Message": Message,
+    "Op": Op,
+    "Prequest": Prequest,
+    "Request": Request,
+    "Topocomm": Topocomm,
+}
 """Classes of our own in place of the real ones."""
 
+for _name, _cls in CLASSES.items():
+    _cls.__module__ = REAL.__name__
+    refuse_rest(_cls, getattr(REAL, _name), LOCAL_MEMBERS.get(_name, ()))
 
-class Unsupported(NotImplementedError):
-    """A call that the emulated MPI does not have; names it."""
+for _name in ("File", "Session", "Win"):
+    CLASSES[_name] = refused(getattr(REAL, _name))
 
+CONSTANTS: dict[str, Any] = {
+    **PREDEFINED,
+    **errhandlers.PREDEFINED,
+    **{f"{name.upper()}_NULL": CLASSES[name]() for name in ("File", "Session", "Win")},
+    "COMM_NULL": Comm(),
+    "GROUP_EMPTY": GROUP_EMPTY,
+    "GROUP_NULL": GROUP_NULL,
+    "MESSAGE_NO_PROC": MESSAGE_NO_PROC,
+    "MESSAGE_NULL": MESSAGE_NULL,
+    "REQUEST_NULL": REQUEST_NULL,
+}
+"""Objects of our classes in place of the real ones."""
 
-def refusing(name: str) -> Callable[..., NoReturn]:
-    """A function that says what cannot be called."""
-
-    def refuse(*arguments: Any, **named: Any) -> NoReturn:
-        raise Unsupported(f"MPI.{name} is not part of the emulated MPI.")
-
-    return refuse
-
-
-def refuse_rest(cls: type[Any], real: type[Any]) -> None:
-    """Let a class of our own refuse what only the real class could do."""
-    for name in dir(real):
-        owner = next(one for one in cls.__mro__ if name in vars(one))
-        if not name.startswith("_") and owner.__module__ == REAL.__name__:
-            setattr(cls, name, refusing(f"{real.__name__}.{name}"))
+FUNCTIONS = {**environment.FUNCTIONS, **attached.FUNCTIONS, **beside.FUNCTIONS}
+"""Functions of our own in place of the real ones."""
 
 
 def stand_in() -> ModuleType:
     """The module that scripts import as ``mpi4py.MPI``, for the run under way."""
-    module = ModuleType("mpi4py.MPI", REAL.__doc__)
+    module = ModuleType(REAL.__name__, REAL.__doc__)
+    module.__file__ = REAL.__file__
+    module.__spec__ = ModuleSpec(REAL.__name__, None, origin=REAL.__file__)
     names = vars(module)
     for name, value in vars(REAL).items():
-        if isinstance(value, type):
-            names[name] = value if name in LOCAL_CLASSES else CLASSES.get(name)
-        elif callable(value) and not isinstance(value, (REAL.Op, REAL.Pickle)):
-            names[name] = value if name in LOCAL_FUNCTIONS else refusing(name)
-        elif not name.startswith("__"):
-            names[name] = value
-    names["COMM_WORLD"], names["COMM_SELF"], names["COMM_NULL"] = whole(), own(), Comm()
+        if not name.startswith("__"):
+            names[name] = _in_place_of(name, value)
+    names["COMM_WORLD"], names["COMM_SELF"] = whole(), own()
     return module
+
+
+def _in_place_of(name: str, value: Any) -> Any:
+    """What the stand-in has in place of something that the real module has."""
+    for ours in (CLASSES, CONSTANTS, FUNCTIONS):
+        if name in ours:
+            return ours[name]
+    if name in LOCAL_CLASSES or name in LOCAL_FUNCTIONS:
+        return value
+    if callable(value) and not isinstance(value, REAL.Pickle):
+        return refusing(f"MPI.{name}")
+    return value
 
 
 @contextmanager
 def emulated(world: World) -> Iterator[None]:
     """Within it, ``from mpi4py import MPI`` gives the emulated MPI."""
-    real = sys.modules["mpi4py"]
-    package = ModuleType("mpi4py", real.__doc__)
-    vars(package).update(vars(real))
-    package.MPI = stand_in()  # type: ignore[attr-defined]
-    replaced = {name: one for name, one in sys.modules.items() if name.split(".")[0] == "mpi4py"}
-    for name in replaced:
-        del sys.modules[name]
-    sys.modules["mpi4py"], sys.modules["mpi4py.MPI"] = package, package.MPI
+    replaced = _taken()
+    sys.modules.update(_package(replaced["mpi4py"]))
     try:
         yield
     finally:
-        for name in [name for name in sys.modules if name.split(".")[0] == "mpi4py"]:
-            del sys.modules[name]
+        _taken()
         sys.modules.update(replaced)
+
+
+def _taken() -> dict[str, ModuleType]:
+    """The modules of mpi4py, which are imported no longer."""
+    names = [name for name in sys.modules if name.split(".")[0] == "mpi4py"]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+def _package(real: ModuleType) -> dict[str, ModuleType]:
+    """The package's modules that differ from the real ones; others are imported from its files."""
+    package = ModuleType(real.__name__, real.__doc__)
+    for name, value in vars(real).items():
+        if not isinstance(value, ModuleType):
+            setattr(package, name, value)
+    package.rc = type(real.rc)()  # type: ignore[attr-defined]
+    package.MPI = stand_in()  # type: ignore[attr-defined]
+    package.futures = RefusedModule("mpi4py.futures")  # type: ignore[attr-defined]
+    modules = {f"mpi4py.{name}": getattr(package, name) for name in ("rc", "MPI", "futures")}
+    return {"mpi4py": package, **modules}

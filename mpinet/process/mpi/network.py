@@ -18,10 +18,13 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.machine.step import by_owner
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
 from mpinet.process.mpi.accounts import Arrivals
 from mpinet.process.mpi.contexts import Contexts
 from mpinet.process.mpi.message import Message
 from mpinet.process.values import from_bytes, to_bytes
+from mpinet.programs.embed import preferring_links
 
 Numbers = NDArray[np.int64]
 
@@ -40,7 +43,7 @@ class Network:
     machine : Machine
         Moves the envelopes, under its port model.
     routing : str or None
-        The routing's name (default: the network's first).
+        The routing's name (default: the network's first, and between neighbours the link).
     packet : int or None
         Bytes of a packet; None: every message is one.
 
@@ -59,7 +62,7 @@ class Network:
         self._machine = machine
         self._contexts = contexts
         self._router = Router(
-            machine, machine.topology.routing(routing), payload_words=3, keep=True
+            machine, _routing(machine.topology, routing), payload_words=3, keep=True
         )
         self._packet = packet
         self.now = 0
@@ -175,6 +178,13 @@ class Network:
         message = self._bodies[key]
         message.missing -= 1
         return message.missing == 0
+
+
+def _routing(topology: Topology, name: str | None) -> Routing:
+    """The routing that a person has named; where none, what also keeps to collectives' links."""
+    if name is not None:
+        return topology.routing(name)
+    return preferring_links(topology, topology.routing())
 
 
 def _numbers(sources: Numbers) -> Numbers:

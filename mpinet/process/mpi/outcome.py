@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.process.mpi.accounts import Account, books
+from mpinet.process.mpi.accounts import Account, books, union
 from mpinet.process.mpi.world import World
 from mpinet.process.values import from_bytes, to_bytes
 
@@ -16,7 +17,7 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to; on ranks other than 0 without accounts.
+    """What a run came to; on ranks other than 0 without accounts and output.
 
     Attributes
     ----------
@@ -26,6 +27,8 @@ class Outcome:
         Messages that processors have ended without.
     unreceived_at : list of (int, int)
         The first processors with such messages, and how many each.
+    output : str
+        The SHA-256 of what processors have printed to the standard output.
     accounts : list of Account
         What each kind of call cost on each line.
     """
@@ -35,7 +38,13 @@ class Outcome:
     hops: int
     unreceived: int
     unreceived_at: list[tuple[int, int]]
+    output: str
     accounts: list[Account]
+
+    @property
+    def kinds(self) -> list[Account]:
+        """What each kind of call cost on all lines, the costliest first."""
+        return by_kind(self.accounts)
 
 
 def outcome(world: World) -> Outcome:
@@ -49,4 +58,20 @@ def outcome(world: World) -> Outcome:
     accounts = books(shares, arrivals)
     hops, total = machine.sum(sum(one.hops for one in accounts), int(unreceived.sum()))
     found = sorted(place for some in places for place in some)[:NAMED]
-    return Outcome(world.size, world.network.now, hops, total, found, accounts)
+    steps, output = world.network.now, world.ends.output
+    return Outcome(world.size, steps, hops, total, found, output, accounts)
+
+
+def by_kind(accounts: Iterable[Account]) -> list[Account]:
+    """Accounts summed by kind of call, the costliest first; `file` and `line` say nothing."""
+    found: dict[str, Account] = {}
+    for account in accounts:
+        whole = found.setdefault(account.kind, Account(account.kind, "", 0))
+        whole.calls += account.calls
+        whole.sent += account.sent
+        whole.messages += account.messages
+        whole.hops += account.hops
+        whole.intervals += account.intervals
+    for whole in found.values():
+        whole.intervals = union(whole.intervals)
+    return sorted(found.values(), key=lambda one: (-one.steps, -one.hops, -one.calls, one.kind))

@@ -105,3 +105,7 @@ class Strand(Processor):
     def unexpected(self, unexpected: Unexpected | None) -> None:
         if hasattr(self, "processor"):
             self.processor.unexpected = unexpected
+
+    def remembered(self) -> dict[Any, Any]:
+        """What communicators keep for the processor."""
+        return self.processor.remembered()

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import TextIO
 
-from mpinet.errors import FileError
 from mpinet.machine import Machine
+from mpinet.process.mpi import source
+from mpinet.process.mpi.atend import at_end_of_processors, call_last
 from mpinet.process.mpi.calls import running
-from mpinet.process.mpi.ends import printing
 from mpinet.process.mpi.module import emulated
 from mpinet.process.mpi.outcome import Outcome, outcome
 from mpinet.process.mpi.processor import Processor
+from mpinet.process.mpi.source import Source
+from mpinet.process.mpi.streams import streams
+from mpinet.process.mpi.trees import Pattern
 from mpinet.process.mpi.world import World
 from mpinet.process.running import rare_collections
 
 
 def run_script(
     machine: Machine,
-    script: Path,
+    script: Path | Source,
     arguments: Sequence[str] = (),
     routing: str | None = None,
     packet: int | None = None,
     synchronous: bool = False,
     watch: Callable[[int], None] = lambda step: None,
     out: TextIO | None = None,
+    pattern: Pattern | None = None,
 ) -> Outcome:
     """Run an mpi4py script on every processor (collective).
 
@@ -36,7 +42,7 @@ def run_script(
     ----------
     machine : Machine
         The machine; every processor that is no switch is a rank of the script's world.
-    script : Path
+    script : Path or Source
         The script.
     arguments : sequence of str
         What it finds in ``sys.argv`` behind its name.
@@ -50,6 +56,8 @@ def run_script(
         Called after every step with the number of steps so far.
     out : text file, optional
         Where rank 0 writes what processors print (default: the standard output).
+    pattern : Pattern, optional
+        What all collectives use (default: what suits the network).
 
     Raises
     ------
@@ -60,44 +68,48 @@ def run_script(
     Deadlock
         Processors wait for messages that nobody will send; names a cycle of them.
     """
-    code = compiled(script)
-    world = World(machine, routing, packet, synchronous, out or sys.stdout)
+    whole = script if isinstance(script, Source) else source.file(script)
+    world = World(machine, routing, packet, synchronous, out or sys.stdout, pattern)
     running.world = world
 
     def program(processor: Processor) -> None:
-        main = ModuleType("__main__")
-        main.__file__ = str(script)
-        main.__builtins__ = __builtins__  # type: ignore[attr-defined]
+        main = _main(whole)
         processor.main = sys.modules["__main__"] = main
-        exec(code, main.__dict__)
+        sys.argv = [whole.name, *arguments]
+        if whole.package:
+            import_module(whole.package)
+        try:
+            exec(whole.code, main.__dict__)
+        except SystemExit as ended:
+            call_last(main.__dict__)
+            raise ended
+        call_last(main.__dict__)
 
-    with rare_collections(), _as_a_script(script, arguments), emulated(world), printing(world):
+    with (
+        rare_collections(),
+        _interpreter(whole.folder),
+        at_end_of_processors(),
+        emulated(world),
+        streams(world),
+    ):
         world.run(program, watch)
     return outcome(world)
 
 
-def compiled(script: Path) -> CodeType:
-    """A script's code.
-
-    Raises
-    ------
-    FileError
-        It cannot be read, or is no Python.
-    """
-    try:
-        return compile(script.read_bytes(), str(script), "exec", dont_inherit=True)
-    except OSError as error:
-        raise FileError(f"{script} cannot be read: {error.strerror}.") from None
-    except (SyntaxError, ValueError) as error:
-        raise FileError(f"{script} is no Python: {error}.") from None
+def _main(script: Source) -> ModuleType:
+    """A processor's ``__main__``, before it runs."""
+    main = ModuleType("__main__")
+    main.__builtins__ = builtins  # type: ignore[attr-defined]
+    main.__package__ = script.package or None
+    main.__dict__.update(script.attributes)
+    return main
 
 
 @contextmanager
-def _as_a_script(script: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """Within it, the interpreter is as a script finds it."""
+def _interpreter(folder: str) -> Iterator[None]:
+    """Within it, the interpreter imports as for a script in a folder; its settings come back."""
     argv, path = sys.argv, list(sys.path)
-    sys.argv = [str(script), *arguments]
-    sys.path.insert(0, str(script.resolve().parent))
+    sys.path.insert(0, folder)
     try:
         yield
     finally:

@@ -20,12 +20,12 @@ from mpinet.process.mpi import waiting
 from mpinet.process.mpi.accounts import Accounts
 from mpinet.process.mpi.contexts import Contexts
 from mpinet.process.mpi.ends import Ends
-from mpinet.process.mpi.events import Completion, Event, Matching, Receive
+from mpinet.process.mpi.events import Arrival, Completion, Event, Matching, Receive
 from mpinet.process.mpi.matching import Posted, Unexpected
 from mpinet.process.mpi.message import Message
 from mpinet.process.mpi.network import Network
 from mpinet.process.mpi.processor import Processor, Strand
-from mpinet.process.mpi.trees import Trees
+from mpinet.process.mpi.trees import Pattern, Trees
 
 PATIENCE = 1000
 """Rounds in which processors ask in vain whether something has come before they are starved."""
@@ -49,6 +49,8 @@ class World:
         Whether standard sends wait for their receives, as large messages do on real machines.
     out : text file
         Where rank 0 writes what processors print.
+    pattern : Pattern, optional
+        What all collectives use (default: what suits the network).
 
     Attributes
     ----------
@@ -69,6 +71,7 @@ class World:
         packet: int | None = None,
         synchronous: bool = False,
         out: TextIO = sys.stdout,
+        pattern: Pattern | None = None,
     ):
         self.machine = machine
         self.size = machine.topology.hosts
@@ -76,7 +79,7 @@ class World:
         self.contexts = Contexts(self.size)
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.ends = Ends(machine, out)
-        self.trees = Trees(machine)
+        self.trees = Trees(machine, pattern)
         self.network = Network(machine, self.contexts, routing, packet)
         self.processors: list[Processor | None] = [
             Processor(number) if number < self.size else None for number in machine.nodes.tolist()
@@ -89,6 +92,7 @@ class World:
         self._polling: list[Processor] = []
         self._strands: set[Strand] = set()
         self._running = len(self.processors) - self.processors.count(None)
+        self._to_self = 0
         self._in_vain = 0
         self._hub = getcurrent()
         self._closed = False
@@ -135,9 +139,10 @@ class World:
                 if processor.main is not None:
                     modules["__main__"] = processor.main
                 processor.thread.switch()
-        sent, under_way, polling, wanted, running, ended = self.machine.sum(
+        sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
             self.network.unsent,
             self.network.under_way,
+            self._to_self,
             len(self._polling),
             len(self.trees.wanted),
             self._running,
@@ -145,7 +150,7 @@ class World:
         )
         if ended:
             self.ends.settle()
-        self._ready, self._polling = self._polling, []
+        self._ready, self._polling, self._to_self = self._polling, [], 0
         if wanted:
             self._ready += self.trees.grow()
             return True
@@ -154,7 +159,7 @@ class World:
             for slot, message in zip(*self.network.advance(sent > 0), strict=True):
                 self._deliver(slot, message)
             return True
-        self._in_vain += polling > 0
+        self._in_vain = 0 if to_self else self._in_vain + (polling > 0)
         if running and (not polling or self._in_vain > PATIENCE):
             waiting.explain(self, polling)
         return running > 0
@@ -296,6 +301,7 @@ class World:
             self._synchronous[key] = matching
             message.sync = here.id, key, account.number
         if target == here.id:
+            self._to_self += 1
             self._hand_to(here, message)
         else:
             self.network.send(here.id, target, account.number, message)
@@ -372,6 +378,9 @@ class World:
             if processor.unexpected is None:
                 processor.unexpected = Unexpected()
             processor.unexpected.add(message)
+            awaited = processor.awaited
+            if type(awaited) is Arrival and awaited.fits(message):
+                self.happened(awaited)
             return
         receive.message = message
         self.happened(receive)

@@ -69,6 +69,23 @@ def test_a_result_has_the_fields_of_the_contract(command):
     assert FIELDS[command] <= set(result(command))
 
 
+def test_the_result_of_a_script_has_the_fields_of_the_contract(tmp_path):
+    (tmp_path / "script.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.bcast(1)\n")
+    done = run("exec --on ring:6 --json script.py --out ignored", tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert set(document) == ENVELOPE
+    found = document["result"]
+    costs = {"call", "calls", "messages", "hops", "bytes", "steps"}
+    assert set(found) == {
+        "script", "processors", "steps", "messages", "hops", "bytes", "unreceived",
+        "unreceived_at", "output_sha256", "kinds", "calls",
+    }  # fmt: skip
+    assert [set(row) for row in found["kinds"]] == [costs]
+    assert [set(row) for row in found["calls"]] == [costs | {"file", "line"}]
+    assert found["calls"][0]["line"] == 2 and found["messages"] == 5
+
+
 def test_rows_have_the_fields_of_the_contract():
     wanted = {"name", "parameters", "range", "example", "paper", "specification"}
     assert all(wanted <= set(row) for row in result("topologies"))
@@ -184,6 +201,7 @@ def test_out_files_hold_the_result(tmp_path):
         ("route ring:6 --dist", "unrecognized arguments"),
         ("show debruijn:14 --routing x", "unrecognized arguments"),
         ("route debruijn:14", "no routing rule of its own"),
+        ("exec script.py --on ring:6", "the following arguments are required: --on"),
     ],
 )
 def test_wrong_usage_gets_one_sentence_and_status_2(command, said):

@@ -1,0 +1,1 @@
+"""Small mpi4py scripts, for ``mpinet exec`` and ``mpirun`` alike."""

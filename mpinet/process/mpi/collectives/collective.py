@@ -1,0 +1,133 @@
+"""One collective call, as one of the members takes part in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.process.mpi.calls import running
+from mpinet.process.mpi.collectives.shapes import Binomial, Own, Shape, Star
+from mpinet.process.mpi.contexts import COLLECTIVES
+from mpinet.process.mpi.members import Members
+from mpinet.process.mpi.membership import Membership
+from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.trees import Pattern
+from mpinet.process.mpi.world import World
+
+OBJECTS = "barrier bcast gather scatter allgather alltoall reduce allreduce scan exscan".split()
+"""Collectives of Python objects."""
+
+BUFFERS = (
+    "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv "
+    "Alltoallw Reduce Allreduce Reduce_scatter_block Reduce_scatter Scan Exscan".split()
+)
+"""Collectives of buffers, which can also be begun, and prepared."""
+
+KINDS = {
+    name: number
+    for number, name in enumerate(
+        [*OBJECTS, *BUFFERS, *(f"I{name.lower()}" for name in BUFFERS)]
+        + [f"{name}_init" for name in BUFFERS]
+    )
+}
+"""Numbers of all collectives: those of different kinds do not match."""
+
+
+class Collective:
+    """One collective call, as one of the members takes part in it.
+
+    Messages of several collectives of one communicator that are under way together do not mix,
+    since each has a tag of its own; so have those that should not have met.
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    context : int
+        Number of the context of its messages.
+    members : Members
+        The members.
+    rank : int
+        The member's own.
+    tag : int
+        The call's tag, the same for all members.
+
+    Attributes
+    ----------
+    size : int
+        Members.
+    """
+
+    __slots__ = ("_context", "_members", "_tag", "_world", "rank", "size")
+
+    def __init__(self, world: World, context: int, members: Members, rank: int, tag: int):
+        self._world = world
+        self._context = context
+        self._members = members
+        self._tag = tag
+        self.rank = rank
+        self.size = len(members.members)
+
+    @classmethod
+    def of(cls, comm: Membership, kind: str) -> Collective:
+        """The running processor's next collective on a communicator.
+
+        Members call a communicator's collectives in one order, so that each can count them.
+        """
+        world = running.world
+        context = comm._context + COLLECTIVES
+        counted = world.current.remembered()
+        number = counted[context] = counted.get(context, 0) + 1
+        tag = number * len(KINDS) + KINDS[kind]
+        return cls(world, context, comm._others, comm.rank, tag)
+
+    def tell(self, rank: int, body: Any) -> None:
+        """Send a body to a member.
+
+        Parameters
+        ----------
+        rank : int
+            The member.
+        body : bytes, Items or Runs
+            What nobody changes any more; its length is its bytes.
+        """
+        self._world.send(self._context, self.rank, self._tag, self._members.members[rank], body)
+
+    def hear(self, rank: int) -> Any:
+        """Wait for a body from a member."""
+        return self._world.receive(self._context, rank, self._tag).data
+
+    def shape(self, root: int) -> Shape:
+        """The tree along which a root informs the members, or hears from them."""
+        trees = self._world.trees
+        if trees.pattern is Pattern.DIRECT:
+            return Star(self.rank, self.size, root)
+        if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
+            tree = self._world.tree(self._members.members[root])
+            if tree is not None:
+                return Own(self._members, self.rank, tree)
+        return Binomial(self.rank, self.size, root)
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether members exchange with partners rather than by way of a root."""
+        trees = self._world.trees
+        if trees.pattern is not None:
+            return trees.pattern is Pattern.EXCHANGE
+        return self._whole and isinstance(self._members.members, range) and trees.doubling
+
+    @property
+    def _whole(self) -> bool:
+        """Whether all processors of the machine are members."""
+        return self.size == self._world.size
+
+
+def require_root(comm: Membership, root: int) -> None:
+    """Raise an error unless a rank is that of a member.
+
+    Raises
+    ------
+    Exception
+        ``ERR_ROOT``: it is not.
+    """
+    if not 0 <= root < comm.size:
+        raise REAL.Exception(REAL.ERR_ROOT)

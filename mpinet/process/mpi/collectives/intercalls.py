@@ -1,0 +1,88 @@
+"""A communicator's collectives between two groups: those of objects, and how others are done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mpinet.process.mpi.calls import call
+from mpinet.process.mpi.collectives import between, interplans
+from mpinet.process.mpi.collectives.between import Between, require_remote_root
+from mpinet.process.mpi.collectives.objects import ObjectCollectives, Operator, dumped
+from mpinet.process.mpi.intercommunicator import RemoteCalls
+from mpinet.process.mpi.objects import dumps, loads
+from mpinet.process.mpi.operators import SUM
+from mpinet.process.mpi.real import REAL
+
+
+class InterCollectives(RemoteCalls, ObjectCollectives):
+    """Collectives as `mpi4py.MPI.Intercomm` has them."""
+
+    _plans = interplans
+
+    def _collective(self, kind: str) -> Between:
+        """The running processor's next collective, for a plan."""
+        return Between(self, kind)
+
+    @call
+    def barrier(self) -> None:
+        """Wait until all members of the other group have called."""
+        between.barrier(Between(self, "barrier"))
+
+    @call
+    def bcast(self, obj: Any = None, root: int = 0) -> Any:
+        """Bring the root's object to all members of the other group."""
+        require_remote_root(self, root)
+        body = dumps(obj) if root == REAL.ROOT else None
+        return _loaded(between.broadcast(Between(self, "bcast"), root, body))
+
+    @call
+    def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
+        """Bring an object of every member of the other group to the root, by rank."""
+        require_remote_root(self, root)
+        items = between.gather(Between(self, "gather"), root, dumps(sendobj))
+        return None if items is None else [loads(item) for item in items]
+
+    @call
+    def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
+        """Bring an object of the root's to every member of the other group."""
+        require_remote_root(self, root)
+        items = dumped(sendobj, self.remote_size) if root == REAL.ROOT else ()
+        return _loaded(between.scatter(Between(self, "scatter"), root, items))
+
+    @call
+    def allgather(self, sendobj: Any) -> list[Any]:
+        """Bring an object of every member to all of the other group, by rank."""
+        items = between.allgather(Between(self, "allgather"), dumps(sendobj))
+        return [loads(item) for item in items]
+
+    @call
+    def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
+        """Bring an object of every member to every one of the other group, by rank."""
+        items = dumped(sendobj, self.remote_size)
+        return [loads(item) for item in between.alltoall(Between(self, "alltoall"), items)]
+
+    @call
+    def reduce(self, sendobj: Any, op: Operator = SUM, root: int = 0) -> Any:
+        """Combine the objects of all members of the other group at the root."""
+        require_remote_root(self, root)
+        own, fold = self._operand(sendobj, op)
+        body = between.reduce(Between(self, "reduce"), root, own if root >= 0 else None, fold)
+        return _loaded(body)
+
+    @call
+    def allreduce(self, sendobj: Any, op: Operator = SUM) -> Any:
+        """Combine the objects of all members of each group for all of the other one."""
+        own, fold = self._operand(sendobj, op)
+        return loads(between.allreduce(Between(self, "allreduce"), own, fold))
+
+    def scan(self, sendobj: Any, op: Operator = SUM) -> Any:
+        """There is none between groups."""
+        interplans.scan()
+
+    exscan = scan
+
+
+def _loaded(body: bytes | None) -> Any:
+    """The object of a body, if there is one."""
+    return None if body is None else loads(body)

@@ -1,0 +1,63 @@
+"""The element types of arrays that show themselves by DLPack alone.
+
+A capsule holds a C structure with the array's description. The real MPI finds the memory in it;
+the type of the elements is read here, on any device, without touching the memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+CPU = 1
+"""DLPack's number of the host."""
+
+TENSOR_AT = {"dltensor": 0, "dltensor_versioned": 32}
+"""Where an array's description begins in a capsule's structure, by the capsule's name."""
+
+TYPE_AT = 20
+"""Where the elements' type is in an array's description: kind, bits and lanes."""
+
+INTEGERS = {8: "b", 16: "h", 32: "i", 64: "l"}
+FLOATS = {16: "e", 32: "f", 64: "d", 128: "g"}
+
+CODES = {
+    **{(0, bits): code for bits, code in INTEGERS.items()},
+    **{(1, bits): code.upper() for bits, code in INTEGERS.items()},
+    **{(2, bits): code for bits, code in FLOATS.items()},
+    **{(5, 2 * bits): f"Z{code}" for bits, code in FLOATS.items()},
+    (6, 8): "?",
+}
+"""Codes of elements, as the buffer protocol has them, by DLPack's kind and bits."""
+
+_name = ctypes.pythonapi.PyCapsule_GetName
+_name.restype, _name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+
+def code_of(array: Any) -> str:
+    """The code of an array's elements; that of bytes if there is none.
+
+    Parameters
+    ----------
+    array : object
+        Has ``__dlpack__`` and ``__dlpack_device__``.
+    """
+    capsule = _capsule(array)
+    name = _name(capsule)
+    address = _pointer(capsule, name) + TENSOR_AT[name.decode()] + TYPE_AT
+    kind, bits, lanes = struct.unpack("=BBH", ctypes.string_at(address, 4))
+    if kind == 2 and lanes == 2:
+        kind, bits, lanes = 5, 2 * bits, 1
+    return CODES.get((kind, bits), "B") if lanes == 1 else "B"
+
+
+def _capsule(array: Any) -> Any:
+    """An array's capsule, of the newest version that it knows."""
+    stream = {} if array.__dlpack_device__()[0] == CPU else {"stream": -1}
+    try:
+        return array.__dlpack__(max_version=(1, 0), copy=False, **stream)
+    except TypeError:
+        return array.__dlpack__(**stream)

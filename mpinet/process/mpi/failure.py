@@ -1,0 +1,88 @@
+"""How a processor's script fails, as its person reads it: where, why, and the way to that line."""
+
+from __future__ import annotations
+
+import traceback
+from types import FrameType, TracebackType
+
+from mpinet.errors import MpinetError
+from mpinet.networks.topology import Topology
+from mpinet.process.where import place
+
+OWN = frozenset({"greenlet", "importlib", "mpi4py", "mpinet", "runpy"})
+"""Packages whose frames are not the script's business."""
+
+
+class Aborted(BaseException):
+    """A script has called MPI's ``Abort``.
+
+    Parameters
+    ----------
+    code : int
+        What it has given.
+    """
+
+    def __init__(self, code: int):
+        super().__init__(code)
+        self.code = code
+
+
+def named(topology: Topology, processor: int) -> str:
+    """A processor's number, and its address where that is another one."""
+    address = topology.address(processor)
+    return address if address == str(processor) else f"{processor} {address}"
+
+
+def told(error: BaseException) -> str:
+    """Where a script has failed and why; for an error of its own with the traceback within it."""
+    where = _raised_at(error.__traceback__)
+    if isinstance(error, SystemExit):
+        return f"{where}: the script ends with {_status(error.code)}."
+    if isinstance(error, Aborted):
+        return f"{where}: the script aborts with status {error.code}."
+    if isinstance(error, MpinetError):
+        return f"{where}: {error}"
+    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{where}: {why}\n{_traceback(error)}"
+
+
+def _status(code: object) -> str:
+    """What a script ends with: a status, or what it says instead of one."""
+    return f"status {code:d}" if isinstance(code, int) else f"the words {str(code)!r}"
+
+
+def _raised_at(trace: TracebackType | None) -> str:
+    """The last line of the script's that an error has come through."""
+    found = "at its end"
+    while trace is not None:
+        if not _own(trace.tb_frame):
+            found = place(trace.tb_frame, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+def _own(frame: FrameType) -> bool:
+    """Whether a frame is the emulator's, or of what runs below it."""
+    module = frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0] in OWN or frame.f_code.co_filename.startswith("<frozen ")
+
+
+def _traceback(error: BaseException) -> str:
+    """The traceback of an error and of those that led to it, without the emulator's frames."""
+    link: BaseException | None = error
+    seen: set[int] = set()
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        link.__traceback__ = _within(link.__traceback__)
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return "".join(traceback.format_exception(error)).rstrip()
+
+
+def _within(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback's lines that are the script's."""
+    if trace is None:
+        return None
+    rest = _within(trace.tb_next)
+    if _own(trace.tb_frame):
+        return rest
+    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)

@@ -1,0 +1,335 @@
+"""mpinet exec as its users meet it: scripts as under mpirun, and sentences when one is wrong."""
+
+import json
+import os
+import subprocess
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from launch.conftest import CHECKOUT
+
+END_OF_JOB = 5.0  # seconds in which a broken script's job has to be over
+
+HEADING = """
+import pathlib, sys, time
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+me, n = comm.Get_rank(), comm.Get_size()
+if me == 0:
+    pathlib.Path("began").write_text(str(time.time()))
+"""
+
+STUCK = {
+    "a cycle of receives": (
+        "comm.recv(source=(me + 1) % n, tag=4)",
+        [
+            "Deadlock after step 0: 18 processors wait, and nothing is under way. 18 wait for one "
+            "another in a cycle:",
+            "processor 0 0,0, wrong.py:8: waits in recv since step 0 for a message from rank 1 "
+            "with tag 4",
+            "processor 11 3,2, wrong.py:8: waits in recv",
+            ".. and 6 more",
+        ],
+    ),
+    "a short cycle among others": (
+        "if me in (7, 12):\n"
+        "    comm.send(me, dest=19 - me)\n"
+        "    comm.recv(source=19 - me)\n"
+        "    comm.recv(source=19 - me)\n"
+        "else: comm.recv(source=7)",
+        [
+            "18 processors wait, and nothing is under way. 2 wait for one another in a cycle:",
+            "processor 7 2,1, wrong.py:11: waits in recv since step 3 for a message from rank 12",
+            "processor 12 4,0, wrong.py:11: waits in recv since step 3 for a message from rank 7",
+        ],
+    ),
+    "a synchronous send to itself": (
+        "if me == 4: comm.ssend('hello', dest=me)",
+        [
+            "1 processor waits, and nothing is under way. 1 waits for itself:",
+            "processor 4 1,1, wrong.py:8: waits in ssend since step 0 for rank 4 to receive its",
+        ],
+    ),
+    "two synchronous sends that meet": (
+        "if me < 2: comm.Ssend(bytearray(8), dest=1 - me)",
+        [
+            "2 wait for one another in a cycle:",
+            "processor 0 0,0, wrong.py:8: waits in Ssend since step 0 for rank 1 to receive its",
+        ],
+    ),
+    "a message that its sender has not sent": (
+        "if me == 3: comm.recv(source=9, tag=5)",
+        [
+            "1 processor waits",
+            "processor 3 1,0, wrong.py:8: waits in recv since step 0 for a message from rank 9 "
+            "with tag 5 (processor 9 has ended)",
+        ],
+    ),
+    "a wrong tag": (
+        "if me == 0: comm.send('a', dest=1, tag=5)\nif me == 1: comm.recv(source=0, tag=6)",
+        [
+            "wrong.py:9: waits in recv since step 0 for a message from rank 0 with tag 6 "
+            "(processor 0 has ended); 1 other message has come, the first from rank 0 with tag 5",
+        ],
+    ),
+    "a receive from anybody when all others have ended": (
+        "if me == 2: comm.recv()",
+        [
+            "processor 2 0,2, wrong.py:8: waits in recv since step 0 for a message from any rank "
+            "(all 17 that could have ended)"
+        ],
+    ),
+    "collectives that do not match": (
+        "if me == 0: comm.gather(me, root=1)\nelse: comm.bcast(None, root=0)\ncomm.barrier()",
+        ["wait for one another in a cycle:", "waits in b"],
+    ),
+    "a barrier that one does not come to": (
+        "if me != 5: comm.Barrier()",
+        ["17 processors wait", "waits in Barrier", "(processor 5 has ended)"],
+    ),
+    "a request that nothing completes": (
+        "requests = [comm.irecv(source=(me + k) % n, tag=k) for k in (1, 2, 3, 4, 5)]\n"
+        "MPI.Request.waitany(requests)",
+        [
+            "wait for one another in a cycle:",
+            "wrong.py:9: waits in waitany since step 0 for a message from rank 1 with tag 1 or a "
+            "message from rank 2 with tag 2 or a message from rank 3 with tag 3 or 2 more",
+        ],
+    ),
+    "a collective that was begun": (
+        "if me: comm.Ibarrier().Wait()",
+        ["17 processors wait", "waits in Wait", "for a message from rank"],
+    ),
+    "polling without end": (
+        "while me == 6 and not comm.Iprobe(source=7): pass",
+        [
+            "Starvation after step 0: 1 processor waits, and nothing is under way; 1 of them asks "
+            "again and again whether something has come:",
+            "processor 6 2,0, wrong.py:8: asks in Iprobe",
+        ],
+    ),
+    "testing without end": (
+        "request = comm.irecv(source=(me + 1) % n)\nwhile not request.test()[0]: pass",
+        ["Starvation after step 0: 18 processors wait", "wrong.py:9: asks in test"],
+    ),
+}
+
+FAILING = {
+    "an exception on one processor": (
+        "print('before', me)\n"
+        "def work():\n"
+        "    if me == 17: raise ValueError('too hot')\n"
+        "work()\n"
+        "comm.recv(source=17)",
+        [
+            "Processor 17 5,2, after step 0, wrong.py:10 in work: ValueError: too hot\n"
+            "Traceback (most recent call last):\n"
+            '  File "wrong.py", line 11, in <module>\n'
+            "    work()\n"
+            '  File "wrong.py", line 10, in work\n',
+        ],
+    ),
+    "an exception that a call raises": (
+        "comm.send(1, dest=n)",
+        ["Processor 0 0,0, after step 0, wrong.py:8 in <module>: Exception: MPI_ERR_RANK"],
+    ),
+    "an exception behind an exception": (
+        "try: {}['key']\nexcept KeyError as error: raise RuntimeError('no key') from error",
+        ["KeyError: 'key'\n\nThe above exception was the direct cause", "RuntimeError: no key"],
+    ),
+    "one-sided communication": (
+        "MPI.Win.Allocate(8, comm=comm)",
+        ["Processor 0 0,0, after step 0, wrong.py:8 in <module>: Unsupported: MPI.Win.Allocate"],
+    ),
+    "opening a port": ("MPI.Open_port()", ["Unsupported: MPI.Open_port"]),
+    "Abort": (
+        "if me == 3: comm.Abort(3)\ncomm.recv(source=3)",
+        ["Processor 3 1,0, after step 0, wrong.py:8 in <module>: the script aborts with status 3."],
+    ),
+    "sys.exit with a status": (
+        "if me == 5: sys.exit(2)\ncomm.recv(source=3)",
+        ["Processor 5 1,2, after step 0, wrong.py:8 in <module>: the script ends with status 2."],
+    ),
+    "sys.exit with words": (
+        "if me == 5: sys.exit('no more')",
+        ["wrong.py:8 in <module>: the script ends with the words 'no more'."],
+    ),
+    "a message after Finalize": (
+        "MPI.Finalize()\ncomm.send(1, dest=0)",
+        ["Processor 0 0,0, after step 0, wrong.py:9 in <module>: MPI is finalized"],
+    ),
+}
+
+
+def mpinet(
+    folder: Path, ranks: int, *words: str, network: str = "torus:6x3"
+) -> subprocess.CompletedProcess[str]:
+    """Run ``mpinet exec`` in a folder."""
+    command = [CHECKOUT / "launch/run", "-n", str(ranks), "mpinet", "exec", "--on", network]
+    return subprocess.run(
+        [*command, *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=45,
+        env=os.environ,
+    )
+
+
+def result(folder: Path, ranks: int, *words: str, network: str = "torus:6x3") -> dict:
+    """The document of a script that works."""
+    done = mpinet(folder, ranks, "--json", *words, network=network)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("case", [*STUCK, *FAILING])
+def test_a_script_that_cannot_go_on_says_why_within_seconds(tmp_path, ranks, case):
+    script, said = {**STUCK, **FAILING}[case]
+    (tmp_path / "wrong.py").write_text(f"{HEADING}{script}\n")
+    done = mpinet(tmp_path, ranks, "wrong.py")
+    assert time.time() - float((tmp_path / "began").read_text()) < END_OF_JOB
+    assert done.returncode == 1
+    assert all(words in done.stderr for words in said), done.stderr
+    assert "site-packages" not in done.stderr and "mpinet/process" not in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks):
+    (tmp_path / "wrong.py").write_text(HEADING + FAILING["an exception on one processor"][0])
+    done = mpinet(tmp_path, ranks, "wrong.py")
+    assert done.stdout == "".join(f"before {rank}\n" for rank in range(18))
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["broken.py"], "broken.py is no Python: invalid syntax (broken.py, line 2)."),
+        (["missing.py"], "missing.py cannot be read: No such file or directory."),
+        (["-m", "no.such"], "-m no.such: there is no such module in Python that could be run."),
+        (["-c", "1 +"], "<string> is no Python: invalid syntax (<string>, line 1)."),
+        ([], "there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE."),
+        (["--packet", "0", "broken.py"], "--packet: a packet has 1 byte or more, not 0."),
+        (["--routing", "magic", "broken.py"], "no routing 'magic'"),
+    ],
+)
+def test_what_cannot_be_run_gets_a_sentence_and_status_2(tmp_path, ranks, words, said):
+    (tmp_path / "broken.py").write_text("print('never')\nif else\n")
+    done = mpinet(tmp_path, ranks, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len([line for line in done.stderr.splitlines() if said in line]) == 1
+    assert "Traceback" not in done.stderr
+
+
+AS_UNDER_MPIRUN = """
+'A script that looks at itself.'
+import atexit, logging, os, pickle, sys, warnings
+import beside
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+me, n = comm.Get_rank(), comm.Get_size()
+
+class Thing:
+    pass
+
+if __name__ == "__main__":
+    print(me, n, sys.argv, __file__, __name__, __doc__, __package__, __spec__)
+    print(me, os.path.basename(sys.path[0]), beside.VALUE, sys.modules["__main__"].me)
+    things = comm.allgather(Thing())
+    print(me, all(type(thing) is Thing for thing in things), pickle.dumps(Thing)[-8:])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.warn("mild")
+    print(me, [str(warning.message) for warning in caught])
+    atexit.register(print, me, "ends first", flush=True)
+    atexit.register(lambda: print(me, "sums up", comm.allreduce(me)))
+    atexit.unregister(beside.never)
+    sys.stdout.buffer.write(f"{me} in bytes\\n".encode())
+    sys.stdout.writelines([f"{me} in ", "lines\\n"])
+    sys.exit()
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_script_finds_what_it_finds_under_mpirun(tmp_path, ranks):
+    (tmp_path / "script.py").write_text(AS_UNDER_MPIRUN)
+    (tmp_path / "beside.py").write_text("VALUE = 7\ndef never(): pass\n")
+    words = ["script.py", "--on", "-x", "two words"]
+    command = [CHECKOUT / "launch/run", "-n", "4", "python", *words]
+    really = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=45)
+    done = mpinet(tmp_path, ranks, *words, network="ring:4")
+    output = done.stdout.partition("script.py on ring:4")[0]
+    assert sorted(output.splitlines()) == sorted(really.stdout.splitlines())
+
+
+def test_output_appears_by_processor_after_each_round(tmp_path):
+    script = "\n".join(
+        [
+            "print('a', me)",
+            "comm.Barrier()",
+            "print('b', me, end=' ', flush=True)",
+            "print('c', me)",
+        ]
+    )
+    (tmp_path / "script.py").write_text(f"{HEADING}\n{script}\n")
+    outputs = [mpinet(tmp_path, ranks, "script.py", network="complete:4") for ranks in (1, 2, 3)]
+    assert len({done.stdout for done in outputs}) == 1
+    lines = outputs[0].stdout.splitlines()
+    assert lines[:4] == [f"a {rank}" for rank in range(4)]
+    assert sorted(lines[4:8]) == [f"b {rank} c {rank}" for rank in range(4)]
+
+
+def test_the_hash_of_the_output_is_that_of_what_is_printed(tmp_path):
+    words = ["-c", "from mpi4py import MPI; print(MPI.COMM_WORLD.rank, 'ok')"]
+    printed = "".join(f"{rank} ok\n" for rank in range(18))
+    for ranks in (1, 3):
+        found = result(tmp_path, ranks, *words)["result"]
+        assert found["output_sha256"] == sha256(printed.encode()).hexdigest()
+
+
+def test_nothing_can_be_read_from_the_standard_input(tmp_path):
+    words = ["-c", "import sys; print(repr(sys.stdin.read())); input()"]
+    done = mpinet(tmp_path, 1, *words, network="ring:3")
+    assert (done.returncode, done.stdout) == (1, "''\n" * 3)
+    assert "EOFError" in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_module_of_a_package_can_be_run(tmp_path, ranks):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/__init__.py").write_text("from mpi4py import MPI\nNAME = 'tools'\n")
+    (tmp_path / "tools/sums.py").write_text(
+        "import sys\nfrom . import MPI, NAME\n"
+        "print(NAME, __name__, __package__, MPI.COMM_WORLD.allreduce(1), *sys.argv[1:])\n"
+    )
+    (tmp_path / "tools/__main__.py").write_text("from tools import sums\n")
+    done = mpinet(tmp_path, ranks, "-m", "tools.sums", "--json", "x", network="ring:4")
+    assert done.stdout.startswith("tools __main__ tools 4 --json x\n" * 4), done.stderr
+    assert "tools/sums.py:3" in done.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_errors_of_scripts_in_json_mode_are_json(tmp_path, ranks):
+    words = ["--json", "-c", "from mpi4py import MPI; MPI.COMM_WORLD.recv()"]
+    answer = json.loads(mpinet(tmp_path, ranks, *words).stdout)
+    assert answer["status"] == 1 and answer["error"].startswith("Deadlock after step 0: 18")
+
+
+def test_the_costs_of_kinds_are_those_of_their_lines(tmp_path):
+    script = "for turn in range(3):\n    comm.bcast(1)\n    comm.Barrier()\ncomm.bcast(2)\n"
+    (tmp_path / "script.py").write_text(HEADING + script)
+    found = result(tmp_path, 1, "script.py")["result"]
+    for kind in found["kinds"]:
+        lines = [one for one in found["calls"] if one["call"] == kind["call"]]
+        for cost in ("calls", "messages", "hops", "bytes"):
+            assert kind[cost] == sum(line[cost] for line in lines)
+        assert max(line["steps"] for line in lines) <= kind["steps"] <= found["steps"]
+    assert [kind["calls"] for kind in found["kinds"] if kind["call"] == "bcast"] == [4 * 18]
+    for cost in ("messages", "hops", "bytes"):
+        assert found[cost] == sum(kind[cost] for kind in found["kinds"])
+    steps = [kind["steps"] for kind in found["kinds"]]
+    assert steps == sorted(steps, reverse=True)

@@ -1,0 +1,190 @@
+"""mpi4py's own programs: under mpinet exec they do what they do under a real mpirun.
+
+The programs of its tutorial and its demos print the same lines, its unit tests pass. A launcher
+prints the ranks' lines in any order, so that they are compared sorted.
+"""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from launch.conftest import CHECKOUT
+from launch.sources import mpi4py_sources
+
+DRIVERS = Path(__file__).parent / "drivers"
+TIME_LIMIT = 50  # seconds; below pytest's own
+MACHINES = {"hypercube:2": 4, "torus:3x3": 9}
+
+ELSEWHERE = re.compile(r"MPI\.File|MPI\.Win|\.Spawn|\.Get_parent|cupy|cuda|>>>")
+"""What programs use that mpinet does not emulate, and what is no program."""
+
+TIMES = ("wall clock time", "all tasks")
+"""Words in lines that are different in every run."""
+
+ASKING = "compute-pi/cpi-cco.py"
+"""The demo that asks for input, which it gets from a driver."""
+
+QUICK = [
+    *(f"mpi-ref-v1/ex-2.{example}.py" for example in "01 08 29 34 35".split()),
+    *(f"mpi-ref-v1/ex-3.{example:02}.py" for example in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13)),
+    "helloworld.py",
+    ASKING,
+    "sequential/test_seq.py",
+]
+
+SLOW = ["mpi-ref-v1/ex-2.32.py", "mandelbrot/mandelbrot.py"]
+
+UNIT_TESTS = ["test_p2p_obj", "test_cco_obj", "test_request", "test_status", "test_op"]
+
+LONG_UNIT_TESTS = [
+    *(f"test_p2p_buf.TestP2PBuf{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
+    *(f"test_cco_buf.TestCCOBuf{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
+    *(f"test_cco_buf.TestCCOBufInplace{on}" for on in ("Self", "World")),
+    "test_cco_buf.TestReduceLocal",
+    *(f"test_cco_vec.TestCCOVec{on}" for on in ("Self", "World", "SelfDup", "WorldDup")),
+    *(f"test_cco_vec.TestCCOVecInplace{on}" for on in ("Self", "World")),
+]
+
+LOCKS = "looks into the table in which mpi4py itself keeps locks"
+COPIES = "pickles a function of a module that each processor has imported anew"
+KNOWN_TO_FAIL = {
+    "test_p2p_obj.TestP2PObjSelf.testCommLock": LOCKS,
+    "test_p2p_obj.TestP2PObjWorld.testCommLock": LOCKS,
+    "test_p2p_obj.TestP2PObjSelfDup.testCommLock": LOCKS,
+    "test_p2p_obj.TestP2PObjWorldDup.testCommLock": LOCKS,
+    "test_op.TestOp.testPickleUserDefined": COPIES,
+}
+"""Tests that fail, each with the reason."""
+
+
+def job(ranks: int, *words: str | Path) -> str:
+    """What a command that works prints on several ranks."""
+    done = subprocess.run(
+        [CHECKOUT / "launch/run", "-n", str(ranks), *words],
+        cwd=mpi4py_sources() / "demo/mpi-ref-v1",  # a demo reads another one's file
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-6000:]
+    return done.stdout
+
+
+def lasting(text: str) -> list[str]:
+    """The lines that are the same in every run: without times, hosts and digits of rounding."""
+    lines = [line for line in text.splitlines() if not any(words in line for words in TIMES)]
+    lines = [re.sub(r" on \S+\.$", "", line) for line in lines]
+    return sorted(re.sub(r"\d+\.\d{12,}(e-\d+)?", _rounded, line) for line in lines)
+
+
+def _rounded(number: re.Match[str]) -> str:
+    """The order in which numbers are added changes their last digits."""
+    return f"{float(number[0]):.12f}"
+
+
+@cache
+def really(size: int, *words: str | Path) -> list[str]:
+    """What a script prints under a real mpirun."""
+    return lasting(job(size, "python", *words))
+
+
+def printed(network: str, ranks: int, script: Path, *words: str | Path) -> str:
+    """What a script prints under mpinet exec, without what the command itself prints behind it."""
+    text = job(ranks, "mpinet", "exec", "--on", network, script, *words)
+    output, heading, _ = text.partition(f"{script} on {network}\nprocessors")
+    assert heading
+    return output
+
+
+def emulated(network: str, ranks: int, *words: str | Path) -> list[str]:
+    """The lines that a script prints under mpinet exec."""
+    return lasting(printed(network, ranks, *words))
+
+
+def in_turn(*files: Path) -> list[Path | str]:
+    """The words that run files one after the other and show the values they leave."""
+    return [DRIVERS / "in_turn.py", "--values", *files]
+
+
+@pytest.fixture(scope="module")
+def tutorial(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The programs of the tutorial, as it prints them, a file each."""
+    text = (mpi4py_sources() / "docs/source/tutorial.rst").read_text()
+    blocks = re.findall(r"::\n\n((?:   +\S.*\n|\n)+)", text)
+    programs = [re.sub(r"^   ", "", block, flags=re.MULTILINE) for block in blocks]
+    folder = tmp_path_factory.mktemp("tutorial")
+    files = []
+    for program in programs:
+        if "from mpi4py" in program and not ELSEWHERE.search(program):
+            files.append(folder / f"program{len(files)}.py")
+            files[-1].write_text(program)
+    return files
+
+
+def test_the_tutorial_has_ten_programs(tutorial):
+    assert len(tutorial) == 10
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("network", MACHINES)
+def test_the_tutorial_leaves_the_same_values(tutorial, network, ranks):
+    shown = emulated(network, ranks, *in_turn(*tutorial))
+    assert len(shown) > 20 * MACHINES[network]
+    assert shown == really(MACHINES[network], *in_turn(*tutorial))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("network", MACHINES)
+def test_the_demos_print_the_same_lines(network, ranks):
+    files = [mpi4py_sources() / "demo" / demo for demo in QUICK]
+    shown = emulated(network, ranks, *in_turn(*files))
+    assert shown == really(MACHINES[network], *in_turn(*files))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("network", MACHINES)
+@pytest.mark.parametrize("demo", [demo for demo in [*QUICK, *SLOW] if demo != ASKING])
+def test_a_demo_prints_the_same_lines_as_a_script_of_its_own(demo, network, ranks):
+    file = mpi4py_sources() / "demo" / demo
+    assert emulated(network, ranks, file) == really(MACHINES[network], file)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("network", MACHINES)
+def test_a_demo_of_many_steps_prints_the_same_lines_on_one_rank(network):
+    file = mpi4py_sources() / "demo/mpi-ref-v1/ex-2.16.py"
+    assert emulated(network, 1, file) == really(MACHINES[network], file)
+
+
+def failures(tests: str, processors: int, ranks: int = 1) -> int:
+    """How many unit tests have failed; the tests are a module's, or those of a class in one."""
+    words = [mpi4py_sources() / "test", tests, *KNOWN_TO_FAIL]
+    text = printed(f"complete:{processors}", ranks, DRIVERS / "unit_tests.py", *words)
+    assert "FAILED test" not in text, text
+    counts = re.search(r"^RAN (\d+), SKIPPED \d+, FAILED (\d+)$", text, re.MULTILINE)
+    assert counts and int(counts[1]) > 1, text
+    return int(counts[2])
+
+
+@pytest.mark.parametrize("tests", UNIT_TESTS)
+def test_a_module_of_unit_tests_passes(tests):
+    assert failures(tests, 5) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("processors", [4, 5, 8])
+@pytest.mark.parametrize("tests", UNIT_TESTS)
+def test_a_module_of_unit_tests_passes_on_all_machines(tests, processors, ranks):
+    assert failures(tests, processors, ranks) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("processors", [4, 5, 8])
+@pytest.mark.parametrize("tests", LONG_UNIT_TESTS)
+def test_a_class_of_unit_tests_passes_on_all_machines(tests, processors):
+    assert failures(tests, processors) == 0

@@ -1,0 +1,34 @@
+"""Scripts that processors play in tests, and what they say."""
+
+import ast
+import io
+from textwrap import dedent
+
+from mpi.machine.ranks import everyone, mapping_of, transport
+
+import mpinet
+from mpinet.process.mpi.script import run_script
+
+PRELUDE = """
+import numpy as np
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+
+def say(value):
+    print((rank, value))
+"""
+
+
+def played(folder, network, script, mapping="blocks", **options):
+    """What each processor says, in its order, and the run's outcome."""
+    file, out = folder / "script.py", io.StringIO()
+    file.write_text(PRELUDE + dedent(script))
+    topology = mpinet.open(network)
+    machine = mpinet.Machine(topology, "all", transport(), mapping_of(topology, mapping))
+    outcome = run_script(machine, file, out=out, **options)
+    said = {number: [] for number in range(outcome.processors)}
+    for number, value in map(ast.literal_eval, everyone(out.getvalue())[0].splitlines()):
+        said[number].append(value)
+    return said, outcome
