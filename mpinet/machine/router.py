@@ -87,8 +87,12 @@ class Router:
         self.payload_words = payload_words
         self.injected = 0
         self._seal = 0
-        self._ideal = mode == "ideal"
-        self._arbiter = None if self._ideal else Arbiter.where_needed(machine)
+        ideal = mode == "ideal"
+        self._arbiter = None if ideal else Arbiter.where_needed(machine)
+        self._grants = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
+        self._leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
+        if self.fifo:
+            self._leavers = hop.EVERYBODY
         self._waiting = np.zeros(machine.placement.count, np.uint32)
         self._numbered = 0
         self._ledger = np.zeros(hop.FIELDS, np.int64)
@@ -318,7 +322,7 @@ class Router:
         self._reserve(live)
         counts = np.zeros(machine.transport.size, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
-        grants, granted = self._grants()
+        granted = self._granted()
         advance, _ = self._kernels(live)
         advance(
             machine.topology.neighbor.native,
@@ -333,14 +337,14 @@ class Router:
             machine.placement.first,
             machine.placement.count,
             machine.placement.split,
-            grants,
+            self._grants,
             granted,
+            self._leavers,
             machine.used_ports,
             self._waiting,
             machine.meters.loads,
             self.faults.dead,
             self.faults.cut,
-            int(self.fifo),
             self._ends.rows,
             self._leaving,
             self._owners,
@@ -366,25 +370,31 @@ class Router:
         return self._dealt[: len(leaving)]
 
     def _kernels(self, messages: int) -> tuple[Kernel, Kernel]:
-        """The loops over messages, with the rules compiled in if there are very many."""
+        """The loops over messages, with rules and settings compiled in if there are very many."""
         if messages < INLINED_FROM:
             return hop.advance, hop.settle
-        neighbor = self.machine.topology.neighbor.rule
-        return hop.inlining(neighbor, self.routing.decide, self.routing.words, self._width)
+        return hop.inlining(
+            self.machine.topology.neighbor.rule,
+            self.routing.decide,
+            HEADER_WORDS=self.routing.words,
+            WIDTH=self._width,
+            GRANTS=self._grants,
+            LEAVERS=self._leavers,
+            CONTIGUOUS=int(self.machine.mapping.contiguous),
+            FAULTY=int(len(self.faults.dead) + len(self.faults.cut) > 0),
+        )
 
-    def _grants(self) -> tuple[int, NDArray[np.bool_]]:
-        """How channels are granted in this step, and to whom where ranks had to agree on it."""
-        if self._ideal:
-            return hop.IDEAL, np.empty(0, bool)
+    def _granted(self) -> NDArray[np.bool_]:
+        """Which messages hop in this step, where processors had to agree on it."""
         if self._arbiter is None:
-            return hop.QUEUED, np.empty(0, bool)
+            return np.empty(0, bool)
         waiting = self._messages[: self.live]
         nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
         self._require_wired(nodes, ports)
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
             priorities |= waiting[:, -1] << NUMBER_BITS
-        return hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities)
+        return self._arbiter.grant(nodes, ports, priorities)
 
     def _require_wired(self, nodes: Numbers, ports: Numbers) -> None:
         """Note a message that waits for an unwired port: the arbiter must not see it."""
@@ -431,7 +441,7 @@ class Router:
     def _reserve(self, live: int) -> None:
         """Make room for `live` messages here, and for all of them to leave or to end."""
         self._messages = with_room(self._messages, live)
-        if self.fifo or self.machine.transport.size > 1:
+        if self._leavers != hop.NOBODY:
             self._leaving = with_room(self._leaving, live)
             self._owners = with_room(self._owners, live)
         self._ends.reserve(live)
