@@ -89,11 +89,11 @@ def seal(total, number, node):
 
 
 INLINED = False
-"""Whether `advance` and `settle` have compiled into them, and do not use as given: the two rules
-below, the words of a header and of a message, how channels are granted, who leaves, whether a
-node's position is its number, and whether there are faults."""
+"""Whether `advance` and `settle` have compiled into them, and do not use as given: the three rules
+below, the words of a header and of a message, how channels are granted, who leaves, and whether
+there are faults."""
 
-HEADER_WORDS = WIDTH = GRANTS = LEAVERS = CONTIGUOUS = FAULTY = 0
+HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = 0
 
 
 @inlined
@@ -108,9 +108,15 @@ def wayfinding_inlined(node, header, params):
     return STUCK
 
 
+@inlined
+def hosting_inlined(number, direction, params):
+    """Stand-in for a mapping's rule."""
+    return -1
+
+
 @cache
-def inlining(neighbor: Rule, decide: Rule, **numbers: int) -> tuple[Kernel, Kernel]:
-    """`advance` and `settle` with a network, a routing and the `numbers` above compiled into them.
+def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple[Kernel, Kernel]:
+    """`advance` and `settle` with a network, a routing, a mapping and the `numbers` compiled in.
 
     That takes seconds, once for all these, and makes a hop cheaper by half.
     """
@@ -118,9 +124,10 @@ def inlining(neighbor: Rule, decide: Rule, **numbers: int) -> tuple[Kernel, Kern
         "INLINED": True,
         "wiring_inlined": neighbor,
         "wayfinding_inlined": decide,
+        "hosting_inlined": place,
         **numbers,
     }
-    name = f"{neighbor.name}_{decide.name}"
+    name = f"{neighbor.name}_{decide.name}_{place.name}"
     return advance.bind(f"advance_{name}", **parts), settle.bind(f"settle_{name}", **parts)
 
 
@@ -189,7 +196,7 @@ def advance(
     width = messages.shape[1] - WORDS
     if INLINED:
         header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
-        grants, leavers, contiguous = GRANTS, LEAVERS, CONTIGUOUS
+        grants, leavers = GRANTS, LEAVERS
     header = np.empty(header_words, np.int64)
     live, left, moved, ended = ledger[LIVE], 0, 0, 0
     kept, one = np.uint64(0), np.uint64(1)
@@ -201,7 +208,10 @@ def advance(
         if p >= ports:
             ledger[WRONG], ledger[WRONG_MESSAGE] = UNWIRED_PORT, m
             break
-        slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
+        if INLINED:
+            slot = hosting_inlined(u, TO_POSITION, mapping) - first
+        else:
+            slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
         go = True
         if grants == QUEUED:
             word = np.uint64(slot * words_per_node + (p >> 5))
@@ -235,7 +245,10 @@ def advance(
             moves[moved, 2], moves[moved, 3] = v, high(number)
         moved += 1
         if leavers != NOBODY:
-            position = v if contiguous != 0 else place(v, TO_POSITION, mapping)
+            if INLINED:
+                position = hosting_inlined(v, TO_POSITION, mapping)
+            else:
+                position = v if contiguous != 0 else place(v, TO_POSITION, mapping)
             if leavers == EVERYBODY or position < first or position >= first + count:
                 leaving[left, PLACE], leaving[left, NUMBER] = joined(v, 0), number
                 for j in range(WORDS, WORDS + width):

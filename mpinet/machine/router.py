@@ -19,7 +19,6 @@ from mpinet.machine.arbitration import Arbiter
 from mpinet.machine.ends import Delivered, Ends, with_room
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
-from mpinet.machine.step import ascend
 from mpinet.networks.routing import Routing
 
 Numbers = NDArray[np.int64]
@@ -220,7 +219,7 @@ class Router:
         arrivals = exchanged.records
         if staying:
             arrivals = np.concatenate([leaving[away:], arrivals])
-        self._take_in(arrivals)
+        self._take_in(arrivals, in_order=not self.fifo and np.count_nonzero(exchanged.counts) <= 1)
         return True
 
     def run(self, watch: Callable[[int], None] | None = None) -> None:
@@ -376,11 +375,11 @@ class Router:
         return hop.inlining(
             self.machine.topology.neighbor.rule,
             self.routing.decide,
+            self.machine.mapping.rule,
             HEADER_WORDS=self.routing.words,
             WIDTH=self._width,
             GRANTS=self._grants,
             LEAVERS=self._leavers,
-            CONTIGUOUS=int(self.machine.mapping.contiguous),
             FAULTY=int(len(self.faults.dead) + len(self.faults.cut) > 0),
         )
 
@@ -425,13 +424,15 @@ class Router:
             rows[:going, -1] = self._ledger[hop.STEP]
         return rows[:going]
 
-    def _take_in(self, rows: Numbers) -> None:
-        """Let arrivals take their place among the messages that are here."""
+    def _take_in(self, rows: Numbers, in_order: bool) -> None:
+        """Let arrivals, in the order of their numbers or not, take their place among those here."""
         if len(rows) == 0:
             return
         residents = self.live
         self._reserve(residents + len(rows))
-        arrivals = by_number(self._settled(rows))
+        arrivals = self._settled(rows)
+        if not in_order:
+            arrivals = arrivals[np.argsort(arrivals[:, hop.NUMBER])]
         self._ledger[hop.LIVE] += len(arrivals)
         if self.fifo:
             self._messages[residents : self.live] = arrivals
@@ -479,9 +480,3 @@ class Router:
                 f"The router takes networks of up to {hop.HIGH_MOST} nodes with {hop.LOW_MOST} "
                 f"ports, and {topology.name} has {topology.size} with {topology.ports}."
             )
-
-
-def by_number(rows: Numbers) -> Numbers:
-    """The messages' rows in the order of their numbers."""
-    numbers = np.ascontiguousarray(rows[:, hop.NUMBER])
-    return rows if ascend(numbers) else rows[np.argsort(numbers)]
