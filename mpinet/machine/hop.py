@@ -89,7 +89,7 @@ def seal(total, number, node):
 
 
 INLINED = False
-"""Whether `advance` and `settle` have compiled into them, and do not use as given: the three rules
+"""Whether loops over messages have compiled into them, and do not use as given: the three rules
 below, the words of a header and of a message, how channels are granted, who leaves, and whether
 there are faults."""
 
@@ -115,8 +115,8 @@ def hosting_inlined(number, direction, params):
 
 
 @cache
-def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple[Kernel, Kernel]:
-    """`advance` and `settle` with a network, a routing, a mapping and the `numbers` compiled in.
+def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple[Kernel, ...]:
+    """The `LOOPS` with a network, a routing, a mapping and the `numbers` compiled in.
 
     That takes seconds, once for all these, and makes a hop cheaper by half.
     """
@@ -128,7 +128,7 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple
         **numbers,
     }
     name = f"{neighbor.name}_{decide.name}_{place.name}"
-    return advance.bind(f"advance_{name}", **parts), settle.bind(f"settle_{name}", **parts)
+    return tuple(loop.bind(f"{loop.name}_{name}", **parts) for loop in LOOPS)
 
 
 @inlined
@@ -409,15 +409,20 @@ def deal(leaving, owners, places, dealt):
 @kernel("void(int64[:, ::1], int64, int64[:, ::1])")
 def merge(messages, residents, arrivals):
     """Merge arrivals into the first `residents` messages, both in ascending number."""
+    columns = WORDS + WIDTH if INLINED else messages.shape[1]
     i, j = residents - 1, arrivals.shape[0] - 1
     for k in range(residents + arrivals.shape[0] - 1, -1, -1):
         if j < 0:
             return
         if i >= 0 and messages[i, NUMBER] > arrivals[j, NUMBER]:
-            for c in range(messages.shape[1]):
+            for c in range(columns):
                 messages[k, c] = messages[i, c]
             i -= 1
         else:
-            for c in range(messages.shape[1]):
+            for c in range(columns):
                 messages[k, c] = arrivals[j, c]
             j -= 1
+
+
+LOOPS = (advance, settle, merge)
+"""The loops over messages in the order in which a step makes them."""

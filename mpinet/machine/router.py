@@ -103,8 +103,8 @@ class Router:
     def reserve(self, messages: int) -> None:
         """Make ready for so many messages on this rank: room for them, and compiled loops."""
         self._reserve(messages)
-        for kernel in self._kernels(messages):
-            kernel.native  # noqa: B018 (compiles it)
+        for loop in self._loops(messages):
+            loop.native  # noqa: B018 (compiles it)
 
     def inject(
         self,
@@ -322,7 +322,7 @@ class Router:
         counts = np.zeros(machine.transport.size, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
         granted = self._granted()
-        advance, _ = self._kernels(live)
+        advance, _, _ = self._loops(live)
         advance(
             machine.topology.neighbor.native,
             self.routing.decide.native,
@@ -368,10 +368,10 @@ class Router:
         hop.deal(leaving, self._owners, places, self._dealt)
         return self._dealt[: len(leaving)]
 
-    def _kernels(self, messages: int) -> tuple[Kernel, Kernel]:
+    def _loops(self, messages: int) -> tuple[Kernel, ...]:
         """The loops over messages, with rules and settings compiled in if there are very many."""
         if messages < INLINED_FROM:
-            return hop.advance, hop.settle
+            return hop.LOOPS
         return hop.inlining(
             self.machine.topology.neighbor.rule,
             self.routing.decide,
@@ -406,7 +406,7 @@ class Router:
 
     def _settled(self, rows: Numbers) -> Numbers:
         """Let messages that have just come decide on their next port; those that go on."""
-        _, settle = self._kernels(len(rows))
+        _, settle, _ = self._loops(len(rows))
         going = settle(
             self.machine.topology.neighbor.native,
             self.routing.decide.native,
@@ -437,7 +437,8 @@ class Router:
         if self.fifo:
             self._messages[residents : self.live] = arrivals
         else:
-            hop.merge(self._messages, residents, arrivals)
+            _, _, merge = self._loops(len(arrivals))
+            merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
         """Make room for `live` messages here, and for all of them to leave or to end."""
