@@ -174,9 +174,7 @@ class Router:
         self._seal += hop.set_out(
             self.routing.start.native,
             self.routing.params,
-            np.ascontiguousarray(sources),
-            np.ascontiguousarray(targets),
-            np.ascontiguousarray(numbers),
+            *(np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)),
             first,
             self.routing.words,
             rows,
@@ -219,7 +217,8 @@ class Router:
         arrivals = exchanged.records
         if staying:
             arrivals = np.concatenate([leaving[away:], arrivals])
-        self._take_in(arrivals, in_order=not self.fifo and np.count_nonzero(exchanged.counts) <= 1)
+        from_one = np.count_nonzero(exchanged.counts) <= 1
+        self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
 
     def run(self, watch: Callable[[int], None] | None = None) -> None:
