@@ -228,8 +228,9 @@ def advance(
             seat = np.uint64(slot)
             waiting[seat] += np.uint32(1)
             ledger[QUEUE_MAX] = max(ledger[QUEUE_MAX], np.int64(waiting[seat]))
-            for j in range(WORDS + width):
-                messages[kept, j] = messages[m, j]
+            if kept != np.uint64(m):
+                for j in range(WORDS + width):
+                    messages[kept, j] = messages[m, j]
             kept += one
             continue
         v = wiring_inlined(u, p, wiring) if INLINED else neighbor(u, p, wiring)
