@@ -144,6 +144,28 @@ def next_port(decide, node, header, params, dead, cut, neighbor, wiring):
     return port
 
 
+@inlined
+def put(rows, to, node, port, number, header, place, header_words, width):
+    """Put the message of row `place`, now at a node with a new header, into the row `to`.
+
+    A port that is none of any network stays so where it does not fit.
+    """
+    rows[to, PLACE], rows[to, NUMBER] = joined(node, min(port, LOW_MOST)), number
+    for j in range(header_words):
+        rows[to, WORDS + j] = header[j]
+    for j in range(WORDS + header_words, WORDS + width):
+        rows[to, j] = rows[place, j]
+
+
+@inlined
+def put_end(ends, to, node, answer, number, rows, place, header_words, width):
+    """Put the message of row `place`, which has ended at a node, into the row `to` of `ends`."""
+    fate = DELIVERED_HERE if answer == ARRIVED else LOST_HERE
+    ends[to, PLACE], ends[to, NUMBER] = joined(node, fate), number
+    for j in range(width - header_words):
+        ends[to, WORDS + j] = rows[place, WORDS + header_words + j]
+
+
 @kernel(
     "void(port_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[:, ::1], "
     "int64, int64, int64, int64, int64[::1], int64, boolean[::1], int64, "
@@ -268,19 +290,10 @@ def advance(
         else:
             q = decide(v, header, wayfinding)
         if q < 0:
-            ends[ended, PLACE], ends[ended, NUMBER] = (
-                joined(v, DELIVERED_HERE if q == ARRIVED else LOST_HERE),
-                number,
-            )
-            for j in range(width - header_words):
-                ends[ended, WORDS + j] = messages[m, WORDS + header_words + j]
+            put_end(ends, ended, v, q, number, messages, m, header_words, width)
             ended += 1
             continue
-        messages[kept, PLACE], messages[kept, NUMBER] = joined(v, min(q, LOW_MOST)), number
-        for j in range(header_words):
-            messages[kept, WORDS + j] = header[j]
-        for j in range(WORDS + header_words, WORDS + width):
-            messages[kept, j] = messages[m, j]
+        put(messages, kept, v, q, number, header, m, header_words, width)
         kept += one
     if ledger[WRONG] != 0:
         wipe(used, waiting, touched, False, words_per_node)
@@ -340,19 +353,10 @@ def settle(
         else:
             q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
         if q < 0:
-            ends[ended, PLACE], ends[ended, NUMBER] = (
-                joined(v, DELIVERED_HERE if q == ARRIVED else LOST_HERE),
-                number,
-            )
-            for j in range(width - header_words):
-                ends[ended, WORDS + j] = rows[r, WORDS + header_words + j]
+            put_end(ends, ended, v, q, number, rows, r, header_words, width)
             ended += 1
             continue
-        rows[kept, PLACE], rows[kept, NUMBER] = joined(v, min(q, LOW_MOST)), number
-        for j in range(header_words):
-            rows[kept, WORDS + j] = header[j]
-        for j in range(WORDS + header_words, WORDS + width):
-            rows[kept, j] = rows[r, j]
+        put(rows, kept, v, q, number, header, r, header_words, width)
         kept += one
     ledger[ENDED] = ended
     return np.int64(kept)

@@ -19,6 +19,7 @@ from mpinet.machine.arbitration import Arbiter
 from mpinet.machine.ends import Delivered, Ends, with_room
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
+from mpinet.machine.step import ascend
 from mpinet.networks.routing import Routing
 
 Numbers = NDArray[np.int64]
@@ -60,8 +61,8 @@ class Router:
     Raises
     ------
     UsageError
-        An unknown mode or policy, a port model that the router cannot keep, or faults that a
-        routing which goes around some cannot go around.
+        An unknown mode or policy, a network too large or a port model that the router cannot
+        keep, or faults that a routing which goes around some cannot go around.
     """
 
     def __init__(
@@ -129,6 +130,9 @@ class Router:
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
         """
+        if not ascend(np.ascontiguousarray(numbers)):
+            error = UsageError("The messages of an injection are given in ascending number.")
+            self.machine.transport.fail(error)
         first = self._number(total)
         self._set_out(sources, targets, numbers, first, payload)
 
