@@ -134,11 +134,14 @@ class Placement:
 
 @inlined
 def owner_of(position, split):
-    """The rank that hosts a position; split = (share, number of ranks with one more)."""
+    """The rank that hosts a position; split = (share, number of ranks with one more).
+
+    Processors divide these numbers, all below 2^52, faster as floating point, and as exactly.
+    """
     share, longer = split[0], split[1]
     if position < (share + 1) * longer:
-        return position // (share + 1)
-    return longer + (position - (share + 1) * longer) // share
+        return int(position / (share + 1))
+    return longer + int((position - (share + 1) * longer) / share)
 
 
 @kernel("void(int64[::1], int64[::1], int64[::1])")
