@@ -27,14 +27,27 @@ from mpinet.programs.flood import (
 Numbers = NDArray[np.int64]
 
 
-def broadcast_bound(machine: Machine, root: int) -> int:
+def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> int:
     """Steps that no broadcast from `root` beats: its distances, and the growth of the informed.
 
     In a step an informed processor informs at most `send` others, so their number grows at most by
     the factor 1 + send; with one port it doubles (spec of HDN, section 8). A transmission on a bus
     may inform as many as the sender has ports (each is another member).
+
+    Parameters
+    ----------
+    machine : Machine
+        Gives the network and the port model.
+    root : int
+        The processor that has the message.
+    made_in : int, optional
+        Steps in which the machine has brought the message to all processors. None of them is
+        farther away, so that the distances are only measured where growth alone needs fewer.
     """
-    return max(farthest(machine, root), growth_bound(machine.topology.hosts, fanout(machine)))
+    growth = growth_bound(machine.topology.hosts, fanout(machine))
+    if made_in is not None and made_in <= growth:
+        return growth
+    return max(farthest(machine, root), growth)
 
 
 def multicast_bound(machine: Machine, root: int, targets: Numbers) -> int:
