@@ -50,13 +50,12 @@ def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     if placement.ranks > 1:
         leaving, counts = by_owner(machine, away[:left])
         came = machine.transport.exchange(away[leaving], counts).records - placement.first
-        heard[came] = True
-        near = np.concatenate([near, came])
+        near = np.concatenate([near, came[: mark_first(came, heard)]])
     if len(near) * DENSE > placement.count:
         slots = np.flatnonzero(heard)
         heard[:] = False
     else:
-        slots = np.unique(near)
+        slots = np.sort(near)
         heard[slots] = False
     return machine.nodes[slots]
 
@@ -112,3 +111,15 @@ def spread_call(neighbor_rule, params, nodes, first, heard, near, away):
                 near[new] = slot
                 new += 1
     return sent, new, left
+
+
+@kernel("int64(int64[::1], boolean[::1])")
+def mark_first(slots, marks):
+    """Mark these slots, and keep each that is not marked yet, in order; how many there are."""
+    kept = 0
+    for i in range(slots.size):
+        slot = slots[i]
+        slots[kept] = slot
+        kept += not marks[slot]
+        marks[slot] = True
+    return kept

@@ -77,9 +77,8 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     while reached < machine.topology.size:
         nodes, heard = wave(machine, fresh, heard)
         slots = machine.slots(nodes)
-        slots = slots[~informed[slots]]
+        fresh = nodes[~informed[slots]]
         informed[slots] = True
-        fresh = machine.nodes[slots]
         new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
         if new == 0:
             break
