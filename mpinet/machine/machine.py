@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
 from mpinet.machine.step import Sends
-from mpinet.machine.swap import Swap, plan_swap
+from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
@@ -219,7 +219,11 @@ class Machine:
             None where the port does not lead there, the pattern does not fit the blocks of
             processors, or every send has to be recorded: `plan` serves these cases.
         """
-        return plan_swap(self, port, bit)
+        return self.swaps([port], [bit])[0]
+
+    def swaps(self, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
+        """Plan several exchanges, each as in `swap`, together (collective)."""
+        return plan_swaps(self, ports, bits)
 
     def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Let processors send an empty message on all their wired ports: a step.

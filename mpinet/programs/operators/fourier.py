@@ -1,8 +1,8 @@
 """The discrete Fourier transform: decimation in time ascends, decimation in frequency descends.
 
-Every rank has the roots of unity of all dimensions: they are kept as products of a few, which are
-multiplied where they are needed. The butterflies are compiled without fused operations: NumPy's complex product rounds differently in
-different places of an array, so that results would depend on the number of ranks.
+The butterflies are compiled without fused operations: NumPy's complex product rounds differently in
+different places of an array, so that results would depend on the number of ranks. The roots of
+unity, which all ranks need, are kept as products of a few.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from mpinet.programs.operators.operator import (
     looped,
     reversed_bits,
 )
-
 
 FINE = 2**10
 """Most roots of a dimension that are worked out one by one: they fill a part of the first cache."""

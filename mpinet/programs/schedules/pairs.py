@@ -68,7 +68,7 @@ class Pairs(ABC):
         """
 
 
-def pairs_of(j: int, index: Numbers, rows: Callable[[Numbers], Numbers]) -> Pairs:
+def pairs_of(j: int, index: Numbers, in_a_row: bool, rows: Callable[[Numbers], Numbers]) -> Pairs:
     """The pairs of dimension j.
 
     Parameters
@@ -77,10 +77,12 @@ def pairs_of(j: int, index: Numbers, rows: Callable[[Numbers], Numbers]) -> Pair
         The dimension.
     index : ndarray of int64, shape (k,)
         The elements on this rank.
+    in_a_row : bool
+        Whether each is the one before it plus 1.
     rows : callable
         ``rows(elements)``: their rows in a state array; -1 for those on other ranks.
     """
-    if len(index) and (np.diff(index) == 1).all():
+    if len(index) and in_a_row:
         first, last = int(index[0]), int(index[-1])
         if first % (2 << j) == 0 == (last + 1) % (2 << j):
             return Runs(j, index)
