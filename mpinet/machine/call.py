@@ -29,7 +29,7 @@ def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
         nodes = np.sort(nodes)
-    if not (_goes_unchecked(machine) and _each_once_here(machine, nodes)):
+    if not (goes_unchecked(machine) and _each_once_here(machine, nodes)):
         inbox = machine.step(*wired(machine.topology, nodes))
         return np.unique(inbox.nodes)
     placement, heard = machine.placement, machine.heard
@@ -68,7 +68,7 @@ def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
     return pairs_nodes[there], pairs_ports[there]
 
 
-def _goes_unchecked(machine: Machine) -> bool:
+def goes_unchecked(machine: Machine) -> bool:
     """Whether every processor may use all its links at once, and nobody watches them one by one."""
     model = machine.model
     all_port = model.send is None and model.receive is None and not model.half_duplex

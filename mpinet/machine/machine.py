@@ -17,6 +17,7 @@ from mpinet.machine.meters import ChannelLoad, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
+from mpinet.machine.spread import Spread
 from mpinet.machine.step import Sends
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
@@ -224,6 +225,27 @@ class Machine:
     def swaps(self, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
         """Plan several exchanges, each as in `swap`, together (collective)."""
         return plan_swaps(self, ports, bits)
+
+    def spread(self, ports: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None) -> Spread:
+        """Plan a step in which processors send one message each on many ports (collective).
+
+        Parameters
+        ----------
+        ports : (ndarray of int64, ndarray of int64), optional
+            Processors of this rank and ports that they send on and hear on: of a link both ends,
+            or none. Default: all wired ones.
+
+        Returns
+        -------
+        Spread
+            Call it with the messages, and room for those from other ranks.
+
+        Raises
+        ------
+        ModelViolation
+            As in `step`.
+        """
+        return Spread(self, ports)
 
     def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Let processors send an empty message on all their wired ports: a step.
