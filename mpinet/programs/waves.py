@@ -193,7 +193,8 @@ def take(spread: Spread, rows: Words, every: Words, seen: Words, following: Word
     """
     words = min(rows.shape[1], WORDS)
     taken = take_new if words == WORDS else take_new_of_one_word
-    in_blocks = (a.reshape(*a.shape[:-1], -1, words) for a in (rows, every, seen, following))
+    shape = rows.shape[1] // words, words
+    in_blocks = (bits.reshape(*bits.shape[:-1], *shape) for bits in (rows, every, seen, following))
     return int(taken(spread.starts, spread.origins, *in_blocks))
 
 
