@@ -207,12 +207,12 @@ def packed(flags: NDArray[np.bool_], words: int) -> Words:
 
 @inlined
 def count_word(word):
-    """Number of one bits of an unsigned 64-bit word, as compilers know it for one instruction."""
-    pairs, bytes_ = np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+    """Number of one bits of an unsigned 64-bit word, in the form that compilers know."""
+    pairs, halves = np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
-    word = (word + (word >> np.uint64(4))) & bytes_
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    word = (word + (word >> np.uint64(4))) & halves
+    return (int(word) * 0x0101010101010101 >> 56) & 0xFF
 
 
 @kernel(
