@@ -32,7 +32,7 @@ SOURCES = SOURCES_PER_WORD * WORDS
 """Most sources that flood together."""
 
 MOST_PORTS = 2**22
-"""Ports of all nodes up to which a rank can host a whole machine for floods: some 300 MB."""
+"""Ports of all nodes up to which a rank hosts a whole machine for floods: 600 MB at most."""
 
 
 def adjacency(topology: Topology) -> Topology:
