@@ -126,19 +126,24 @@ class OneSide(Pairs):
 
     def __init__(self, j: int, index: Numbers):
         self._j = j
+        self._index = index
         self._upper = bool((index[0] >> j) & 1)
-        self._low = index ^ (1 << j) if self._upper else index
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
         """Of both results the own one is kept."""
         low, high = (received, state) if self._upper else (state, received)
         loop = loop_of(oper, state)
         if loop is not None:
-            loop.body(self._j, low, high, int(self._low[0]), 1, 0, len(state))
+            loop.body(self._j, low, high, self._lower(0, 1).item(), 1, 0, len(state))
             return
         for begin in range(0, len(state), PIECE):
             at = slice(begin, begin + PIECE)
-            state[at] = oper(self._j, self._low[at], low[at], high[at])[self._upper]
+            lower = self._lower(begin, begin + PIECE)
+            state[at] = oper(self._j, lower, low[at], high[at])[self._upper]
+
+    def _lower(self, begin: int, end: int) -> Numbers:
+        """The lower elements of some of the pairs."""
+        return self._index[begin:end] & ~(1 << self._j)
 
 
 class Scattered(Pairs):
