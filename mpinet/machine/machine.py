@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -17,8 +17,9 @@ from mpinet.machine.meters import ChannelLoad, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
+from mpinet.machine.spread import Spread
 from mpinet.machine.step import Sends
-from mpinet.machine.swap import Swap, plan_swap
+from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
@@ -219,7 +220,32 @@ class Machine:
             None where the port does not lead there, the pattern does not fit the blocks of
             processors, or every send has to be recorded: `plan` serves these cases.
         """
-        return plan_swap(self, port, bit)
+        return self.swaps([port], [bit])[0]
+
+    def swaps(self, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
+        """Plan several exchanges, each as in `swap`, together (collective)."""
+        return plan_swaps(self, ports, bits)
+
+    def spread(self, ports: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None) -> Spread:
+        """Plan a step in which processors send one message each on many ports (collective).
+
+        Parameters
+        ----------
+        ports : (ndarray of int64, ndarray of int64), optional
+            Processors of this rank and ports that they send on and hear on: of a link both ends,
+            or none. Default: all wired ones.
+
+        Returns
+        -------
+        Spread
+            Call it with the messages, and room for those from other ranks.
+
+        Raises
+        ------
+        ModelViolation
+            As in `step`.
+        """
+        return Spread(self, ports)
 
     def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Let processors send an empty message on all their wired ports: a step.

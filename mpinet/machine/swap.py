@@ -6,6 +6,7 @@ processor, and what stays on the rank is not copied.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,13 +72,20 @@ class Swap:
             raise UsageError(f"{count} processors send a message each, not {payload.shape}.")
 
 
-def plan_swap(machine: Machine, port: int, bit: int) -> Swap | None:
-    """As `Machine.swap`."""
+def plan_swaps(machine: Machine, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
+    """As `Machine.swaps`."""
     plain = machine.topology.links and not machine.model.half_duplex
     unobserved = not machine.metered and machine.trace is None
     if not (plain and unobserved and machine.mapping.contiguous):
-        return None
-    fits = _fits_blocks(machine, bit) and bool(
+        return [None] * len(bits)
+    pairs = list(zip(ports, bits, strict=True))
+    obstacles = machine.sum(*(int(not _fits(machine, port, bit)) for port, bit in pairs))
+    return [None if any_ else Swap(machine, bit) for any_, bit in zip(obstacles, bits, strict=True)]
+
+
+def _fits(machine: Machine, port: int, bit: int) -> bool:
+    """Whether this rank's processors all find their partners behind the port, where a swap may."""
+    return _fits_blocks(machine, bit) and bool(
         leads_across(
             machine.topology.neighbor.native,
             machine.topology.params,
@@ -87,7 +95,6 @@ def plan_swap(machine: Machine, port: int, bit: int) -> Swap | None:
             bit,
         )
     )
-    return Swap(machine, bit) if machine.sum(int(not fits))[0] == 0 else None
 
 
 def _fits_blocks(machine: Machine, bit: int) -> bool:
