@@ -68,6 +68,7 @@ class Ascend(Job):
             options.algorithm,
             watch=watch,
         )
+        self.spread(machine)
         return {
             "operator": found.operator,
             "algorithm": found.algorithm,

@@ -62,6 +62,7 @@ class Broadcast(Job):
         machine = make_machine(self._options, self._network, transport, trace=trace)
         self.model = machine.model.as_json()
         found = broadcast(machine, self._root, self._options.algorithm, watch)
+        self.spread(machine)
         result = {
             "algorithm": found.algorithm,
             "steps": found.steps,

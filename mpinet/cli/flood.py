@@ -50,6 +50,7 @@ class Flood(Job):
         machine = make_machine(self._options, self._network, transport)
         self.model = machine.model.as_json()
         found = flood(machine, self._root, watch)
+        self.spread(machine)
         return {name: getattr(found, name) for name in FIELDS}
 
     def show(self, result: Any) -> str:

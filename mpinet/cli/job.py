@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mpinet.plain import plain
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mpinet.machine import Machine
     from mpinet.machine.transport import Local
 
 
@@ -21,6 +23,9 @@ class Job:
         Canonical string of the network.
     model : dict
         The machine's port model, for the result document; empty without a machine.
+    crossing : dict
+        How the machine was spread over the ranks, and what they sent one another; empty where the
+        command does not tell.
     unit : str
         What its progress counts.
     """
@@ -30,6 +35,11 @@ class Job:
 
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}
+        self.crossing: dict[str, Any] = {}
+
+    def spread(self, machine: Machine) -> None:
+        """Note what has crossed between the ranks of the machine (collective)."""
+        self.crossing = {"mapping": machine.mapping.name, **plain(machine.crossing)}
 
     def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
         """Do it (collective).

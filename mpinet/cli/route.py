@@ -141,6 +141,7 @@ class Route(Job):
         found = route(
             machine, self._traffic, self._routing, options.mode, options.policy, self._faults, watch
         )
+        self.spread(machine)
         result = plain(found) | {"routing": self._routing.name}
         if options.paths:
             lines = path_lines(self._network, self._routing, self._traffic.ends)

@@ -139,6 +139,7 @@ class Session:
             result,
             seconds,
             job.lasting(result),
+            job.crossing,
         )
         text = as_json(document) if options.json else job.show(document["result"]) + "\n"
         sys.stdout.write(text)

@@ -78,9 +78,7 @@ def wayfinding_inlined(node, header, params):
 
 
 @cache
-def inlining(
-    neighbor: Rule, decide: Rule, header_words: int, width: int
-) -> tuple[Kernel, Kernel]:
+def inlining(neighbor: Rule, decide: Rule, header_words: int, width: int) -> tuple[Kernel, Kernel]:
     """`advance` and `settle` with a network, a routing and messages' lengths compiled into them.
 
     That takes seconds, once for all these, and makes a hop cheaper by a third.
