@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mpinet.plain import plain
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Job:
 
     def spread(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""
-        self.crossing = {"mapping": machine.mapping.name, **plain(machine.crossing)}
+        self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
 
     def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
         """Do it (collective).
