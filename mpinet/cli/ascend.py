@@ -78,6 +78,17 @@ class Ascend(Job):
             "phases": [{"name": name, "steps": steps} for name, steps in found.phases],
         }
 
+    def rehearse(self, dry: Any) -> Any:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_ascend
+
+        options = self._options
+        machine = make_machine(options, self._network, dry)
+        self.model = machine.model.as_json()
+        return rehearse_ascend(
+            machine, dry, self._operator, options.command, options.seed, options.algorithm
+        )
+
     def show(self, result: Any) -> str:
         """The counts, and the phases."""
         return with_phases(f"{self._options.command} on {self.topology}", result)

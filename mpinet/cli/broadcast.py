@@ -75,6 +75,14 @@ class Broadcast(Job):
             result["schedule_sha256"] = schedule_hash(transport, trace, found.steps)
         return result
 
+    def rehearse(self, dry: Any) -> Any:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_broadcast
+
+        machine = make_machine(self._options, self._network, dry)
+        self.model = machine.model.as_json()
+        return rehearse_broadcast(machine, dry, self._root, self._options.algorithm)
+
     def show(self, result: Any) -> str:
         """The counts, and the phases."""
         return with_phases(f"broadcast on {self.topology} from {self._root}", result)

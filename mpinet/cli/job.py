@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mpinet.machine import Machine
-    from mpinet.machine.transport import Local
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
 
 
 class Job:
@@ -55,6 +56,16 @@ class Job:
         -------
         object
             The result; on rank 0 it has to be whole.
+        """
+        raise NotImplementedError
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank of many on one process.
+
+        Parameters
+        ----------
+        dry : Dry
+            The rank's transport.
         """
         raise NotImplementedError
 
