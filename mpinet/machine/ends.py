@@ -59,13 +59,15 @@ class Ends:
         self._ledger = ledger
         self._keep = keep
         self._births = np.zeros((0, 2), np.int64)
+        self._injections = 0
         self._delivered: list[Numbers] = []
         self._lost: list[Numbers] = []
 
     def expect(self, first: int) -> None:
         """Note that messages with this number and higher ones are injected now."""
-        birth = np.array([[first, self._ledger[hop.STEP]]], np.int64)
-        self._births = np.concatenate([self._births, birth])
+        self._births = with_room(self._births, self._injections + 1)
+        self._births[self._injections] = first, self._ledger[hop.STEP]
+        self._injections += 1
 
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
@@ -75,7 +77,8 @@ class Ends:
     def book(self) -> None:
         """Book the messages that the last pass brought to their end."""
         lost = self._ledger[hop.LOST]
-        hop.book_ends(self.rows, self._births, self.latency, self._ledger)
+        births = self._births[: self._injections]
+        hop.book_ends(self.rows, births, self.latency, self._ledger)
         ended = self.rows[: self._ledger[hop.ENDED]]
         if self._ledger[hop.LOST] > lost:
             self._lost.append(ended[ended[:, hop.END_STATUS] != ARRIVED])
@@ -93,6 +96,11 @@ class Ends:
             steps=ended[:, hop.END_STEP],
             payload=ended[:, hop.END_PAYLOAD :],
         )
+
+    def take(self) -> Delivered:
+        """The messages that were delivered here since the last call (with `keep`)."""
+        delivered, self._delivered = self.delivered, []
+        return delivered
 
     @property
     def undeliverable(self) -> Numbers:
