@@ -29,6 +29,8 @@ class Job:
         command does not tell.
     unit : str
         What its progress counts.
+    say : callable
+        Shows a line where progress is shown.
     """
 
     topology: str | None = None
@@ -37,6 +39,7 @@ class Job:
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}
         self.crossing: dict[str, Any] = {}
+        self.say: Callable[[str], None] = lambda text: None
 
     def spread(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""

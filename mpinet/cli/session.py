@@ -97,6 +97,7 @@ class Session:
         try:
             transport = world()
             with self._progress(options, job) as progress:
+                job.say = progress.say
                 result = job.run(transport, progress.update)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell
         except MpinetError as error:

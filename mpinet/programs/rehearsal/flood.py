@@ -87,9 +87,7 @@ def shortest_of(topology: Topology) -> Routing:
         with suppress(UsageError):
             routings.append(make())
     if not routings:
-        raise UsageError(
-            f"predict knows no distances in {topology.name}: it is too large."
-        )
+        raise UsageError(f"predict knows no distances in {topology.name}: it is too large.")
     return next((one for one in routings if one.shortest), routings[0])
 
 
