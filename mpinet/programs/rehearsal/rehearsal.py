@@ -75,7 +75,7 @@ class Cluster:
         """
         ranks, steps = rehearsal.ranks, rehearsal.steps
         rounds = (ranks - 1).bit_length()
-        waits = steps * rounds + min(rehearsal.messages, steps * max(rehearsal.partners, rounds))
+        waits = steps * rounds + min(rehearsal.messages, steps * rehearsal.partners)
         volume = rehearsal.bytes + steps * CONTROL_BYTES * (ranks - 1)
         parts = {
             "computing": rehearsal.computing,

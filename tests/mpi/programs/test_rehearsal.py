@@ -146,9 +146,9 @@ def test_what_a_rank_alone_cannot_know_gets_a_sentence():
 
 
 def test_the_model_adds_what_is_computed_waited_and_sent():
-    found = Rehearsal(3, 16, 100, 10, 500, 8000, 8000, 128000, 4, 0.5)
+    found = Rehearsal(3, 16, 100, 10, 500, 8000, 8000, 128000, 7, 0.5)
     seconds = Cluster(latency=1e-3, bandwidth=1e4).seconds(found)
     assert seconds["computing"] == 0.5
-    assert seconds["latency"] == pytest.approx(1e-3 * (10 * 4 + 10 * 4))
+    assert seconds["latency"] == pytest.approx(1e-3 * (10 * 4 + 10 * 7))
     assert seconds["transfer"] == pytest.approx((8000 + 10 * 32 * 15) / 1e4)
     assert seconds["total"] == pytest.approx(sum(list(seconds.values())[:3]))
