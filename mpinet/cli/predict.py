@@ -76,7 +76,10 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.cli.commands import module_of
 
     if not options.rank < options.ranks:
-        raise UsageError(f"--rank {options.rank}: ranks are 0..{options.ranks - 1}.")
+        raise UsageError(
+            f"--rank {options.rank} --ranks {options.ranks}: there is one rank or more, numbered "
+            "from 0."
+        )
     command = argparse.Namespace(**(vars(options) | {"command": options.predicted}))
     return Predict(options, module_of(options.predicted).prepare(command))
 

@@ -102,6 +102,22 @@ def test_the_digest_of_verdicts_leaves_out_their_times():
     assert document["digest"] == sha256(canonical.encode()).hexdigest()
 
 
+def test_a_prediction_tells_memory_and_seconds_which_its_digest_leaves_out():
+    command = "predict route torus:6x6 --ranks 4 --rank 3 --bandwidth 1"
+    document = json.loads(run(f"{command} --json").stdout)
+    found = document["result"]
+    assert {"steps", "messages", "bytes", "all_messages", "all_bytes"} <= set(found)
+    assert (found["ranks"], found["rank"], found["processors"]) == (4, 3, 9)
+    assert found["memory"].pop("peak") >= found["memory"].pop("before") > 2**20
+    seconds = found.pop("seconds")
+    sent = found["bytes"] + found["steps"] * 32 * 3
+    assert seconds["transfer"] == pytest.approx(sent / 1e9)
+    assert seconds["total"] == pytest.approx(sum(seconds.values()) / 2)
+    del found["memory"]
+    canonical = json.dumps(found, sort_keys=True, separators=(",", ":"))
+    assert document["digest"] == sha256(canonical.encode()).hexdigest()
+
+
 def test_a_measurement_that_fails_is_a_failed_run():
     done = run(f"verify {OWN_CLAIMS} RING-BREAKS")
     assert (done.returncode, "1 failed" in done.stdout) == (1, True)
@@ -176,6 +192,11 @@ def test_out_files_hold_the_result(tmp_path):
         ("route ring:6 --routing magic", "no routing 'magic'"),
         ("broadcast ring:6 --algorithm magic", "no broadcast 'magic'"),
         ("broadcast fattree:2,2 --root 5", "is a switch"),
+        ("predict route ring:6 --ranks 4 --rank 4", "numbered from 0"),
+        ("predict route ring:6 --ranks 4 --latency 0", "'0' is no positive number"),
+        ("predict route ring:6 --ranks 4 --paths", "--paths does not apply"),
+        ("predict ascend ring:8 --operator sum --ranks 2", "no such case"),
+        ("predict show ring:8 --ranks 2", "invalid choice: 'show'"),
         ("gossip mesh:3x3 --algorithm cycle", "no gossip 'cycle'"),
         ("reduce ring:6 --root 9", "Node 9 is not in ring:6"),
         ("circulate ring:6", "2^"),
