@@ -182,7 +182,7 @@ class Router:
         order = np.argsort(owners, kind="stable")
         stay = owners[order] == own
         counts[own] = 0
-        received, _, total = self.machine.transport.exchange(rows[order[~stay]], counts, moved)
+        received, _, total = self.machine.exchange(rows[order[~stay]], counts, moved)
         if total == 0:
             self._ledger[hop.STEP] -= 1
             return False
