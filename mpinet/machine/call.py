@@ -49,7 +49,7 @@ def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     near = near[:new]
     if placement.ranks > 1:
         leaving, counts = by_owner(machine, away[:left])
-        came = machine.transport.exchange(away[leaving], counts).records - placement.first
+        came = machine.exchange(away[leaving], counts).records - placement.first
         near = np.concatenate([near, came[: mark_first(came, heard)]])
     if len(near) * DENSE > placement.count:
         slots = np.flatnonzero(heard)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
 from mpinet.machine.call import call_neighbors
-from mpinet.machine.meters import ChannelLoad, Meters, count_wired
+from mpinet.machine.meters import ChannelLoad, Crossing, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
@@ -21,7 +21,7 @@ from mpinet.machine.spread import Spread
 from mpinet.machine.step import Sends
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Local, world
+from mpinet.machine.transport import Local, Received, Room, world
 from mpinet.networks.topology import Topology
 
 T = TypeVar("T")
@@ -155,7 +155,7 @@ class Machine:
         if payload is not None:
             payload = np.asarray(payload)
             self.checked(lambda: enforcement.check_payload(self, sends, payload))
-        arrivals = step.carry(self, sends, payload, word)
+        arrivals = step.carry(self, sends, payload, word, self.exchange)
         order, keys = step.in_order(self, arrivals, listen)
         self.checked(lambda: enforcement.check_received(self, sends, arrivals, keys))
         if not self.topology.links:
@@ -173,6 +173,17 @@ class Machine:
         except MpinetError as error:
             self.transport.fail(error)
             raise
+
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
+        """Bring a step's messages to their receivers' ranks, and meter them (`Local.exchange`)."""
+        self.meters.cross(records)
+        return self.transport.exchange(records, counts, word, room)
 
     def count_step(self, sends: Sends) -> None:
         """Count one step with these sends, and record it."""
@@ -279,6 +290,11 @@ class Machine:
     def messages(self) -> int:
         """Transmissions on the whole machine (collective)."""
         return self.sum(self.meters.messages)[0]
+
+    @property
+    def crossing(self) -> Crossing:
+        """What the ranks have sent one another in all steps so far (collective)."""
+        return Crossing(*self.sum(self.meters.crossed, self.meters.crossed_bytes))
 
     @cached_property
     def wired_ports(self) -> int:

@@ -27,7 +27,7 @@ class Plan:
     def __init__(self, machine: Machine, nodes: Any, ports: Any):
         self._machine = machine
         sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
-        arrivals = step.carry(machine, sends, None, 0)
+        arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
         order, keys = step.in_order(machine, arrivals, None)
         machine.checked(lambda: enforcement.check_received(machine, sends, arrivals, keys))
         if not machine.topology.links:
@@ -94,9 +94,7 @@ class Plan:
         if machine.transport.size == 1:
             self.total = word
             return payload[self._sources]
-        received, _, self.total = machine.transport.exchange(
-            payload[self._leaving], self._counts, word
-        )
+        received, _, self.total = machine.exchange(payload[self._leaving], self._counts, word)
         return np.concatenate([payload, received])[self._sources]
 
     def _check(self, payload: NDArray[Any]) -> None:

@@ -211,7 +211,7 @@ class Router:
         moved = int(self._ledger[hop.MOVED])
         staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
         away = len(leaving) - staying
-        exchanged = self.machine.transport.exchange(leaving[:away], counts, moved, self._room)
+        exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
         if exchanged.total == 0:
             self._ledger[hop.STEP] -= 1
             return False

@@ -96,7 +96,7 @@ class Spread:
         if machine.transport.size == 1:
             return word
         leaving = rows[:count][self._leaving]
-        return machine.transport.exchange(
+        return machine.exchange(
             leaving, self._counts, word, lambda coming: rows[count : count + coming]
         ).total
 

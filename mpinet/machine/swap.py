@@ -62,7 +62,7 @@ class Swap:
         machine.checked(lambda: self._require_messages(payload))
         machine.meters.count(1, count)
         if self._crosses:
-            received = machine.transport.exchange(payload, self._counts).records
+            received = machine.exchange(payload, self._counts).records
             return received if len(received) == count else payload  # nothing comes in a dry run
         return payload.reshape(-1, 2, self._bit)[:, ::-1]
 
@@ -103,7 +103,7 @@ def _fits_blocks(machine: Machine, bit: int) -> bool:
     if bit < count or count == 0:
         return first % (2 * bit) == 0 == count % (2 * bit)
     equal_blocks = count * machine.placement.ranks == machine.topology.size
-    return equal_blocks and count & (count - 1) == 0
+    return machine.placement.even and equal_blocks and count & (count - 1) == 0
 
 
 @kernel("boolean(port_rule, int64[::1], int64, int64, int64, int64)")

@@ -140,19 +140,28 @@ class Local:
 
 
 class Dry(Local):
-    """Plays rank r of R on one process: counts what would be sent, receives nothing.
+    """Plays rank r of R on one process: counts what would be sent, receives what it is told.
 
     Parameters
     ----------
     rank, size : int
         The rank to play, and of how many.
+    arrivals : callable, optional
+        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
+        dtype. Default: nothing.
     """
 
-    def __init__(self, rank: int, size: int):
+    def __init__(
+        self,
+        rank: int,
+        size: int,
+        arrivals: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    ):
         if not 0 <= rank < size:
             raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
         self.rank = rank
         self.size = size
+        self.arrivals = arrivals
         self.bytes_sent = 0
         self.records_sent = np.zeros(size, np.int64)
 
@@ -166,7 +175,8 @@ class Dry(Local):
         """Count the records that would leave."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
-        return Received(records[:0], np.zeros(self.size, np.int64), word)
+        received = records[:0] if self.arrivals is None else self.arrivals(records)
+        return Received(received, np.zeros(self.size, np.int64), word)
 
 
 class Mpi(Local):
