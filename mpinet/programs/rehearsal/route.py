@@ -57,7 +57,7 @@ def rehearse_route(
         raise UsageError("predict knows routing with all ports and full-duplex links.")
     width = hop.WORDS + routing.words + (policy == "fifo")
     router = Router(machine, routing, mode, policy)
-    dry.arrivals = Mirror(machine, routing, width)
+    dry.arrivals = Mirror(machine, routing)
     numbers = traffic.sent_by(machine)
     router.reserve(len(numbers))
     began = time.process_time()
@@ -120,14 +120,11 @@ class Mirror:
         The rank's.
     routing : Routing
         Writes the arrivals' headers.
-    width : int
-        Words of a message's row.
     """
 
-    def __init__(self, machine: Machine, routing: Routing, width: int):
+    def __init__(self, machine: Machine, routing: Routing):
         self._machine = machine
         self._routing = routing
-        self._width = width
 
     def __call__(self, rows: Numbers) -> Numbers:
         """Rows as the router exchanges them, at hosted processors and with their own headers."""
