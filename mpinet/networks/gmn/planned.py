@@ -116,7 +116,7 @@ def better(source, target, count, best, scratch, params):
         return best
     dead = params[dead_at(params)]
     place = place_of(dead, dead % params[SECTOR], scratch)
-    if place > 0:
+    if 0 < place < count:
         count = go_round(scratch[row], count, place - 1, scratch[DETOURED], params)
         row = DETOURED
         count = erase_loops(source, row, count, scratch, params)
