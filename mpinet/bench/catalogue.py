@@ -20,6 +20,7 @@ from mpinet.bench import (
     saturation,
     scaling,
     starting,
+    wayfinding,
 )
 from mpinet.bench.benchmark import Benchmark, Setting
 from mpinet.bench.launcher import find_launcher, launch
@@ -29,6 +30,7 @@ from mpinet.launched import launched_ranks
 
 FAMILIES = (
     permutation,
+    wayfinding,
     saturation,
     informing,
     passes,
