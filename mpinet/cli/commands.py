@@ -28,6 +28,7 @@ COMMANDS = {
     "descend": "run a DESCEND program",
     "embed": "embed a network in another, and emulate its programs",
     "run": "run a program of one's own on every processor",
+    "exec": "run an mpi4py script, unchanged, on every processor",
     "verify": "judge the papers' claims, or one's own, by measurements",
     "bench": "measure how fast mpinet is here, in turn with its baselines",
 }

@@ -59,14 +59,16 @@ class Ends:
         self._payload = slice(hop.WORDS, hop.WORDS + payload_words)
         self._keep = keep
         self._births = np.zeros((0, 2), np.int64)
+        self._injections = 0
         self._delivered: list[Numbers] = []
         self._steps: list[int] = []
         self._lost: list[Numbers] = []
 
     def expect(self, first: int) -> None:
         """Note that messages with this number and higher ones are injected now."""
-        birth = np.array([[first, self._ledger[hop.STEP]]], np.int64)
-        self._births = np.concatenate([self._births, birth])
+        self._births = with_room(self._births, self._injections + 1)
+        self._births[self._injections] = first, self._ledger[hop.STEP]
+        self._injections += 1
 
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
@@ -76,10 +78,11 @@ class Ends:
     def book(self) -> None:
         """Book the messages that the last pass brought to their end."""
         lost = self._ledger[hop.LOST]
-        hop.book_ends(self.rows, self._births, self.latency, self._ledger)
-        if not self._keep and self._ledger[hop.LOST] == lost:
-            return
+        births = self._births[: self._injections]
+        hop.book_ends(self.rows, births, self.latency, self._ledger)
         ended = self.rows[: self._ledger[hop.ENDED]]
+        if len(ended) == 0 or not (self._keep or self._ledger[hop.LOST] > lost):
+            return
         is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE
         self._lost.append(ended[is_lost])
         if self._keep:
@@ -90,7 +93,8 @@ class Ends:
     def delivered(self) -> Delivered:
         """The messages that were delivered here (with `keep`)."""
         ended = self._together(self._delivered)
-        steps = np.repeat(self._steps, [len(part) for part in self._delivered])
+        lengths = [len(part) for part in self._delivered]
+        steps = np.repeat(np.array(self._steps, np.int64), lengths)
         order = np.argsort(ended[:, hop.NUMBER])
         ended = ended[order]
         return Delivered(
@@ -100,6 +104,12 @@ class Ends:
             steps=steps[order],
             payload=ended[:, self._payload],
         )
+
+    def take(self) -> Delivered:
+        """The messages that were delivered here since the last call (with `keep`)."""
+        delivered = self.delivered
+        self._delivered, self._steps = [], []
+        return delivered
 
     @property
     def undeliverable(self) -> Numbers:

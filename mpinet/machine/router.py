@@ -298,6 +298,10 @@ class Router:
         """The messages that ended on this rank (with `keep`)."""
         return self._ends.delivered
 
+    def take(self) -> Delivered:
+        """The messages that ended on this rank since the last call (with `keep`)."""
+        return self._ends.take()
+
     @property
     def undeliverable(self) -> Numbers:
         """Rows (number, place) of the messages that could not go on, on this rank, by number."""

@@ -210,11 +210,11 @@ class Mpi(Local):
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Element-wise sum over the ranks."""
-        return self._reduce(values, _mpi().SUM)
+        return self._reduce(values, mpi().SUM)
 
     def max(self, values: NDArray[Any]) -> NDArray[Any]:
         """Element-wise maximum over the ranks."""
-        return self._reduce(values, _mpi().MAX)
+        return self._reduce(values, mpi().MAX)
 
     def gather(self, text: bytes) -> list[bytes]:
         """Every rank's bytes, on rank 0; empty elsewhere."""
@@ -223,7 +223,7 @@ class Mpi(Local):
         incoming, _ = self._control(counts, 0)
         received = bytearray(int(incoming.sum()))
         self._comm.Alltoallv(
-            [text, _layout(counts), _mpi().BYTE], [received, _layout(incoming), _mpi().BYTE]
+            [text, _layout(counts), mpi().BYTE], [received, _layout(incoming), mpi().BYTE]
         )
         ends = np.cumsum(incoming)
         parts = zip(ends - incoming, ends, strict=True)
@@ -233,13 +233,13 @@ class Mpi(Local):
         """Rank 0's bytes on every rank."""
         _, length = self._control(np.zeros(self.size, np.int64), len(text) * (self.rank == 0))
         buffer = bytearray(text) if self.rank == 0 else bytearray(length)
-        self._comm.Bcast([buffer, _mpi().BYTE])
+        self._comm.Bcast([buffer, mpi().BYTE])
         return bytes(buffer)
 
     def dealt(self, count: int) -> Iterator[int]:
         """The next number that no other rank has, by a counter in rank 0's memory."""
         self._control(np.zeros(self.size, np.int64), 0)
-        counter = _mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
+        counter = mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
         if self.rank == 0:
             np.frombuffer(counter, np.int64)[0] = 0
         self._comm.Barrier()
@@ -271,7 +271,7 @@ class Mpi(Local):
         lengths = np.zeros(self.size, np.int64)
         self._end.Allgather(np.array([len(own)], np.int64), lengths)
         texts = bytearray(int(lengths.sum()))
-        self._end.Allgatherv([own, _mpi().BYTE], [texts, _layout(lengths), _mpi().BYTE])
+        self._end.Allgatherv([own, mpi().BYTE], [texts, _layout(lengths), mpi().BYTE])
         ends = np.cumsum(lengths)
         parts = zip(ends - lengths, ends, strict=True)
         return [tuple(json.loads(texts[begin:end])) for begin, end in parts]
@@ -308,7 +308,7 @@ class Mpi(Local):
         self._comm.Allgather(np.array([len(text)], np.int64), lengths)
         everything = bytearray(int(lengths.sum()))
         layout = _layout(lengths)
-        self._comm.Allgatherv([text, _mpi().BYTE], [everything, layout, _mpi().BYTE])
+        self._comm.Allgatherv([text, mpi().BYTE], [everything, layout, mpi().BYTE])
         first = int(lengths[np.flatnonzero(lengths)[0]])
         name, sentence = json.loads(everything[:first])
         raise getattr(errors, name)(sentence)
@@ -322,7 +322,7 @@ class Mpi(Local):
 
     def _record_type(self, width: int) -> Any:
         if width not in self._types:
-            self._types[width] = _mpi().BYTE.Create_contiguous(width).Commit()
+            self._types[width] = mpi().BYTE.Create_contiguous(width).Commit()
         return self._types[width]
 
 
@@ -359,18 +359,25 @@ def _launched_world() -> Local:
     expected = launched_ranks()
     if expected == 1:
         return Local()
-    comm = _mpi().COMM_WORLD
+    comm = mpi().COMM_WORLD
     if comm.size == 1:
         raise TransportError(
             f"The launcher started {expected} ranks, but the MPI library that Python found "
-            f"({_mpi().Get_library_version().split(',')[0]}) does not belong to it, so every "
+            f"({mpi().Get_library_version().split(',')[0]}) does not belong to it, so every "
             "rank is alone. Start the job with the launcher of that library."
         )
     return Mpi(comm)
 
 
-def _mpi() -> Any:
-    """The mpi4py module; the only place that imports it."""
+@cache
+def mpi() -> Any:
+    """The module ``mpi4py.MPI``; the only place that imports it.
+
+    Raises
+    ------
+    TransportError
+        There is no MPI library.
+    """
     try:
         import mpi4py
 
@@ -380,8 +387,7 @@ def _mpi() -> Any:
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise TransportError(
-            f"{launched_ranks()} ranks need an MPI library, and none was found ({reason}); "
-            f"{INSTALL}."
+            f"An MPI library is needed here, and none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
 

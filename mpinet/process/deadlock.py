@@ -39,7 +39,7 @@ def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) ->
         The same text on every rank.
     """
     waiting = [node for node in nodes if node is not None]
-    stuck = _all_waiting(machine, [node.id for node in waiting])
+    stuck = all_waiting(machine, [node.id for node in waiting])
     rows = [(node.id, _next(hosting, node, stuck)) for node in waiting]
     told = machine.transport.gather(np.array(rows, np.int64).reshape(-1, 2).tobytes())
     sources, targets = np.frombuffer(b"".join(told), np.int64).reshape(-1, 2).T
@@ -86,7 +86,7 @@ def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
     return way, False
 
 
-def _all_waiting(machine: Machine, own: list[int]) -> NDArray[np.bool_]:
+def all_waiting(machine: Machine, own: list[int]) -> NDArray[np.bool_]:
     """Whether each processor waits (collective)."""
     size = machine.topology.size
     bits = np.zeros(size, bool)

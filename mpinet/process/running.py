@@ -97,14 +97,14 @@ def run(
     """
     _require_fitting(program, arguments, named or {})
     steps, messages = machine.steps, machine.meters.messages
-    with _rare_collections():
+    with rare_collections():
         scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)
         scheduler.run(watch)
     return _outcome(scheduler, machine.steps - steps, machine.meters.messages - messages)
 
 
 @contextmanager
-def _rare_collections() -> Iterator[None]:
+def rare_collections() -> Iterator[None]:
     """Let Python look for garbage in cycles seldom: a million waiting programs are none."""
     usual = gc.get_threshold()
     gc.set_threshold(*(most if often else 0 for often, most in zip(usual, SELDOM, strict=True)))

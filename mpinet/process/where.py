@@ -24,7 +24,7 @@ def ended_at(thread: Generator[Any, Any, Any] | None) -> str:
     if not isinstance(thread, GeneratorType):
         return "at its end"
     code = thread.gi_code
-    return f"{_shown(code.co_filename)}:{code.co_firstlineno} in {code.co_name}, at its end"
+    return f"{shown(code.co_filename)}:{code.co_firstlineno} in {code.co_name}, at its end"
 
 
 def raised_at(traceback: TracebackType | None) -> str:
@@ -39,9 +39,9 @@ def raised_at(traceback: TracebackType | None) -> str:
 
 def place(frame: FrameType, line: int) -> str:
     """A line as a person finds it."""
-    return f"{_shown(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
+    return f"{shown(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
 
 
-def _shown(file: str) -> str:
+def shown(file: str) -> str:
     """A file's name, relative to the current directory where it lies in it."""
     return file.removeprefix(os.getcwd() + os.sep)
