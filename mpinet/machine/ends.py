@@ -80,12 +80,11 @@ class Ends:
         lost = self._ledger[hop.LOST]
         births = self._births[: self._injections]
         hop.book_ends(self.rows, births, self.latency, self._ledger)
-        if not self._keep and self._ledger[hop.LOST] == lost:
-            return
         ended = self.rows[: self._ledger[hop.ENDED]]
+        if len(ended) == 0 or not (self._keep or self._ledger[hop.LOST] > lost):
+            return
         is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE
-        if self._ledger[hop.LOST] > lost:
-            self._lost.append(ended[is_lost])
+        self._lost.append(ended[is_lost])
         if self._keep:
             self._delivered.append(ended[~is_lost])
             self._steps.append(int(self._ledger[hop.STEP]))
@@ -94,7 +93,8 @@ class Ends:
     def delivered(self) -> Delivered:
         """The messages that were delivered here (with `keep`)."""
         ended = self._together(self._delivered)
-        steps = np.repeat(self._steps, [len(part) for part in self._delivered])
+        lengths = [len(part) for part in self._delivered]
+        steps = np.repeat(np.array(self._steps, np.int64), lengths)
         order = np.argsort(ended[:, hop.NUMBER])
         ended = ended[order]
         return Delivered(
@@ -107,7 +107,8 @@ class Ends:
 
     def take(self) -> Delivered:
         """The messages that were delivered here since the last call (with `keep`)."""
-        delivered, self._delivered, self._steps = self.delivered, [], []
+        delivered = self.delivered
+        self._delivered, self._steps = [], []
         return delivered
 
     @property

@@ -133,12 +133,13 @@ class Mirror:
             return arrivals
         first, count = self._machine.placement.first, self._machine.placement.count
         nodes = first + np.arange(len(rows)) % count
-        arrivals[:, hop.NODE] = nodes
-        hop.write_headers(
+        hop.set_out(
             self._routing.start.native,
             self._routing.params,
             nodes,
             nodes,
+            hop.high(rows[:, hop.NUMBER]),
+            0,
             self._routing.words,
             arrivals,
         )
