@@ -15,7 +15,7 @@ from mpinet.machine.router import Router
 from mpinet.machine.transport import Dry
 from mpinet.networks.routing import Routing
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
-from mpinet.programs.rehearsal.walks import walk
+from mpinet.programs.rehearsal.walks import AT_ONCE, walk
 from mpinet.programs.traffic import Traffic
 
 Numbers = NDArray[np.int64]
@@ -128,11 +128,16 @@ class Mirror:
 
     def __call__(self, rows: Numbers) -> Numbers:
         """Rows as the router exchanges them, at hosted processors and with their own headers."""
-        arrivals = rows.copy()
-        if len(rows) == 0:
-            return arrivals
-        first, count = self._machine.placement.first, self._machine.placement.count
-        nodes = first + np.arange(len(rows)) % count
+        arrivals = np.zeros_like(rows)
+        for begin in range(0, len(rows), AT_ONCE):
+            self._write(rows[begin : begin + AT_ONCE], arrivals[begin : begin + AT_ONCE])
+        return arrivals
+
+    def _write(self, rows: Numbers, arrivals: Numbers) -> None:
+        """Write the arrivals for these rows."""
+        placement = self._machine.placement
+        nodes = placement.first + np.arange(len(rows)) % placement.count
+        arrivals[:] = rows
         hop.set_out(
             self._routing.start.native,
             self._routing.params,
@@ -143,4 +148,3 @@ class Mirror:
             self._routing.words,
             arrivals,
         )
-        return arrivals

@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 
 
 AT_ONCE = 2**16
-"""Paths that are walked at a time, so that they need little memory."""
+"""Paths that are walked, or messages that are made, at a time: they need little memory beside."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,7 +177,7 @@ def test_routed_messages_cross_where_their_paths_do(mapping):
             if (u ^ target) >> bit & 1:
                 crossing += owner[u] != owner[u ^ 1 << bit]
                 u ^= 1 << bit
-    words = 3 + topology.routing().words
+    words = 2 + topology.routing().words
     assert machine.crossing.messages == crossing
     assert machine.crossing.bytes == 8 * words * crossing
 
