@@ -61,7 +61,7 @@ def rehearse_route(
     numbers = traffic.sent_by(machine)
     router.reserve(len(numbers))
     began = time.process_time()
-    router.inject(*traffic.ends(numbers), numbers, traffic.total)
+    router.inject_drawn(numbers, traffic.ends, traffic.total)
     while router.live and router.step():
         pass
     seconds = time.process_time() - began
