@@ -159,6 +159,8 @@ class Benchmark:
         no launcher has started.
     most_rounds : int
         Rounds are at most so many where one takes long.
+    named : bool
+        Whether it runs only where it is asked for by name.
     """
 
     name: str
@@ -170,6 +172,7 @@ class Benchmark:
     ranks: str = ONE
     starts: bool = False
     most_rounds: int = 1000
+    named: bool = False
 
     def described(self, size: str) -> str:
         """The workload at a size."""

@@ -20,6 +20,7 @@ from mpinet.bench import (
     saturation,
     scaling,
     starting,
+    wayfinding,
 )
 from mpinet.bench.benchmark import Benchmark, Setting
 from mpinet.bench.launcher import find_launcher, launch
@@ -29,6 +30,7 @@ from mpinet.launched import launched_ranks
 
 FAMILIES = (
     permutation,
+    wayfinding,
     saturation,
     informing,
     passes,
@@ -45,10 +47,14 @@ BENCHMARKS: dict[str, Benchmark] = {
 """Every benchmark, in the order of the result."""
 
 Watch = Callable[[int], None]
+Tell = Callable[[Any], None]
+"""What is called with every row when it is there."""
 
 
 def select(words: Iterable[str]) -> list[Benchmark]:
     """The benchmarks that are named, families (``w1``) and patterns (``*-n20``) included.
+
+    Without names, all but those that have to be named.
 
     Raises
     ------
@@ -65,7 +71,9 @@ def select(words: Iterable[str]) -> list[Benchmark]:
                 f"There is no benchmark {word!r}: {hint}mpinet bench --list names them all."
             )
         wanted.update(found)
-    return [one for name, one in BENCHMARKS.items() if name in wanted or not wanted]
+    if not wanted:
+        return [one for one in BENCHMARKS.values() if not one.named]
+    return [one for name, one in BENCHMARKS.items() if name in wanted]
 
 
 def _names(word: str, name: str) -> bool:
@@ -74,15 +82,20 @@ def _names(word: str, name: str) -> bool:
     return name.startswith(f"{word}-") or fnmatchcase(name, word)
 
 
-def run_here(chosen: Sequence[Benchmark], setting: Setting, watch: Watch) -> list[Any]:
+def run_here(
+    chosen: Sequence[Benchmark], setting: Setting, watch: Watch, tell: Tell = lambda row: None
+) -> list[Any]:
     """Measure on the ranks that are there (collective); rows that cannot be are absent."""
     rows: list[Any] = []
     for done, benchmark in enumerate(chosen, start=1):
         reason = _obstacle(benchmark, setting)
         if reason:
-            rows += [without_figures(benchmark, b, setting, reason) for b in benchmark.baselines]
+            new = [without_figures(benchmark, b, setting, reason) for b in benchmark.baselines]
         else:
-            rows += measure(benchmark, setting)
+            new = measure(benchmark, setting)
+        for row in new:
+            tell(row)
+        rows += new
         watch(done)
     return rows
 
@@ -98,9 +111,13 @@ def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
 
 
 def run_on(
-    numbers: Sequence[int], chosen: Sequence[Benchmark], setting: Setting, watch: Watch
+    numbers: Sequence[int],
+    chosen: Sequence[Benchmark],
+    setting: Setting,
+    watch: Watch,
+    tell: Tell = lambda row: None,
 ) -> list[Any]:
-    """Measure on these numbers of ranks, one after the other, each under a launcher of its own.
+    """Measure on these numbers of ranks, one after the other, under a launcher.
 
     Raises
     ------
@@ -117,16 +134,18 @@ def run_on(
     for ranks in numbers:
         fitting = [benchmark for benchmark in chosen if benchmark.runs_on(ranks)]
         own = [one for one in fitting if ranks == 1 or one.starts]
-        rows += run_here(own, replace(setting, ranks=ranks), watch)
-        theirs = [one for one in fitting if one not in own]
-        if theirs:
-            rows += launched(ranks, theirs, setting)
+        rows += run_here(own, replace(setting, ranks=ranks), watch, tell)
+        for benchmark in (one for one in fitting if one not in own):
+            new = launched(ranks, benchmark, setting)
+            for row in new:
+                tell(row)
+            rows += new
     return rows
 
 
-def launched(ranks: int, chosen: Sequence[Benchmark], setting: Setting) -> list[dict[str, Any]]:
-    """The rows of a job on several ranks."""
-    words = [sys.executable, "-m", "mpinet", "bench", *(one.name for one in chosen), "--json"]
+def launched(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[str, Any]]:
+    """The rows of a benchmark's job on several ranks."""
+    words = [sys.executable, "-m", "mpinet", "bench", benchmark.name, "--json"]
     words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]
     text = launch(ranks, [*words, "--seed", str(setting.seed)])
     try:

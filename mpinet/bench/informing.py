@@ -50,12 +50,13 @@ def _speed_of(seconds: Round, node_steps: int) -> Round:
 
 
 SIZES = {"small": 7, "full": 20}
+NODE_STEPS = "M node-steps/s"
 
 BENCHMARKS = (
     Benchmark(
         "w3-speed",
         "one-port broadcast on hypercube:{}",
-        "M node-steps/s",
+        NODE_STEPS,
         SIZES,
         speeds_of_both,
         (Baseline(KERNEL, Goal("figure", ">=", 300)),),

@@ -7,7 +7,10 @@ difference. The baselines are the arrays that the workload cannot do without.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from mpinet.bench.benchmark import (
@@ -24,7 +27,7 @@ from mpinet.bench.footprint import PEAK
 from mpinet.bench.launcher import launch
 from mpinet.networks import open as open_topology
 
-BARE_ARRAYS = "bare arrays"
+BARE_ARRAYS, START = "bare arrays", "the start alone"
 
 BYTES_A_PROCESSOR, BYTES_A_MESSAGE = 4.0, 8.0
 """What the mask kernel keeps: a word of marks; a node and a target."""
@@ -74,14 +77,38 @@ def a_message(setting: Setting, name: str) -> Contenders:
     return {MPINET: one, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
 
 
-def whole(setting: Setting, words: str) -> Contenders:
-    """GiB of a command on all its ranks, libraries and all."""
+@dataclass(frozen=True)
+class Whole:
+    """What a command took on all its ranks, libraries and all."""
+
+    peak: int
+    seconds: float
+
+
+@cache
+def run_whole(ranks: int, words: str) -> Whole:
+    """Run a command; once, for its memory and its time."""
+    began = time.perf_counter()
+    peak = peak_of(ranks, words.split())
+    return Whole(peak, time.perf_counter() - began)
+
+
+def memory_of_whole(setting: Setting, words: str) -> Contenders:
+    """GiB of a command on all its ranks."""
     command = words.split()
     each = BYTES_A_PROCESSOR + BYTES_A_MESSAGE if command[0] == "route" else BYTES_AN_ELEMENT
     arrays = open_topology(command[1]).size * each
     return {
-        MPINET: lambda: peak_of(setting.ranks, command) / GIB,
+        MPINET: lambda: run_whole(setting.ranks, words).peak / GIB,
         BARE_ARRAYS: lambda: arrays / GIB,
+    }
+
+
+def time_of_whole(setting: Setting, words: str) -> Contenders:
+    """Seconds of the same run from start to end, and those of a command that does nothing."""
+    return {
+        MPINET: lambda: run_whole(setting.ranks, words).seconds,
+        START: lambda: run_whole(setting.ranks, "--version").seconds,
     }
 
 
@@ -105,26 +132,61 @@ def _slope(
     )
 
 
-def _whole(name: str, small: str, full: str, most: float, ranks: str) -> Benchmark:
-    return Benchmark(
-        name if ranks == ONE else f"{name}-ranks",
+def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
+    """The row of a large workload's memory, and that of its time."""
+    suffix, number = ("", 1) if ranks == ONE else ("-ranks", 2)
+    limit = None if large.seconds is None else at_most(large.seconds, number)
+    memory = Benchmark(
+        f"scale-{name}{suffix}",
         "mpinet {}",
         "GiB",
-        {"small": small, "full": full},
-        whole,
-        (Baseline(BARE_ARRAYS, at_most(most, 1 if ranks == ONE else 2)),),
+        {"small": large.small, "full": large.full},
+        memory_of_whole,
+        (Baseline(BARE_ARRAYS, at_most(large.gib, number)),),
         ranks=ranks,
         starts=True,
         most_rounds=1,
+        named=True,
     )
+    duration = replace(
+        memory,
+        name=f"scale-{name}-time{suffix}",
+        unit="s",
+        contenders=time_of_whole,
+        baselines=(Baseline(START, limit),),
+    )
+    return memory, duration
+
+
+@dataclass(frozen=True)
+class Large:
+    """A large workload.
+
+    Parameters
+    ----------
+    small, full : str
+        A small command of the kind, and the large one.
+    gib : float
+        The goal for its memory.
+    seconds : float, optional
+        The goal for its time.
+    """
+
+    small: str
+    full: str
+    gib: float = MACHINE_GIB
+    seconds: float | None = None
 
 
 LARGEST = {
-    "ascend": ("ascend hypercube:8 --operator sum", "ascend hypercube:27 --operator sum"),
-    "broadcast": ("broadcast hdn:2,super=-/-", "broadcast hdn:2x3x5,super=-/-"),
-    "route": ("route hdn:2,super=-/-", "route hdn:2x3x5,super=-/- --no-loads"),
+    "w1": Large("route hypercube:8", "route hypercube:24 --no-loads", gib=1),
+    "ascend": Large("ascend hypercube:8 --operator sum", "ascend hypercube:27 --operator sum"),
+    "broadcast": Large("broadcast hdn:2,super=-/-", "broadcast hdn:2x3x5,super=-/-"),
+    "route": Large("route hdn:2,super=-/-", "route hdn:2x3x5,super=-/- --no-loads"),
+    "flood": Large("flood gmn:16380", "flood gmn:16777152"),
+    "distances": Large("show hypercube:8 --distances", "show hypercube:16 --distances", seconds=30),
 }
-"""The largest workloads, by name: a small one of the kind, and the full one."""
+"""The largest workloads by name."""
 
 BENCHMARKS = (
     _slope(
@@ -157,12 +219,7 @@ BENCHMARKS = (
     *(
         benchmark
         for ranks in (ONE, SEVERAL)
-        for benchmark in (
-            _whole("scale-w1", "route hypercube:8", "route hypercube:24 --no-loads", 1, ranks),
-            *(
-                _whole(f"scale-{name}", small, full, MACHINE_GIB, ranks)
-                for name, (small, full) in LARGEST.items()
-            ),
-        )
+        for name, large in LARGEST.items()
+        for benchmark in _whole(name, large, ranks)
     ),
 )

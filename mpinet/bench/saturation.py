@@ -43,15 +43,30 @@ def wandering(topology: Topology) -> Routing:
     )
 
 
+def make_saturated(topology: Topology, load: int, seed: int, transport: Local) -> Router:
+    """A router with so many messages at every processor, none of which ever ends."""
+    machine = Machine(topology, "all", transport)
+    total = topology.size * load
+    sources, targets = _everybody(topology, load, seed)
+    mine = np.flatnonzero(np.isin(sources, machine.nodes))
+    router = Router(machine, wandering(topology))
+    router.inject(sources[mine], targets[mine], mine, total)
+    return router
+
+
+def _everybody(topology: Topology, load: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The sources and first targets of all messages."""
+    sources = np.repeat(np.arange(topology.size), load)
+    targets = _other_nodes(topology.size, len(sources), seed)
+    return sources, targets + (targets >= sources)
+
+
 def on_torus(setting: Setting, size: tuple[int, int, int]) -> Contenders:
     """Compare mpinet and the torus kernel, both in a steady state."""
     side, dimensions, load = size
     topology = open_topology("torus:" + "x".join([str(side)] * dimensions))
-    sources = np.repeat(np.arange(topology.size), load)
-    targets = _other_nodes(topology.size, len(sources), setting.seed)
-    targets += targets >= sources
-    router = Router(Machine(topology, "all", Local()), wandering(topology))
-    router.inject(sources, targets, np.arange(len(sources)), len(sources))
+    sources, targets = _everybody(topology, load, setting.seed)
+    router = make_saturated(topology, load, setting.seed, Local())
     state = [_packed(sources, side, dimensions), _packed(targets, side, dimensions)]
     words, used = np.arange(len(sources)), np.zeros(topology.size, np.uint32)
     counts = np.zeros(2, np.int64)

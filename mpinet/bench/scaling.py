@@ -1,4 +1,7 @@
-"""Several ranks against one: the same workload on all ranks, then on rank 0 alone, in turn."""
+"""Several ranks against one: a workload on all ranks, then on rank 0 alone, in turn.
+
+Strong scaling: the same workload. Weak scaling: one that has as many processors a rank.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,18 @@ from mpinet.bench.benchmark import (
     at_least,
     speed,
 )
+from mpinet.bench.distances import PAIRS_A_SECOND
+from mpinet.bench.informing import NODE_STEPS
 from mpinet.bench.passes import ELEMENT_STEPS, Program
 from mpinet.bench.permutation import HOPS_A_SECOND, make_router
 from mpinet.bench.rules import parity_first
+from mpinet.bench.saturation import STEPS, WARM_STEPS, make_saturated
 from mpinet.machine import Machine
 from mpinet.machine.placement import Mapping
 from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
+from mpinet.programs.broadcast import broadcast
 from mpinet.programs.flood import distances
 from mpinet.programs.operators import open_operator
 
@@ -32,6 +39,9 @@ ALONE = "one rank"
 
 Prepared = tuple[Callable[[], object], Callable[[], float]]
 """Work, and then how many units it was."""
+
+Prepare = Callable[[Setting, int, Local], Prepared]
+"""``prepare(setting, n, transport)``: a workload of size 2^n, or that grows so, on these ranks."""
 
 
 def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contenders:
@@ -56,16 +66,25 @@ def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contender
     return {MPINET: together, ALONE: alone}
 
 
-def permutation(setting: Setting, n: int, crossing: bool) -> Contenders:
+def strong(setting: Setting, n: int, prepare: Prepare) -> Contenders:
+    """The same workload on all ranks and on one."""
+    return in_turn(setting, lambda transport: prepare(setting, n, transport))
+
+
+def weak(setting: Setting, n: int, prepare: Prepare) -> Contenders:
+    """On 2^k ranks a workload 2^k times as large."""
+    return in_turn(
+        setting,
+        lambda transport: prepare(setting, n + (transport.size - 1).bit_length(), transport),
+    )
+
+
+def permutation(setting: Setting, n: int, transport: Local, crossing: bool = False) -> Prepared:
     """W1 with blocks of processors a rank, or so that every hop crosses between two ranks."""
     topology = open_topology(f"hypercube:{n}")
-
-    def prepare(transport: Local) -> Prepared:
-        mapping = by_parity(topology) if crossing and transport.size > 1 else None
-        router, run = make_router(topology, topology.routing(), setting.seed, transport, mapping)
-        return run, lambda: router.totals["hops_total"]
-
-    return in_turn(setting, prepare)
+    mapping = by_parity(topology) if crossing and transport.size > 1 else None
+    router, run = make_router(topology, topology.routing(), setting.seed, transport, mapping)
+    return run, lambda: router.totals["hops_total"]
 
 
 def by_parity(topology: Topology) -> Mapping:
@@ -73,25 +92,39 @@ def by_parity(topology: Topology) -> Mapping:
     return Mapping("parity", parity_first, np.array([topology.size, 2], np.int64))
 
 
-def passes(setting: Setting, q: int, operator: str) -> Contenders:
+def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
+    """W2 on a torus of 2^n processors: 16 by 16 by the rest."""
+    side = 2 ** min(4, n // 3)
+    topology = open_topology(f"torus:{side}x{side}x{2**n // side**2}")
+    router = make_saturated(topology, 16, setting.seed, transport)
+    for _ in range(WARM_STEPS):
+        router.step()
+    before = router.machine.messages
+
+    def run() -> None:
+        for _ in range(STEPS):
+            router.step()
+
+    return run, lambda: router.machine.messages - before
+
+
+def informed(setting: Setting, n: int, transport: Local) -> Prepared:
+    """W3."""
+    topology = open_topology(f"hypercube:{n}")
+    return lambda: broadcast(Machine(topology, "one", transport), 0), lambda: n << n
+
+
+def passes(setting: Setting, q: int, transport: Local, operator: str) -> Prepared:
     """W4."""
-
-    def prepare(transport: Local) -> Prepared:
-        program = Program(open_operator(operator), q, setting, transport)
-        return program.run, lambda: program.element_steps
-
-    return in_turn(setting, prepare)
+    program = Program(open_operator(operator), q, setting, transport)
+    return program.run, lambda: program.element_steps
 
 
-def all_pairs(setting: Setting, n: int) -> Contenders:
+def all_pairs(setting: Setting, n: int, transport: Local) -> Prepared:
     """W5."""
     topology = open_topology(f"hypercube:{n}")
-
-    def prepare(transport: Local) -> Prepared:
-        machine = Machine(topology, "all", transport)
-        return lambda: distances(machine), lambda: topology.size**2
-
-    return in_turn(setting, prepare)
+    machine = Machine(topology, "all", transport)
+    return lambda: distances(machine), lambda: topology.size**2
 
 
 def _benchmark(
@@ -100,27 +133,28 @@ def _benchmark(
     unit: str,
     sizes: tuple[int, int],
     contenders: Callable[[Setting, int], Contenders],
-    ratio: float,
+    ratio: float | None,
 ) -> Benchmark:
+    goal = None if ratio is None else at_least(ratio, ranks=2)
     return Benchmark(
         name,
         workload,
         unit,
         dict(zip(("small", "full"), sizes, strict=True)),
         contenders,
-        (Baseline(ALONE, at_least(ratio, ranks=2)),),
+        (Baseline(ALONE, goal),),
         ranks=SEVERAL,
     )
 
 
-BENCHMARKS = (
+STRONG = (
     *(
         _benchmark(
             f"ranks-w1-{name}-n{n}",
             f"random permutation on hypercube:{{}}, {mapping}",
             HOPS_A_SECOND,
             (n - 10, n),
-            partial(permutation, crossing=crossing),
+            partial(strong, prepare=partial(permutation, crossing=crossing)),
             ratio,
         )
         for n in (18, 20)
@@ -129,13 +163,29 @@ BENCHMARKS = (
             ("crossing", "every hop crosses", True, 0.85),
         )
     ),
+    _benchmark(
+        "ranks-w2",
+        "saturated uniform traffic on a torus of 2^{} processors",
+        HOPS_A_SECOND,
+        (6, 12),
+        partial(strong, prepare=saturated),
+        None,
+    ),
+    _benchmark(
+        "ranks-w3",
+        "one-port broadcast on hypercube:{}",
+        NODE_STEPS,
+        (7, 20),
+        partial(strong, prepare=informed),
+        None,
+    ),
     *(
         _benchmark(
             f"ranks-w4-{name}",
             f"{operator} on hypercube:{{}}",
             ELEMENT_STEPS,
             (7, 20),
-            partial(passes, operator=operator),
+            partial(strong, prepare=partial(passes, operator=operator)),
             1.8,
         )
         for name, operator in (("sort", "bitonic-sort"), ("fft", "fft"))
@@ -143,9 +193,36 @@ BENCHMARKS = (
     _benchmark(
         "ranks-w5",
         "all-pairs distances of hypercube:{}",
-        "Mpairs/s",
+        PAIRS_A_SECOND,
         (7, 13),
-        all_pairs,
+        partial(strong, prepare=all_pairs),
         1.8,
     ),
 )
+
+WEAK = tuple(
+    _benchmark(
+        f"weak-{name}",
+        f"{workload} of 2^{{}} processors a rank",
+        unit,
+        sizes,
+        partial(weak, prepare=prepare),
+        None,
+    )
+    for name, workload, unit, sizes, prepare in (
+        ("w1", "random permutation on a hypercube", HOPS_A_SECOND, (8, 19), permutation),
+        ("w2", "saturated uniform traffic on a torus", HOPS_A_SECOND, (6, 12), saturated),
+        ("w3", "one-port broadcast on a hypercube", NODE_STEPS, (7, 19), informed),
+        (
+            "w4-sort",
+            "bitonic-sort on a hypercube",
+            ELEMENT_STEPS,
+            (7, 19),
+            partial(passes, operator="bitonic-sort"),
+        ),
+        ("w4-fft", "fft on a hypercube", ELEMENT_STEPS, (7, 19), partial(passes, operator="fft")),
+        ("w5", "all-pairs distances of a hypercube", PAIRS_A_SECOND, (7, 12), all_pairs),
+    )
+)
+
+BENCHMARKS = (*STRONG, *WEAK)

@@ -68,6 +68,7 @@ class Ascend(Job):
             options.algorithm,
             watch=watch,
         )
+        self.spread(machine)
         return {
             "operator": found.operator,
             "algorithm": found.algorithm,
@@ -76,6 +77,17 @@ class Ascend(Job):
             "correct": found.correct,
             "phases": [{"name": name, "steps": steps} for name, steps in found.phases],
         }
+
+    def rehearse(self, dry: Any) -> Any:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_ascend
+
+        options = self._options
+        machine = make_machine(options, self._network, dry)
+        self.model = machine.model.as_json()
+        return rehearse_ascend(
+            machine, dry, self._operator, options.command, options.seed, options.algorithm
+        )
 
     def show(self, result: Any) -> str:
         """The counts, and the phases."""

@@ -20,7 +20,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help="benchmarks (w1-n20), families of them (w1) or patterns (*-n20); default: all",
+        help="benchmarks (w1-n20), families of them (w1) or patterns (*-n20); default: all but the "
+        "largest machines (scale)",
     )
     parser.add_argument(
         "--ranks",
@@ -67,7 +68,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the benchmarks; refuse options that would have no effect."""
     from mpinet.bench.catalogue import select
 
-    chosen = select(options.names)
+    chosen = select(options.names or ["*"] * options.list)
     if options.list:
         for option in ("ranks", "size", "repeat", "clock"):
             if getattr(options, option) is not None:
@@ -130,8 +131,14 @@ class Bench(Job):
             clock=CLOCKS[options.clock or "wall"],
         )
         if options.ranks is None:
-            return plain(run_here(self._chosen, setting, watch))
-        return plain(run_on(options.ranks, self._chosen, setting, watch))
+            return plain(run_here(self._chosen, setting, watch, self._tell))
+        return plain(run_on(options.ranks, self._chosen, setting, watch, self._tell))
+
+    def _tell(self, row: Any) -> None:
+        """Say a row as soon as it is there."""
+        from mpinet.report.benchmarks import line
+
+        self.say("  ".join(line(plain(row))))
 
     def show(self, result: Any) -> str:
         """A line a row, then what is absent, then how many goals are reached."""

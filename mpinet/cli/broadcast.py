@@ -62,6 +62,7 @@ class Broadcast(Job):
         machine = make_machine(self._options, self._network, transport, trace=trace)
         self.model = machine.model.as_json()
         found = broadcast(machine, self._root, self._options.algorithm, watch)
+        self.spread(machine)
         result = {
             "algorithm": found.algorithm,
             "steps": found.steps,
@@ -73,6 +74,14 @@ class Broadcast(Job):
         if trace is not None:
             result["schedule_sha256"] = schedule_hash(transport, trace, found.steps)
         return result
+
+    def rehearse(self, dry: Any) -> Any:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_broadcast
+
+        machine = make_machine(self._options, self._network, dry)
+        self.model = machine.model.as_json()
+        return rehearse_broadcast(machine, dry, self._root, self._options.algorithm)
 
     def show(self, result: Any) -> str:
         """The counts, and the phases."""

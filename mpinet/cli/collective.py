@@ -33,6 +33,7 @@ class Collective(Job):
         machine = make_machine(self.options, self.network, transport)
         self.model = machine.model.as_json()
         found = self.perform(machine, watch)
+        self.spread(machine)
         return {
             "algorithm": found.algorithm,
             "steps": found.steps,

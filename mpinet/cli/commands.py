@@ -30,6 +30,7 @@ COMMANDS = {
     "run": "run a program of one's own on every processor",
     "exec": "run an mpi4py script, unchanged, on every processor",
     "verify": "judge the papers' claims, or one's own, by measurements",
+    "predict": "predict what one rank of many needs and sends, on one process",
     "bench": "measure how fast mpinet is here, in turn with its baselines",
 }
 """Every command with a sentence; each has a module of its name in this folder."""

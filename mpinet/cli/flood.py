@@ -50,7 +50,16 @@ class Flood(Job):
         machine = make_machine(self._options, self._network, transport)
         self.model = machine.model.as_json()
         found = flood(machine, self._root, watch)
+        self.spread(machine)
         return {name: getattr(found, name) for name in FIELDS}
+
+    def rehearse(self, dry: Any) -> Any:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_flood
+
+        machine = make_machine(self._options, self._network, dry)
+        self.model = machine.model.as_json()
+        return rehearse_flood(machine, dry, self._root)
 
     def show(self, result: Any) -> str:
         """The counts."""

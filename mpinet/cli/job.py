@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mpinet.report.tables import fields
@@ -9,7 +10,9 @@ from mpinet.report.tables import fields
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mpinet.machine.transport import Local
+    from mpinet.machine import Machine
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
 
 
 class Job:
@@ -21,8 +24,13 @@ class Job:
         Canonical string of the network.
     model : dict
         The machine's port model, for the result document; empty without a machine.
+    crossing : dict
+        How the machine was spread over the ranks, and what they sent one another; empty where the
+        command does not tell.
     unit : str
         What its progress counts.
+    say : callable
+        Shows a line where progress is shown.
     """
 
     topology: str | None = None
@@ -30,6 +38,12 @@ class Job:
 
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}
+        self.crossing: dict[str, Any] = {}
+        self.say: Callable[[str], None] = lambda text: None
+
+    def spread(self, machine: Machine) -> None:
+        """Note what has crossed between the ranks of the machine (collective)."""
+        self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
 
     def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
         """Do it (collective).
@@ -45,6 +59,16 @@ class Job:
         -------
         object
             The result; on rank 0 it has to be whole.
+        """
+        raise NotImplementedError
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank of many on one process.
+
+        Parameters
+        ----------
+        dry : Dry
+            The rank's transport.
         """
         raise NotImplementedError
 

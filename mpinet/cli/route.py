@@ -133,19 +133,38 @@ class Route(Job):
         from mpinet.report.hashes import dealt_lines, hashed, path_lines
 
         options = self._options
-        loads = options.loads
-        if loads is None:
-            loads = self._network.size * self._network.ports <= MAX_METERED
-        machine = make_machine(options, self._network, transport, loads=loads)
-        self.model = machine.model.as_json() | {"mode": options.mode, "policy": options.policy}
+        machine = self._machine(transport)
         found = route(
             machine, self._traffic, self._routing, options.mode, options.policy, self._faults, watch
         )
+        self.spread(machine)
         result = plain(found) | {"routing": self._routing.name}
         if options.paths:
             lines = path_lines(self._network, self._routing, self._traffic.ends)
             result["paths_sha256"] = hashed(dealt_lines(transport, self._traffic.total, lines))
         return result
+
+    def rehearse(self, dry: Any) -> Any:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_route
+
+        options = self._options
+        _refuse(options.paths, "--paths", "a rank alone has no whole paths")
+        _refuse(options.faults is not None, "--faults", "predict knows whole machines")
+        machine = self._machine(dry)
+        return rehearse_route(
+            machine, dry, self._traffic, self._routing, options.mode, options.policy
+        )
+
+    def _machine(self, transport: Any) -> Any:
+        """The machine; it meters loads if that is wanted, or small enough."""
+        options = self._options
+        loads = options.loads
+        if loads is None:
+            loads = self._network.size * self._network.ports <= MAX_METERED
+        machine = make_machine(options, self._network, transport, loads=loads)
+        self.model = machine.model.as_json() | {"mode": options.mode, "policy": options.policy}
+        return machine
 
     def show(self, result: Any) -> str:
         """The counts."""

@@ -98,6 +98,7 @@ class Session:
         try:
             transport = world()
             with self._progress(options, job) as progress:
+                job.say = progress.say
                 result = job.run(transport, progress.update)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell
         except MpinetError as error:
@@ -140,6 +141,7 @@ class Session:
             result,
             seconds,
             job.lasting(result),
+            job.crossing,
         )
         text = as_json(document) if options.json else job.show(document["result"]) + "\n"
         sys.stdout.write(text)

@@ -81,7 +81,7 @@ class Show(Job):
         from mpinet.machine import Machine
         from mpinet.programs.flood import distances
 
-        mapping = mapping_of(self._options, self._network)
+        mapping = mapping_of(self._options, self._network, transport)
         machine = Machine(self._network, "all", transport, mapping)
         self.model = machine.model.as_json()
         found = distances(machine, watch)

@@ -29,7 +29,7 @@ def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
         nodes = np.sort(nodes)
-    if not (_goes_unchecked(machine) and _each_once_here(machine, nodes)):
+    if not (goes_unchecked(machine) and _each_once_here(machine, nodes)):
         inbox = machine.step(*wired(machine.topology, nodes))
         return np.unique(inbox.nodes)
     placement, heard = machine.placement, machine.heard
@@ -49,14 +49,13 @@ def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     near = near[:new]
     if placement.ranks > 1:
         leaving, counts = by_owner(machine, away[:left])
-        came = machine.transport.exchange(away[leaving], counts).records - placement.first
-        heard[came] = True
-        near = np.concatenate([near, came])
+        came = machine.exchange(away[leaving], counts).records - placement.first
+        near = np.concatenate([near, came[: mark_first(came, heard)]])
     if len(near) * DENSE > placement.count:
         slots = np.flatnonzero(heard)
         heard[:] = False
     else:
-        slots = np.unique(near)
+        slots = np.sort(near)
         heard[slots] = False
     return machine.nodes[slots]
 
@@ -69,7 +68,7 @@ def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
     return pairs_nodes[there], pairs_ports[there]
 
 
-def _goes_unchecked(machine: Machine) -> bool:
+def goes_unchecked(machine: Machine) -> bool:
     """Whether every processor may use all its links at once, and nobody watches them one by one."""
     model = machine.model
     all_port = model.send is None and model.receive is None and not model.half_duplex
@@ -112,3 +111,15 @@ def spread_call(neighbor_rule, params, nodes, first, heard, near, away):
                 near[new] = slot
                 new += 1
     return sent, new, left
+
+
+@kernel("int64(int64[::1], boolean[::1])")
+def mark_first(slots, marks):
+    """Mark these slots, and keep each that is not marked yet, in order; how many there are."""
+    kept = 0
+    for i in range(slots.size):
+        slot = slots[i]
+        slots[kept] = slot
+        kept += not marks[slot]
+        marks[slot] = True
+    return kept

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.machine import hop
-from mpinet.networks.routing import ARRIVED
 
 Numbers = NDArray[np.int64]
 
@@ -40,27 +39,29 @@ class Ends:
     ----------
     ledger : ndarray of int64, shape (hop.FIELDS,)
         The router's, kept up here: delivered, lost, and the most hops of a delivered message.
-    payload_words : int
-        64-bit words that every message carries.
+    carried, payload_words : int
+        64-bit words of every message behind its header; how many of them are the payload.
     keep : bool
         Whether `delivered` is wanted after the run.
 
     Attributes
     ----------
-    rows : ndarray of int64, shape (room, ..)
+    rows : ndarray of int64, shape (room, hop.WORDS + carried)
         Where a pass over the messages writes those that it brings to their end.
     latency : ndarray of int64
         How many messages were delivered here after 0, 1, 2, .. steps.
     """
 
-    def __init__(self, ledger: Numbers, payload_words: int, keep: bool):
-        self.rows = np.zeros((0, hop.END_PAYLOAD + payload_words * keep), np.int64)
+    def __init__(self, ledger: Numbers, carried: int, payload_words: int, keep: bool):
+        self.rows = np.zeros((0, hop.WORDS + carried), np.int64)
         self.latency = np.zeros(64, np.int64)
         self._ledger = ledger
+        self._payload = slice(hop.WORDS, hop.WORDS + payload_words)
         self._keep = keep
         self._births = np.zeros((0, 2), np.int64)
         self._injections = 0
         self._delivered: list[Numbers] = []
+        self._steps: list[int] = []
         self._lost: list[Numbers] = []
 
     def expect(self, first: int) -> None:
@@ -80,45 +81,56 @@ class Ends:
         births = self._births[: self._injections]
         hop.book_ends(self.rows, births, self.latency, self._ledger)
         ended = self.rows[: self._ledger[hop.ENDED]]
-        if self._ledger[hop.LOST] > lost:
-            self._lost.append(ended[ended[:, hop.END_STATUS] != ARRIVED])
+        if len(ended) == 0 or not (self._keep or self._ledger[hop.LOST] > lost):
+            return
+        is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE
+        self._lost.append(ended[is_lost])
         if self._keep:
-            self._delivered.append(ended[ended[:, hop.END_STATUS] == ARRIVED])
+            self._delivered.append(ended[~is_lost])
+            self._steps.append(int(self._ledger[hop.STEP]))
 
     @property
     def delivered(self) -> Delivered:
         """The messages that were delivered here (with `keep`)."""
-        ended = self._by_number(self._delivered)
+        ended = self._together(self._delivered)
+        lengths = [len(part) for part in self._delivered]
+        steps = np.repeat(np.array(self._steps, np.int64), lengths)
+        order = np.argsort(ended[:, hop.NUMBER])
+        ended = ended[order]
         return Delivered(
-            numbers=ended[:, hop.END_NUMBER],
-            nodes=ended[:, hop.END_NODE],
-            hops=ended[:, hop.END_HOPS],
-            steps=ended[:, hop.END_STEP],
-            payload=ended[:, hop.END_PAYLOAD :],
+            numbers=hop.high(ended[:, hop.NUMBER]),
+            nodes=hop.high(ended[:, hop.PLACE]),
+            hops=hop.low(ended[:, hop.NUMBER]),
+            steps=steps[order],
+            payload=ended[:, self._payload],
         )
 
     def take(self) -> Delivered:
         """The messages that were delivered here since the last call (with `keep`)."""
-        delivered, self._delivered = self.delivered, []
+        delivered = self.delivered
+        self._delivered, self._steps = [], []
         return delivered
 
     @property
     def undeliverable(self) -> Numbers:
         """Rows (number, place) of the messages that could not go on from here, by number."""
-        return self._by_number(self._lost)[:, (hop.END_NUMBER, hop.END_NODE)]
+        ended = self._together(self._lost)
+        ended = ended[np.argsort(ended[:, hop.NUMBER])]
+        return hop.high(ended[:, (hop.NUMBER, hop.PLACE)])
 
-    def _by_number(self, parts: list[Numbers]) -> Numbers:
-        """The rows of all parts by their messages' numbers."""
-        rows = np.concatenate(parts) if parts else self.rows[:0]
-        return rows[np.argsort(rows[:, hop.END_NUMBER])]
+    def _together(self, parts: list[Numbers]) -> Numbers:
+        """The rows of all parts."""
+        return np.concatenate(parts) if parts else self.rows[:0]
 
 
 def with_room(array: NDArray[Any], length: int, fill: bool = False) -> NDArray[Any]:
-    """The array, or a longer one that begins with it, with at least `length` rows."""
+    """The array, or a longer one that begins with it, with at least `length` rows.
+
+    It has room for half as many again: rows that nobody writes take no memory.
+    """
     if len(array) >= length:
         return array
-    longer = (np.zeros if fill else np.empty)(
-        (max(length, 2 * len(array)), *array.shape[1:]), array.dtype
-    )
+    shape = (length + length // 2, *array.shape[1:])
+    longer = (np.zeros if fill else np.empty)(shape, array.dtype)
     longer[: len(array)] = array
     return longer

@@ -1,9 +1,10 @@
 """The router's loops over messages: one pass moves, one settles arrivals, one merges them in.
 
-A rank's messages are a struct of arrays, first in the array = first to be served. A message has a
-``node`` where it is, a ``port`` that it waits for, a ``number``, its ``hops`` so far, and
-``words``: the routing's header, then the payload. Between ranks it is a row [node, number, hops,
-words..].
+A message is a row of 64-bit words: [place, number, words..]. Its *place* holds the node where it is
+and the port that it waits for; its *number* holds that number and the hops so far; the words are
+the routing's header, then the payload. A rank's messages are rows of one array, the first in the
+array = the first to be served; between ranks messages travel as the same rows. One stream through
+memory, of three words a message with a one-word header, is most of what makes a hop cheap.
 """
 
 from functools import cache
@@ -16,11 +17,36 @@ from mpinet.machine.placement import TO_POSITION, owner_of
 from mpinet.machine.step import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
 
-NODE, NUMBER, HOPS, WORDS = 0, 1, 2, 3
-"""Columns of a message's row between ranks."""
+PLACE, NUMBER, WORDS = 0, 1, 2
+"""Columns of a message's row. One that has ended leaves a row, too: instead of the port its place
+holds `DELIVERED_HERE` or `LOST_HERE`, and no header stands before the payload."""
 
-END_NUMBER, END_NODE, END_HOPS, END_STATUS, END_STEP, END_PAYLOAD = range(6)
-"""Columns of the row that a message leaves where it ends, delivered or stuck."""
+DELIVERED_HERE, LOST_HERE = 0, 1
+
+LOW_BITS = 24
+"""Bits of a word's low half: a port, or hops."""
+
+HIGH_MOST, LOW_MOST = (1 << 63 - LOW_BITS) - 1, (1 << LOW_BITS) - 1
+"""The largest number in a word's high half (a node, a message's number), and in its low half."""
+
+
+@inlined
+def joined(high_half, low_half):
+    """A word of two halves."""
+    return high_half << LOW_BITS | low_half
+
+
+@inlined
+def high(word):
+    """A word's high half."""
+    return word >> LOW_BITS
+
+
+@inlined
+def low(word):
+    """A word's low half."""
+    return word & LOW_MOST
+
 
 (
     LIVE,
@@ -34,7 +60,7 @@ END_NUMBER, END_NODE, END_HOPS, END_STATUS, END_STEP, END_PAYLOAD = range(6)
     QUEUE_MAX,
     LEAVING,
     WRONG,
-    WRONG_PLACE,
+    WRONG_MESSAGE,
     ARRIVALS_SEAL,
     FIELDS,
 ) = range(14)
@@ -45,6 +71,10 @@ of the `seal`s of the delivered messages."""
 
 IDEAL, QUEUED, CHOSEN = range(3)
 """How channels are granted: all at once, first come first served, or as `granted` says."""
+
+NOBODY, CROSSING, EVERYBODY = range(3)
+"""Who leaves its place in the order by a hop: nobody (there is one rank), those that go to another
+rank, or everybody, to be queued anew."""
 
 UNWIRED_PORT, ENDLESS = 1, 2
 """Routing errors."""
@@ -59,10 +89,11 @@ def seal(total, number, node):
 
 
 INLINED = False
-"""Whether `advance` has the two rules below compiled in and does not call those it is given."""
+"""Whether loops over messages have compiled into them, and do not use as given: the three rules
+below, the words of a header and of a message, how channels are granted, who leaves, and whether
+there are faults."""
 
-HEADER_WORDS = WIDTH = 0
-"""The words of a header and of a message, where `advance` has these compiled in, too."""
+HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = 0
 
 
 @inlined
@@ -77,21 +108,27 @@ def wayfinding_inlined(node, header, params):
     return STUCK
 
 
-@cache
-def inlining(neighbor: Rule, decide: Rule, header_words: int, width: int) -> tuple[Kernel, Kernel]:
-    """`advance` and `settle` with a network, a routing and messages' lengths compiled into them.
+@inlined
+def hosting_inlined(number, direction, params):
+    """Stand-in for a mapping's rule."""
+    return -1
 
-    That takes seconds, once for all these, and makes a hop cheaper by a third.
+
+@cache
+def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple[Kernel, ...]:
+    """The `LOOPS` with a network, a routing, a mapping and the `numbers` compiled in.
+
+    That takes seconds, once for all these, and makes a hop cheaper by a tenth to two thirds.
     """
-    name = f"{neighbor.name}_{decide.name}_{header_words}_{width}"
     parts: dict[str, Compiled | int] = {
         "INLINED": True,
-        "HEADER_WORDS": header_words,
-        "WIDTH": width,
         "wiring_inlined": neighbor,
         "wayfinding_inlined": decide,
+        "hosting_inlined": place,
+        **numbers,
     }
-    return advance.bind(f"advance_{name}", **parts), settle.bind(f"settle_{name}", **parts)
+    name = f"{neighbor.name}_{decide.name}_{place.name}"
+    return tuple(loop.bind(f"{loop.name}_{name}", **parts) for loop in LOOPS)
 
 
 @inlined
@@ -107,12 +144,33 @@ def next_port(decide, node, header, params, dead, cut, neighbor, wiring):
     return port
 
 
+@inlined
+def put(rows, to, node, port, number, header, place, header_words, width):
+    """Put the message of row `place`, now at a node with a new header, into the row `to`.
+
+    A port that is none of any network stays so where it does not fit.
+    """
+    rows[to, PLACE], rows[to, NUMBER] = joined(node, min(port, LOW_MOST)), number
+    for j in range(header_words):
+        rows[to, WORDS + j] = header[j]
+    for j in range(WORDS + header_words, WORDS + width):
+        rows[to, j] = rows[place, j]
+
+
+@inlined
+def put_end(ends, to, node, answer, number, rows, place, header_words, width):
+    """Put the message of row `place`, which has ended at a node, into the row `to` of `ends`."""
+    fate = DELIVERED_HERE if answer == ARRIVED else LOST_HERE
+    ends[to, PLACE], ends[to, NUMBER] = joined(node, fate), number
+    for j in range(width - header_words):
+        ends[to, WORDS + j] = rows[place, WORDS + header_words + j]
+
+
 @kernel(
-    "void(port_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], "
-    "int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], "
-    "int64, int64, int64, int64, int64, int64[::1], int64, boolean[::1], "
+    "void(port_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[:, ::1], "
+    "int64, int64, int64, int64, int64[::1], int64, boolean[::1], int64, "
     "uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1], "
-    "int64, int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[::1])"
+    "int64[:, ::1], int64[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64[::1])"
 )
 def advance(
     neighbor_rule,
@@ -121,49 +179,46 @@ def advance(
     wiring,
     wayfinding,
     mapping,
-    node,
-    port,
-    number,
-    hops,
-    words,
+    messages,
     header_words,
     contiguous,
     first,
     count,
-    rank,
     split,
     grants,
     granted,
+    leavers,
     used,
     waiting,
     loads,
     dead,
     cut,
-    requeue,
     ends,
     leaving,
     owners,
+    counts,
     moves,
     ledger,
 ):
     """Make one step of the messages of this rank: every granted message hops.
 
-    A message that stays on this rank is settled at once and keeps its place in the order; one that
-    leaves it (with `requeue`: every one that moves) becomes a row of `leaving`, its new rank in
-    `owners`; one that ends becomes a row of `ends`. `moves` gets a record of every hop where it has
-    room for them. `used` (a bit a port) and `waiting` (a count a processor) are all zero before and
-    after.
+    A message that keeps its place in the order is settled at once; one of the `leavers` becomes a
+    row of `leaving`, its new rank stands in `owners` and is counted in `counts`; one that ends
+    becomes a row of `ends`. `moves` gets a record of every hop where it has room for them. `used`
+    (a bit a port), `waiting` (a count a processor) and `counts` are all zero before; the first two
+    also after.
 
     Some places are unsigned numbers: for a signed one Numba asks whether it counts from the end.
     """
     neighbor, decide, place = neighbor_rule.call, decide_rule.call, place_rule.call
     ports = wiring[1]
     words_per_node = (ports + PORTS_PER_WORD - 1) // PORTS_PER_WORD
-    limit = hop_limit(wiring[0])
+    limit = min(hop_limit(wiring[0]), LOW_MOST)
     faulty = dead.size + cut.size > 0
-    width = words.shape[1]
+    width = messages.shape[1] - WORDS
     if INLINED:
-        header_words, width = HEADER_WORDS, WIDTH
+        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
+        grants, leavers = GRANTS, LEAVERS
     header = np.empty(header_words, np.int64)
     live, left, moved, ended = ledger[LIVE], 0, 0, 0
     kept, one = np.uint64(0), np.uint64(1)
@@ -171,11 +226,14 @@ def advance(
     touched = np.empty(live if sparse else 0, np.int64)
     ledger[STEP] += 1
     for m in range(live):
-        u, p = node[m], np.int64(port[m])
+        u, p = high(messages[m, PLACE]), low(messages[m, PLACE])
         if p >= ports:
-            ledger[WRONG], ledger[WRONG_PLACE] = UNWIRED_PORT, m
+            ledger[WRONG], ledger[WRONG_MESSAGE] = UNWIRED_PORT, m
             break
-        slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
+        if INLINED:
+            slot = hosting_inlined(u, TO_POSITION, mapping) - first
+        else:
+            slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
         go = True
         if grants == QUEUED:
             word = np.uint64(slot * words_per_node + (p >> 5))
@@ -193,33 +251,38 @@ def advance(
             waiting[seat] += np.uint32(1)
             ledger[QUEUE_MAX] = max(ledger[QUEUE_MAX], np.int64(waiting[seat]))
             if kept != np.uint64(m):
-                node[kept], port[kept], number[kept], hops[kept] = u, p, number[m], hops[m]
-                for j in range(width):
-                    words[kept, j] = words[m, j]
+                for j in range(WORDS + width):
+                    messages[kept, j] = messages[m, j]
             kept += one
             continue
         v = wiring_inlined(u, p, wiring) if INLINED else neighbor(u, p, wiring)
-        if v < 0 or hops[m] >= limit:
+        if v < 0 or low(messages[m, NUMBER]) >= limit:
             ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
-            ledger[WRONG_PLACE] = m
+            ledger[WRONG_MESSAGE] = m
             break
+        number = messages[m, NUMBER] + 1  # a hop more
         if loads.size > 0:
             loads[slot * ports + p] += np.uint32(1)
         if moves.shape[0] > 0:
             moves[moved, 0], moves[moved, 1] = u, p
-            moves[moved, 2], moves[moved, 3] = v, number[m]
+            moves[moved, 2], moves[moved, 3] = v, high(number)
         moved += 1
-        position = v if contiguous != 0 else place(v, TO_POSITION, mapping)
-        if position < first or position >= first + count or requeue != 0:
-            leaving[left, NODE], leaving[left, NUMBER] = v, number[m]
-            leaving[left, HOPS] = hops[m] + 1
-            for j in range(width):
-                leaving[left, WORDS + j] = words[m, j]
-            owners[left] = owner_of(position, split)
-            left += 1
-            continue
+        if leavers != NOBODY:
+            if INLINED:
+                position = hosting_inlined(v, TO_POSITION, mapping)
+            else:
+                position = v if contiguous != 0 else place(v, TO_POSITION, mapping)
+            if leavers == EVERYBODY or position < first or position >= first + count:
+                leaving[left, PLACE], leaving[left, NUMBER] = joined(v, 0), number
+                for j in range(WORDS, WORDS + width):
+                    leaving[left, j] = messages[m, j]
+                owner = owner_of(position, split)
+                owners[left] = owner
+                counts[owner] += 1
+                left += 1
+                continue
         for j in range(header_words):
-            header[j] = words[m, j]
+            header[j] = messages[m, WORDS + j]
         if faulty:
             q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
         elif INLINED:
@@ -227,20 +290,10 @@ def advance(
         else:
             q = decide(v, header, wayfinding)
         if q < 0:
-            ends[ended, END_NUMBER], ends[ended, END_NODE] = number[m], v
-            ends[ended, END_HOPS], ends[ended, END_STATUS] = hops[m] + 1, q
-            for j in range(END_PAYLOAD, ends.shape[1]):
-                ends[ended, j] = words[m, header_words + j - END_PAYLOAD]
+            put_end(ends, ended, v, q, number, messages, m, header_words, width)
             ended += 1
             continue
-        node[kept], port[kept] = v, q
-        if kept != np.uint64(m):
-            number[kept] = number[m]
-            for j in range(header_words, width):
-                words[kept, j] = words[m, j]
-        hops[kept] = hops[m] + 1
-        for j in range(header_words):
-            words[kept, j] = header[j]
+        put(messages, kept, v, q, number, header, m, header_words, width)
         kept += one
     if ledger[WRONG] != 0:
         wipe(used, waiting, touched, False, words_per_node)
@@ -264,8 +317,7 @@ def wipe(used, waiting, touched, sparse, words_per_node):
 
 
 @kernel(
-    "void(port_rule, decide_rule, int64[::1], int64[::1], int64, int64[:, ::1], int64[::1], "
-    "int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], int64, "
+    "int64(port_rule, decide_rule, int64[::1], int64[::1], int64, int64[:, ::1], "
     "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1])"
 )
 def settle(
@@ -275,33 +327,25 @@ def settle(
     wayfinding,
     header_words,
     rows,
-    order,
-    node,
-    port,
-    number,
-    hops,
-    words,
-    begin,
     dead,
     cut,
     ends,
     ledger,
 ):
-    """Let the arrivals decide on their next port, in `order`; those that go on fill the arrays.
+    """Let the arrivals in `rows` decide on their next port; the number of those that go on.
 
-    They are written from place `begin` on; ledger[LIVE] is set to where they end. Those that end
-    become rows of `ends`.
+    These become the first of the rows, in their order; those that end become rows of `ends`.
     """
     neighbor, decide = neighbor_rule.call, decide_rule.call
-    width = words.shape[1]
-    if INLINED:
-        header_words, width = HEADER_WORDS, WIDTH
-    header = np.empty(header_words, np.int64)
+    width = rows.shape[1] - WORDS
     faulty = dead.size + cut.size > 0
-    kept, ended = begin, 0
-    for i in range(order.size):
-        r = order[i]
-        v = rows[r, NODE]
+    if INLINED:
+        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
+    header = np.empty(header_words, np.int64)
+    ended = 0
+    kept, one = np.uint64(0), np.uint64(1)
+    for r in range(rows.shape[0]):
+        v, number = high(rows[r, PLACE]), rows[r, NUMBER]
         for j in range(header_words):
             header[j] = rows[r, WORDS + j]
         if INLINED and not faulty:
@@ -309,78 +353,81 @@ def settle(
         else:
             q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
         if q < 0:
-            ends[ended, END_NUMBER], ends[ended, END_NODE] = rows[r, NUMBER], v
-            ends[ended, END_HOPS], ends[ended, END_STATUS] = rows[r, HOPS], q
-            for j in range(END_PAYLOAD, ends.shape[1]):
-                ends[ended, j] = rows[r, WORDS + header_words + j - END_PAYLOAD]
+            put_end(ends, ended, v, q, number, rows, r, header_words, width)
             ended += 1
             continue
-        node[kept], port[kept] = v, q
-        number[kept], hops[kept] = rows[r, NUMBER], rows[r, HOPS]
-        for j in range(header_words):
-            words[kept, j] = header[j]
-        for j in range(header_words, width):
-            words[kept, j] = rows[r, WORDS + j]
-        kept += 1
-    ledger[LIVE], ledger[ENDED] = kept, ended
+        put(rows, kept, v, q, number, header, r, header_words, width)
+        kept += one
+    ledger[ENDED] = ended
+    return np.int64(kept)
 
 
 @kernel("void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])")
 def book_ends(ends, births, latency, ledger):
     """Book the messages that have ended in this step; `births` has rows (first number, step)."""
+    total, hops_max, delivered = ledger[ARRIVALS_SEAL], ledger[HOPS_MAX], 0
     for i in range(ledger[ENDED]):
-        ends[i, END_STEP] = ledger[STEP]
-        if ends[i, END_STATUS] != ARRIVED:
-            ledger[LOST] += 1
+        if low(ends[i, PLACE]) == LOST_HERE:
             continue
+        number = high(ends[i, NUMBER])
         batch = births.shape[0] - 1
-        while births[batch, 0] > ends[i, END_NUMBER]:
+        while births[batch, 0] > number:
             batch -= 1
         latency[ledger[STEP] - births[batch, 1]] += 1
-        ledger[DELIVERED] += 1
-        ledger[ARRIVALS_SEAL] = seal(ledger[ARRIVALS_SEAL], ends[i, END_NUMBER], ends[i, END_NODE])
-        ledger[HOPS_MAX] = max(ledger[HOPS_MAX], ends[i, END_HOPS])
+        delivered += 1
+        total = seal(total, number, high(ends[i, PLACE]))
+        hops_max = max(hops_max, low(ends[i, NUMBER]))
+    ledger[ARRIVALS_SEAL], ledger[HOPS_MAX] = total, hops_max
+    ledger[DELIVERED] += delivered
+    ledger[LOST] += ledger[ENDED] - delivered
 
 
-@kernel("int64(start_rule, int64[::1], int64[::1], int64[::1], int64, int64[:, ::1])")
-def write_headers(start_rule, params, sources, targets, header_words, rows):
-    """Let every source write its message's header into the message's row; the sum of the seals."""
+@kernel(
+    "int64(start_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64[:, ::1])"
+)
+def set_out(start_rule, params, sources, targets, numbers, first_number, header_words, rows):
+    """Make the rows of new messages, with the headers that their sources write; the seals' sum."""
     start = start_rule.call
     header = np.empty(header_words, np.int64)
     total = 0
     for i in range(sources.size):
+        number = first_number + numbers[i]
+        rows[i, PLACE], rows[i, NUMBER] = joined(sources[i], 0), joined(number, 0)
         header[:] = 0
         start(sources[i], targets[i], header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
-        total = seal(total, rows[i, NUMBER], targets[i])
+        total = seal(total, number, targets[i])
     return total
 
 
-@kernel("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[:, ::1], int64, int64, int64)")
-def merge(node, port, number, hops, words, first, second, end):
-    """Merge the messages first..second-1 and second..end-1, each in ascending number, in place."""
-    late, width = end - second, words.shape[1]
-    late_node, late_port = np.empty(late, np.int64), np.empty(late, np.int32)
-    late_number, late_hops = np.empty(late, np.int64), np.empty(late, np.int32)
-    late_words = np.empty((late, width), np.int64)
-    for i in range(late):
-        late_node[i], late_port[i] = node[second + i], port[second + i]
-        late_number[i], late_hops[i] = number[second + i], hops[second + i]
-        for c in range(width):
-            late_words[i, c] = words[second + i, c]
-    i, j = second - 1, late - 1
-    for k in range(end - 1, first - 1, -1):
+@kernel("void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])")
+def deal(leaving, owners, places, dealt):
+    """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
+    for i in range(leaving.shape[0]):
+        place = places[owners[i]]
+        places[owners[i]] += 1
+        for j in range(leaving.shape[1]):
+            dealt[place, j] = leaving[i, j]
+
+
+@kernel("void(int64[:, ::1], int64, int64[:, ::1])")
+def merge(messages, residents, arrivals):
+    """Merge arrivals into the first `residents` messages, both in ascending number."""
+    columns = WORDS + WIDTH if INLINED else messages.shape[1]
+    i, j = residents - 1, arrivals.shape[0] - 1
+    for k in range(residents + arrivals.shape[0] - 1, -1, -1):
         if j < 0:
             return
-        if i >= first and number[i] > late_number[j]:
-            node[k], port[k], number[k], hops[k] = node[i], port[i], number[i], hops[i]
-            for c in range(width):
-                words[k, c] = words[i, c]
+        if i >= 0 and messages[i, NUMBER] > arrivals[j, NUMBER]:
+            for c in range(columns):
+                messages[k, c] = messages[i, c]
             i -= 1
         else:
-            node[k], port[k] = late_node[j], late_port[j]
-            number[k], hops[k] = late_number[j], late_hops[j]
-            for c in range(width):
-                words[k, c] = late_words[j, c]
+            for c in range(columns):
+                messages[k, c] = arrivals[j, c]
             j -= 1
+
+
+LOOPS = (advance, settle, merge)
+"""The loops over messages in the order in which a step makes them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
 from mpinet.machine.call import call_neighbors
-from mpinet.machine.meters import ChannelLoad, Meters, count_wired
+from mpinet.machine.meters import ChannelLoad, Crossing, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
+from mpinet.machine.spread import Spread
 from mpinet.machine.step import Sends
-from mpinet.machine.swap import Swap, plan_swap
+from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Local, world
+from mpinet.machine.transport import Local, Received, Room, world
 from mpinet.networks.topology import Topology
 
 T = TypeVar("T")
@@ -154,7 +155,7 @@ class Machine:
         if payload is not None:
             payload = np.asarray(payload)
             self.checked(lambda: enforcement.check_payload(self, sends, payload))
-        arrivals = step.carry(self, sends, payload, word)
+        arrivals = step.carry(self, sends, payload, word, self.exchange)
         order, keys = step.in_order(self, arrivals, listen)
         self.checked(lambda: enforcement.check_received(self, sends, arrivals, keys))
         if not self.topology.links:
@@ -172,6 +173,17 @@ class Machine:
         except MpinetError as error:
             self.transport.fail(error)
             raise
+
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
+        """Bring a step's messages to their receivers' ranks, and meter them (`Local.exchange`)."""
+        self.meters.cross(records)
+        return self.transport.exchange(records, counts, word, room)
 
     def count_step(self, sends: Sends) -> None:
         """Count one step with these sends, and record it."""
@@ -219,7 +231,32 @@ class Machine:
             None where the port does not lead there, the pattern does not fit the blocks of
             processors, or every send has to be recorded: `plan` serves these cases.
         """
-        return plan_swap(self, port, bit)
+        return self.swaps([port], [bit])[0]
+
+    def swaps(self, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
+        """Plan several exchanges, each as in `swap`, together (collective)."""
+        return plan_swaps(self, ports, bits)
+
+    def spread(self, ports: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None) -> Spread:
+        """Plan a step in which processors send one message each on many ports (collective).
+
+        Parameters
+        ----------
+        ports : (ndarray of int64, ndarray of int64), optional
+            Processors of this rank and ports that they send on and hear on: of a link both ends,
+            or none. Default: all wired ones.
+
+        Returns
+        -------
+        Spread
+            Call it with the messages, and room for those from other ranks.
+
+        Raises
+        ------
+        ModelViolation
+            As in `step`.
+        """
+        return Spread(self, ports)
 
     def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Let processors send an empty message on all their wired ports: a step.
@@ -253,6 +290,11 @@ class Machine:
     def messages(self) -> int:
         """Transmissions on the whole machine (collective)."""
         return self.sum(self.meters.messages)[0]
+
+    @property
+    def crossing(self) -> Crossing:
+        """What the ranks have sent one another in all steps so far (collective)."""
+        return Crossing(*self.sum(self.meters.crossed, self.meters.crossed_bytes))
 
     @cached_property
     def wired_ports(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +23,25 @@ class Meters:
         Transmissions by this rank's processors (one on a bus counts once).
     loads : ndarray of uint32, shape (hosted * ports,)
         Messages that left each hosted processor by each port; empty where loads are not metered.
+    crossed, crossed_bytes : int
+        Messages to processors of other ranks, and the bytes that this rank sent for them.
     """
 
     steps: int = 0
     messages: int = 0
     loads: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    crossed: int = 0
+    crossed_bytes: int = 0
 
     def count(self, steps: int, messages: int) -> None:
         """Count steps made together and messages sent from here: the only place that does."""
         self.steps += steps
         self.messages += messages
+
+    def cross(self, records: NDArray[Any]) -> None:
+        """Count the messages that leave this rank in a step."""
+        self.crossed += len(records)
+        self.crossed_bytes += records.nbytes
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,22 @@ class ChannelLoad:
 
     max: int
     mean: float
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What a machine's ranks sent one another.
+
+    Attributes
+    ----------
+    messages : int
+        Messages between processors of different ranks.
+    bytes : int
+        What they took, with their addresses and headers.
+    """
+
+    messages: int
+    bytes: int
 
 
 @kernel("int64(port_rule, int64[::1], int64[::1])")

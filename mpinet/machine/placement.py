@@ -7,8 +7,9 @@ unless the user's mapping is one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,10 @@ from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 
 TO_POSITION, TO_NODE = 0, 1
+DIRECTIONS = 2
+
+UNEVEN = -1
+"""What stands for the share where blocks have lengths of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +37,16 @@ class Mapping:
     rule : Rule
         ``rule(number, direction, params)``: a node's position (0) or a position's node (1).
     params : ndarray of int64
-        The rule's parameters; params[0] = N, params[1] = 2.
+        The rule's parameters; params[0] = N.
+    starts : callable, optional
+        ``starts(ranks)``: the first position of every rank's block, then N; shape (ranks + 1,).
+        Default: blocks as even as possible.
     """
 
     name: str
     rule: Rule
     params: NDArray[np.int64]
+    starts: Callable[[int], NDArray[np.int64]] | None = None
 
     @property
     def contiguous(self) -> bool:
@@ -65,6 +74,42 @@ def blocks(topology: Topology) -> Mapping:
 def scattered(topology: Topology, seed: int) -> Mapping:
     """A random mapping: neighbours are seldom on one rank."""
     return Mapping("random", permuted, np.array([topology.size, 2, seed], np.int64))
+
+
+def clustered(topology: Topology) -> Mapping:
+    """Blocks that end where clusters of the network end (`Topology.clusters`).
+
+    The largest clusters that are no larger than a rank's even share stay whole, or else the
+    smallest there are: where these are fewer than ranks, some ranks host nothing. A network without
+    clusters gets even blocks.
+    """
+    order = type(topology).cluster_order
+    starts = partial(cluster_starts, topology)
+    if order is None:
+        return Mapping("clusters", in_order, np.array([topology.size, 2], np.int64), starts)
+    return Mapping("clusters", order, topology.params, starts)
+
+
+def even_starts(size: int, ranks: int) -> NDArray[np.int64]:
+    """The first positions of even blocks, the longer ones first, then `size`."""
+    share, longer = divmod(size, ranks)
+    numbers = np.arange(ranks + 1)
+    return numbers * share + np.minimum(numbers, longer)
+
+
+def cluster_starts(topology: Topology, ranks: int) -> NDArray[np.int64]:
+    """The ends of clusters nearest to those of even blocks."""
+    starts = even_starts(topology.size, ranks)
+    share = topology.size // ranks
+    for rank in range(1, ranks):
+        at = int(starts[rank])
+        around = topology.clusters(at) if at < topology.size else []
+        parts = [one for one in around if len(one) < topology.size]
+        fitting = [one for one in parts if len(one) <= share] or parts[-1:]
+        if fitting:
+            begin, end = fitting[0].start, fitting[0].stop
+            starts[rank] = begin if at - begin <= end - at else end
+    return np.maximum.accumulate(starts)
 
 
 def tabulated(topology: Topology, positions: NDArray[np.int64]) -> Mapping:
@@ -105,16 +150,25 @@ class Placement:
         self.size = int(mapping.params[0])
         self.rank = rank
         self.ranks = ranks
+        self.even = mapping.starts is None
         share, longer = divmod(self.size, ranks)
+        self.split = np.array([share, longer], np.int64)
         self.first = rank * share + min(rank, longer)
         self.count = share + (rank < longer)
-        self.split = np.array([share, longer], np.int64)
-        self._map = Mapped(mapping.rule, mapping.params)
+        if mapping.starts is not None:
+            starts = mapping.starts(ranks)
+            self.split = np.concatenate([[UNEVEN], starts])
+            self.first = int(starts[rank])
+            self.count = int(starts[rank + 1]) - self.first
+        self._map = Mapped(mapping.rule, mapping.params, ports=DIRECTIONS)
 
     @cached_property
     def nodes(self) -> NDArray[np.int64]:
         """The hosted processors in slot order, shape (count,)."""
-        positions = np.arange(self.first, self.first + self.count)
+        return self.hosted(np.arange(self.first, self.first + self.count))
+
+    def hosted(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The processors at any positions."""
         return positions if self.mapping.contiguous else self._map(positions, TO_NODE)
 
     def slots(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -134,11 +188,23 @@ class Placement:
 
 @inlined
 def owner_of(position, split):
-    """The rank that hosts a position; split = (share, number of ranks with one more)."""
+    """The rank that hosts a position.
+
+    split = (share, number of ranks with one more), or (`UNEVEN`, the blocks' first positions, N).
+    Processors divide these numbers, all below 2^52, faster as floating point, and as exactly.
+    """
     share, longer = split[0], split[1]
+    if share == UNEVEN:
+        rank, ranks = 0, split.size - 2
+        while ranks > 1:
+            half = ranks >> 1
+            if split[1 + rank + half] <= position:
+                rank += half
+            ranks -= half
+        return rank
     if position < (share + 1) * longer:
-        return position // (share + 1)
-    return longer + (position - (share + 1) * longer) // share
+        return int(position / (share + 1))
+    return longer + int((position - (share + 1) * longer) / share)
 
 
 @kernel("void(int64[::1], int64[::1], int64[::1])")

@@ -27,7 +27,7 @@ class Plan:
     def __init__(self, machine: Machine, nodes: Any, ports: Any):
         self._machine = machine
         sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
-        arrivals = step.carry(machine, sends, None, 0)
+        arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
         order, keys = step.in_order(machine, arrivals, None)
         machine.checked(lambda: enforcement.check_received(machine, sends, arrivals, keys))
         if not machine.topology.links:
@@ -90,56 +90,12 @@ class Plan:
         """
         machine = self._machine
         machine.checked(lambda: self._check(payload))
-        self._count()
+        self.count()
         if machine.transport.size == 1:
             self.total = word
             return payload[self._sources]
-        received, _, self.total = machine.transport.exchange(
-            payload[self._leaving], self._counts, word
-        )
+        received, _, self.total = machine.exchange(payload[self._leaving], self._counts, word)
         return np.concatenate([payload, received])[self._sources]
-
-    def spread(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Carry the step out with the same message of a processor on all its planned ports.
-
-        What stays on this rank is not moved: `origins` says where it is.
-
-        Parameters
-        ----------
-        rows : ndarray, shape (hosted, ..)
-            A message of every processor of this rank.
-
-        Returns
-        -------
-        ndarray, shape (r, ..)
-            What came from other ranks.
-        """
-        self._count()
-        if self._machine.transport.size == 1:
-            return rows[:0]
-        return self._machine.transport.exchange(rows[self._leaving_rows], self._counts).records
-
-    def origins(self) -> Places:
-        """Where `spread` leaves what `nodes` receive: rows of its argument, or of its result.
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-            The sender's row, or the number of rows plus the place in the result.
-        """
-        came = len(self._sources) - (len(self._sender_slots) - len(self._leaving))
-        behind = self._machine.placement.count + np.arange(came)
-        return narrow(np.concatenate([self._sender_slots, behind])[self._sources])
-
-    _leaving: Places = np.empty(0, np.int32)
-
-    @cached_property
-    def _leaving_rows(self) -> Places | slice:
-        """The slots whose messages leave this rank, in the order in which they do."""
-        slots = self._sender_slots[self._leaving]
-        first = int(slots[0]) if len(slots) else 0
-        in_a_row = np.array_equal(slots, np.arange(first, first + len(slots)))
-        return slice(first, first + len(slots)) if in_a_row else slots
 
     def _check(self, payload: NDArray[Any]) -> None:
         """As `enforcement.check_payload`."""
@@ -148,8 +104,8 @@ class Plan:
         else:
             enforcement.check_payload(self._machine, self._sends, payload)
 
-    def _count(self) -> None:
-        """Count the step, and record its sends where somebody wants to see them."""
+    def count(self) -> None:
+        """Count such a step, and record its sends where somebody wants to see them."""
         machine = self._machine
         if machine.metered or machine.trace is not None:
             machine.count_step(self._sends)

@@ -27,14 +27,14 @@ Numbers = NDArray[np.int64]
 MODES = ("ideal", "queued")
 POLICIES = ("oldest", "fifo")
 
-INJECTED_AT_ONCE = 1 << 18
-"""Messages whose rows are made at a time, so that injection needs little memory beside them."""
-
 INLINED_FROM = 1 << 13
 """Messages on a rank from which on rules are worth being compiled into the loop over them."""
 
 NUMBER_BITS = 40
 """Bits of a message's number in a priority, below the step of its arrival."""
+
+DRAWN_AT_ONCE = 1 << 18
+"""Messages whose ends are drawn at a time, so that injection needs little memory beside them."""
 
 
 class Router:
@@ -61,8 +61,8 @@ class Router:
     Raises
     ------
     UsageError
-        An unknown mode or policy, a port model that the router cannot keep, or faults that a
-        routing which goes around some cannot go around.
+        An unknown mode or policy, a network too large or a port model that the router cannot
+        keep, or faults that a routing which goes around some cannot go around.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Router:
             raise UsageError(f"There is no mode {mode!r}: give one of {', '.join(MODES)}.")
         if policy not in POLICIES:
             raise UsageError(f"There is no policy {policy!r}: give one of {', '.join(POLICIES)}.")
+        self._require_fitting(machine)
         self.machine = machine
         self.faults = faults or Faults(machine.topology)
         self.routing = routing.around(self.faults.dead, self.faults.cut)
@@ -86,23 +87,25 @@ class Router:
         self.payload_words = payload_words
         self.injected = 0
         self._seal = 0
-        self._ideal = mode == "ideal"
-        self._arbiter = None if self._ideal else Arbiter.where_needed(machine)
+        ideal = mode == "ideal"
+        self._arbiter = None if ideal else Arbiter.where_needed(machine)
+        self._grants = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
+        self._leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
+        if self.fifo:
+            self._leavers = hop.EVERYBODY
         self._waiting = np.zeros(machine.placement.count, np.uint32)
         self._numbered = 0
         self._ledger = np.zeros(hop.FIELDS, np.int64)
-        self._ends = Ends(self._ledger, payload_words, keep)
-        self._node = np.zeros(0, np.int64)
-        self._port = np.zeros(0, np.int32)
-        self._number = np.zeros(0, np.int64)
-        self._hops = np.zeros(0, np.int32)
-        self._words = np.zeros((0, self._width), np.int64)
+        self._ends = Ends(self._ledger, payload_words + self.fifo, payload_words, keep)
+        self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
+        self._leaving = self._dealt = self._arriving = self._messages
+        self._owners = np.empty(0, np.int32)
 
     def reserve(self, messages: int) -> None:
         """Make ready for so many messages on this rank: room for them, and compiled loops."""
         self._reserve(messages)
-        for kernel in self._kernels(messages):
-            kernel.native  # noqa: B018 (compiles it)
+        for loop in self._loops(messages):
+            loop.native  # noqa: B018 (compiles it)
 
     def inject(
         self,
@@ -127,35 +130,64 @@ class Router:
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
         """
-        self._ends.expect(self._numbered)
-        self._reserve(self.live + len(sources))
-        for begin in range(0, len(sources), INJECTED_AT_ONCE):
-            part = slice(begin, begin + INJECTED_AT_ONCE)
-            carried = None if payload is None else payload[part]
-            self._settle(self._rows(sources[part], targets[part], numbers[part], carried))
-        self._numbered += total
-        self.injected += len(sources)
+        if not ascend(np.ascontiguousarray(numbers)):
+            error = UsageError("The messages of an injection are given in ascending number.")
+            self.machine.transport.fail(error)
+        first = self._number(total)
+        self._set_out(sources, targets, numbers, first, payload)
 
-    def _rows(
-        self, sources: Numbers, targets: Numbers, numbers: Numbers, payload: Numbers | None
-    ) -> Numbers:
-        """New messages as rows, with the headers that their sources write."""
-        rows = np.empty((len(sources), hop.WORDS + self._width), np.int64)
-        rows[:, hop.NODE] = sources
-        rows[:, hop.NUMBER] = numbers + self._numbered
-        rows[:, hop.HOPS] = 0
-        self._seal += hop.write_headers(
+    def inject_drawn(
+        self, numbers: Numbers, ends: Callable[[Numbers], tuple[Numbers, Numbers]], total: int
+    ) -> None:
+        """Put messages into their sources, on this rank, whose ends are drawn a part at a time.
+
+        Parameters
+        ----------
+        numbers, total
+            As for `inject`.
+        ends : callable
+            ``ends(numbers)``: the sources and the targets of these messages.
+        """
+        first = self._number(total)
+        self._reserve(self.live + len(numbers))
+        for begin in range(0, len(numbers), DRAWN_AT_ONCE):
+            part = numbers[begin : begin + DRAWN_AT_ONCE]
+            self._set_out(*ends(part), part, first)
+
+    def _number(self, total: int) -> int:
+        """The first number of so many messages that are injected now."""
+        first = self._numbered
+        if first + total > hop.HIGH_MOST:
+            raise UsageError(f"A router numbers {hop.HIGH_MOST} messages and no more.")
+        self._ends.expect(first)
+        self._numbered += total
+        return first
+
+    def _set_out(
+        self,
+        sources: Numbers,
+        targets: Numbers,
+        numbers: Numbers,
+        first: int,
+        payload: Numbers | None = None,
+    ) -> None:
+        """Put new messages behind all others, with the headers that their sources write."""
+        begin, end = self.live, self.live + len(sources)
+        self._reserve(end)
+        rows = self._messages[begin:end]
+        self._seal += hop.set_out(
             self.routing.start.native,
             self.routing.params,
-            np.ascontiguousarray(sources),
-            np.ascontiguousarray(targets),
+            *(np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)),
+            first,
             self.routing.words,
             rows,
         )
         if payload is not None:
-            begin = hop.WORDS + self.routing.words
-            rows[:, begin : begin + self.payload_words] = payload
-        return rows
+            behind = hop.WORDS + self.routing.words
+            rows[:, behind : behind + self.payload_words] = payload
+        self._ledger[hop.LIVE] += len(self._settled(rows))
+        self.injected += len(sources)
 
     @property
     def live(self) -> int:
@@ -175,22 +207,22 @@ class Router:
         RoutingError
             On every rank: a rule chose an unwired port, or led a message on without end.
         """
-        rows, owners, moves = self._advance()
+        leaving, counts, moves = self._advance()
         moved = int(self._ledger[hop.MOVED])
-        counts = np.bincount(owners, minlength=self.machine.transport.size)
-        own = self.machine.transport.rank
-        order = np.argsort(owners, kind="stable")
-        stay = owners[order] == own
-        counts[own] = 0
-        received, _, total = self.machine.transport.exchange(rows[order[~stay]], counts, moved)
-        if total == 0:
+        staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
+        away = len(leaving) - staying
+        exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
+        if exchanged.total == 0:
             self._ledger[hop.STEP] -= 1
             return False
         self.machine.meters.count(1, moved)
         if self.machine.trace is not None:
             self.machine.trace.add(self.machine.steps, *moves[:moved].T)
-        arrived = np.concatenate([rows[order[stay]], received])
-        self._settle(arrived)
+        arrivals = exchanged.records
+        if staying:
+            arrivals = np.concatenate([leaving[away:], arrivals])
+        from_one = np.count_nonzero(exchanged.counts) <= 1
+        self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
 
     def run(self, watch: Callable[[int], None] | None = None) -> None:
@@ -281,15 +313,23 @@ class Router:
         return self.routing.words + self.payload_words + self.fifo
 
     def _advance(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Let this rank's messages hop: rows that left their place, their ranks, the moves."""
+        """Let this rank's messages hop.
+
+        Returns
+        -------
+        leaving : ndarray of int64, shape (k, ..)
+            The rows of the messages that left their place, by their new ranks, this one last.
+        counts : ndarray of int64, shape (ranks,)
+            How many go to each rank.
+        moves : ndarray of int64, shape (live, 4)
+            A record of every hop, where the machine keeps a trace.
+        """
         machine, ledger, live = self.machine, self._ledger, self.live
         self._reserve(live)
-        leaves = live if self.fifo or machine.transport.size > 1 else 0
-        leaving = np.empty((leaves, hop.WORDS + self._width), np.int64)
-        owners = np.empty(leaves, np.int64)
+        counts = np.zeros(machine.transport.size, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
-        grants, granted = self._grants()
-        advance, _ = self._kernels(live)
+        granted = self._granted()
+        advance, _, _ = self._loops(live)
         advance(
             machine.topology.neighbor.native,
             self.routing.decide.native,
@@ -297,55 +337,70 @@ class Router:
             machine.topology.params,
             self.routing.params,
             machine.mapping.params,
-            self._node,
-            self._port,
-            self._number,
-            self._hops,
-            self._words,
+            self._messages,
             self.routing.words,
             int(machine.mapping.contiguous),
             machine.placement.first,
             machine.placement.count,
-            machine.transport.rank,
             machine.placement.split,
-            grants,
+            self._grants,
             granted,
+            self._leavers,
             machine.used_ports,
             self._waiting,
             machine.meters.loads,
             self.faults.dead,
             self.faults.cut,
-            int(self.fifo),
             self._ends.rows,
-            leaving,
-            owners,
+            self._leaving,
+            self._owners,
+            counts,
             moves,
             ledger,
         )
         self._raise_wrong()
         self._ends.book()
-        return leaving[: ledger[hop.LEAVING]], owners[: ledger[hop.LEAVING]], moves
+        return self._by_rank(counts), counts, moves
 
-    def _kernels(self, messages: int) -> tuple[Kernel, Kernel]:
-        """The loops over messages, with the rules compiled in if there are very many."""
+    def _by_rank(self, counts: Numbers) -> Numbers:
+        """The rows that leave, those for this rank last; `counts` has how many go to each rank."""
+        leaving = self._leaving[: self._ledger[hop.LEAVING]]
+        if np.count_nonzero(counts) <= 1:
+            return leaving
+        own = self.machine.transport.rank
+        places = np.cumsum(counts) - counts
+        places[own + 1 :] -= counts[own]
+        places[own] = len(leaving) - counts[own]
+        self._dealt = with_room(self._dealt, len(leaving))
+        hop.deal(leaving, self._owners, places, self._dealt)
+        return self._dealt[: len(leaving)]
+
+    def _loops(self, messages: int) -> tuple[Kernel, ...]:
+        """The loops over messages, with rules and settings compiled in if there are very many."""
         if messages < INLINED_FROM:
-            return hop.advance, hop.settle
-        neighbor = self.machine.topology.neighbor.rule
-        return hop.inlining(neighbor, self.routing.decide, self.routing.words, self._width)
+            return hop.LOOPS
+        return hop.inlining(
+            self.machine.topology.neighbor.rule,
+            self.routing.decide,
+            self.machine.mapping.rule,
+            HEADER_WORDS=self.routing.words,
+            WIDTH=self._width,
+            GRANTS=self._grants,
+            LEAVERS=self._leavers,
+            FAULTY=int(len(self.faults.dead) + len(self.faults.cut) > 0),
+        )
 
-    def _grants(self) -> tuple[int, NDArray[np.bool_]]:
-        """How channels are granted in this step, and to whom where ranks had to agree on it."""
-        if self._ideal:
-            return hop.IDEAL, np.empty(0, bool)
+    def _granted(self) -> NDArray[np.bool_]:
+        """Which messages hop in this step, where processors had to agree on it."""
         if self._arbiter is None:
-            return hop.QUEUED, np.empty(0, bool)
-        live = self.live
-        nodes, ports = self._node[:live], self._port[:live].astype(np.int64)
+            return np.empty(0, bool)
+        waiting = self._messages[: self.live]
+        nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
         self._require_wired(nodes, ports)
-        priorities = self._number[:live]
+        priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
-            priorities = priorities | self._words[:live, -1] << NUMBER_BITS
-        return hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities)
+            priorities |= waiting[:, -1] << NUMBER_BITS
+        return self._arbiter.grant(nodes, ports, priorities)
 
     def _require_wired(self, nodes: Numbers, ports: Numbers) -> None:
         """Note a message that waits for an unwired port: the arbiter must not see it."""
@@ -353,30 +408,19 @@ class Router:
         there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
         wrong = np.flatnonzero(~there | (ports >= topology.ports))
         if len(wrong):
-            self._ledger[[hop.WRONG, hop.WRONG_PLACE]] = hop.UNWIRED_PORT, wrong[0]
+            self._ledger[[hop.WRONG, hop.WRONG_MESSAGE]] = hop.UNWIRED_PORT, wrong[0]
         self._raise_wrong()
 
-    def _settle(self, rows: Numbers) -> None:
-        """Let arrivals decide on their next port and take their place in the order."""
-        if len(rows) == 0:
-            return
-        residents = self.live
-        self._reserve(residents + len(rows))
-        _, settle = self._kernels(len(rows))
-        settle(
+    def _settled(self, rows: Numbers) -> Numbers:
+        """Let messages that have just come decide on their next port; those that go on."""
+        _, settle, _ = self._loops(len(rows))
+        going = settle(
             self.machine.topology.neighbor.native,
             self.routing.decide.native,
             self.machine.topology.params,
             self.routing.params,
             self.routing.words,
             rows,
-            in_order_of(np.ascontiguousarray(rows[:, hop.NUMBER])),
-            self._node,
-            self._port,
-            self._number,
-            self._hops,
-            self._words,
-            residents,
             self.faults.dead,
             self.faults.cut,
             self._ends.rows,
@@ -384,24 +428,37 @@ class Router:
         )
         self._ends.book()
         if self.fifo:
-            self._words[residents : self.live, -1] = self._ledger[hop.STEP]
-        elif 0 < residents < self.live and self._number[residents] < self._number[residents - 1]:
-            hop.merge(
-                self._node,
-                self._port,
-                self._number,
-                self._hops,
-                self._words,
-                0,
-                residents,
-                self.live,
-            )
+            rows[:going, -1] = self._ledger[hop.STEP]
+        return rows[:going]
+
+    def _take_in(self, rows: Numbers, in_order: bool) -> None:
+        """Let arrivals, in the order of their numbers or not, take their place among those here."""
+        if len(rows) == 0:
+            return
+        residents = self.live
+        self._reserve(residents + len(rows))
+        arrivals = self._settled(rows)
+        if not in_order:
+            arrivals = arrivals[np.argsort(arrivals[:, hop.NUMBER])]
+        self._ledger[hop.LIVE] += len(arrivals)
+        if self.fifo:
+            self._messages[residents : self.live] = arrivals
+        else:
+            _, _, merge = self._loops(len(arrivals))
+            merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
-        """Make room for `live` messages here, and for all of them to end."""
-        for name in ("_node", "_port", "_number", "_hops", "_words"):
-            setattr(self, name, with_room(getattr(self, name), live))
+        """Make room for `live` messages here, and for all of them to leave or to end."""
+        self._messages = with_room(self._messages, live)
+        if self._leavers != hop.NOBODY:
+            self._leaving = with_room(self._leaving, live)
+            self._owners = with_room(self._owners, live)
         self._ends.reserve(live)
+
+    def _room(self, arrivals: int) -> Numbers:
+        """Memory for the rows of so many arrivals, the same in every step."""
+        self._arriving = with_room(self._arriving, arrivals)
+        return self._arriving[:arrivals]
 
     def _raise_wrong(self) -> None:
         """Raise on every rank what the ledger says about a wrong decision, if anything."""
@@ -409,21 +466,25 @@ class Router:
             self.machine.transport.fail(self._error())
 
     def _error(self) -> RoutingError:
-        place = self._ledger[hop.WRONG_PLACE]
-        node, port, number = self._node[place], self._port[place], self._number[place]
+        place, number = self._messages[self._ledger[hop.WRONG_MESSAGE], : hop.WORDS].tolist()
         network = self.machine.topology.name
         who = f"Step {self.machine.steps + 1}: routing {self.routing.name} on {network}"
         if self._ledger[hop.WRONG] == hop.UNWIRED_PORT:
             return RoutingError(
-                f"{who} chose port {port} of processor {node}, which is not wired, for message "
-                f"{number}."
+                f"{who} chose port {hop.low(place)} of processor {hop.high(place)}, which is not "
+                f"wired, for message {hop.high(number)}."
             )
         return RoutingError(
-            f"{who} does not come to an end: message {number} is at processor {node} after "
-            f"{self._hops[place]} hops."
+            f"{who} does not come to an end: message {hop.high(number)} is at processor "
+            f"{hop.high(place)} after {hop.low(number)} hops."
         )
 
-
-def in_order_of(numbers: Numbers) -> Numbers:
-    """The places of different numbers in ascending order."""
-    return np.arange(len(numbers)) if ascend(numbers) else np.argsort(numbers)
+    @staticmethod
+    def _require_fitting(machine: Machine) -> None:
+        """Refuse a network whose nodes and ports do not fit into messages' rows."""
+        topology = machine.topology
+        if topology.size > hop.HIGH_MOST or topology.ports > hop.LOW_MOST:
+            raise UsageError(
+                f"The router takes networks of up to {hop.HIGH_MOST} nodes with {hop.LOW_MOST} "
+                f"ports, and {topology.name} has {topology.size} with {topology.ports}."
+            )

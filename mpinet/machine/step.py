@@ -5,6 +5,7 @@ What a step must not do is in `mpinet.machine.enforcement`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
+from mpinet.machine.transport import Received
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
 Numbers = NDArray[np.int64]
+Exchange = Callable[[NDArray[Any], Numbers, int], Received]
 
 WORD_BITS = 5
 PORTS_PER_WORD = 1 << WORD_BITS
@@ -68,8 +71,10 @@ class Arrivals:
     total: int
 
 
-def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: int) -> Arrivals:
-    """Bring every message to its receiver's rank."""
+def carry(
+    machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: int, exchange: Exchange
+) -> Arrivals:
+    """Bring every message to its receiver's rank, by the machine's exchange or its transport's."""
     if payload is None:
         payload = np.empty((len(sends.nodes), 0), np.uint8)
     if machine.transport.size == 1:
@@ -80,7 +85,7 @@ def carry(machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: in
         records["node"] = sends.targets[leaving]
         records["port"] = sends.arrivals[leaving]
         records["payload"] = payload[leaving]
-    received, _, total = machine.transport.exchange(records, counts, word)
+    received, _, total = exchange(records, counts, word)
     if len(leaving) == len(received) == 0:
         return Arrivals(sends.targets, sends.arrivals, payload, total)
     staying = np.ones(len(sends.nodes), bool)

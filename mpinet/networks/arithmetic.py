@@ -5,13 +5,14 @@ from mpinet.compiled import inlined
 
 @inlined
 def count_ones(word: int) -> int:
-    """Number of one bits of a non-negative 64-bit word."""
+    """Number of one bits of a non-negative 64-bit word.
+
+    In these very operations compilers see the one instruction that processors have for it.
+    """
     word -= (word >> 1) & 0x5555555555555555
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
-    word += word >> 8
-    word += word >> 16
-    return (word + (word >> 32)) & 0x7F
+    return (int(word) * 0x0101010101010101 >> 56) & 0x7F
 
 
 @inlined

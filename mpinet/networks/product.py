@@ -97,6 +97,14 @@ class Product(Topology):
             weight *= factor.size
         return node
 
+    def clusters(self, position: int) -> list[range]:
+        """The copies of the first factor, and its own clusters in each."""
+        place = position % self.first.size
+        begin = position - place
+        inside = self.first.clusters(place) if type(self.first).cluster_order is None else []
+        own = [range(begin + one.start, begin + one.stop) for one in inside]
+        return [range(begin, begin + self.first.size), *own]
+
     def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """The first factor's busses copy after copy, then the second's."""
         busses, others = self.first.busses or 0, self.second.busses or 0

@@ -67,6 +67,7 @@ class Topology:
     paper: ClassVar[str] = ""
     specification: ClassVar[str] = ""
 
+    cluster_order: ClassVar[Rule | None] = None
     neighbor: ClassVar[Rule]
     reverse_port: ClassVar[Rule]
     channel: ClassVar[Rule]
@@ -146,6 +147,21 @@ class Topology:
         """
         pairs = self.incidences(np.arange(self.size))
         return pairs[pairs[:, 1] == bus, 0].tolist()
+
+    def clusters(self, position: int) -> list[range]:
+        """The clusters that a position is in, largest first; none by default.
+
+        A cluster is a run of positions whose nodes are joined more closely to one another than to
+        the rest. A node's position is its number; a family whose clusters are no runs of numbers
+        has the rule ``cluster_order(number, direction, params)``, a bijection: direction 0 gives a
+        node's position, 1 a position's node.
+
+        Parameters
+        ----------
+        position : int
+            0..size-1.
+        """
+        return []
 
     def seats_of(self, nodes: NDArray[np.int64], busses: NDArray[np.int64]) -> NDArray[np.int64]:
         """Numbers that ascend as processors do in the member order of their bus.

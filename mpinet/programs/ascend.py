@@ -17,6 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators import open_operator
 from mpinet.programs.operators.operator import ASCEND, KINDS, Array, Numbers, Operator, Pass
+from mpinet.programs.operators.reduction import Reduction
 from mpinet.programs.schedules import PassSchedule, find_schedule
 from mpinet.programs.schedules.schedule import Phase, Watch
 
@@ -68,7 +69,8 @@ def run(
 ) -> AscendResult:
     """Run an operator on a machine and compare with the serial computation (collective).
 
-    The check needs all input values and results on every rank that has elements.
+    The check needs all input values and results on every rank that has elements; of a reduction,
+    only a share of the values.
 
     Parameters
     ----------
@@ -115,7 +117,7 @@ def run(
     stages = schedule.carry_out(program, state, watch)
     results = operator.finish(state)
     wrong = sum(
-        _count_wrong(operator, kind, q, of, index[at], results[at])
+        _count_wrong(machine, operator, kind, q, of, index[at], results[at])
         for of, at in zip(inputs, members, strict=True)
     )
     return AscendResult(
@@ -190,6 +192,7 @@ def _phases(program: Sequence[Pass], stages: list[list[Phase]]) -> list[Phase]:
 
 
 def _count_wrong(
+    machine: Machine,
     operator: Operator,
     kind: str,
     q: int,
@@ -198,6 +201,9 @@ def _count_wrong(
     results: Array,
 ) -> int:
     """How many of these results differ from the serial computation."""
+    if isinstance(operator, Reduction):
+        everywhere = np.broadcast_to(_reduced(machine, operator, q, inputs), len(results))
+        return _count_different(operator, results, everywhere, everywhere)
     if len(index) == 0:
         return 0
     numbers = range(0, 1 << q, CHUNK)
@@ -209,9 +215,33 @@ def _count_wrong(
             f"{1 << q} of shape {results.shape[1:]}."
         )
     mine = expected[operator.holds(kind, q, index)]
+    return _count_different(operator, results, mine, expected)
+
+
+def _reduced(
+    machine: Machine, operator: Reduction, q: int, inputs: Callable[[Numbers], Array]
+) -> Array:
+    """What all input values reduce to, each rank reducing its share of them (collective)."""
+    ranks, rank = machine.transport.size, machine.transport.rank
+    ends = [(number << q) // ranks for number in range(ranks + 1)]
+    begins = range(ends[rank], ends[rank + 1], CHUNK)
+    parts = [
+        operator.reduced(inputs(np.arange(begin, min(begin + CHUNK, ends[rank + 1]))))
+        for begin in begins
+    ]
+    shares = np.zeros(ranks, operator.dtype)
+    if parts:
+        shares[rank] = operator.reduced(np.array(parts))
+    return operator.reduced(machine.transport.sum(shares)[np.diff(ends) > 0])
+
+
+def _count_different(operator: Operator, results: Array, mine: Array, expected: Array) -> int:
+    """How many results are not what they should be, or near it among all that are expected."""
+    if len(results) == 0:
+        return 0
     if not np.issubdtype(expected.dtype, np.inexact):
-        different = (results != mine).reshape(len(index), -1)
+        different = (results != mine).reshape(len(results), -1)
         return int(different.any(axis=1).sum())
     margin = operator.tolerance * np.abs(expected).max()
-    near = (np.abs(results - mine) <= margin).reshape(len(index), -1)
+    near = (np.abs(results - mine) <= margin).reshape(len(results), -1)
     return int((~near.all(axis=1)).sum())

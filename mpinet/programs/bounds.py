@@ -11,30 +11,35 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
-from mpinet.programs.flood import (
-    SOURCES_PER_WORD,
-    WORDS,
-    Spread,
-    adjacency,
-    count_word,
-    first_ones,
-    flood,
-)
+from mpinet.programs.flood import flood
+from mpinet.programs.waves import adjacency, shared_out
 
 Numbers = NDArray[np.int64]
 
 
-def broadcast_bound(machine: Machine, root: int) -> int:
+def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> int:
     """Steps that no broadcast from `root` beats: its distances, and the growth of the informed.
 
     In a step an informed processor informs at most `send` others, so their number grows at most by
     the factor 1 + send; with one port it doubles (spec of HDN, section 8). A transmission on a bus
     may inform as many as the sender has ports (each is another member).
+
+    Parameters
+    ----------
+    machine : Machine
+        Gives the network and the port model.
+    root : int
+        The processor that has the message.
+    made_in : int, optional
+        Steps in which the machine has brought the message to all processors. None of them is
+        farther away, so that the distances are only measured where growth alone needs fewer.
     """
-    return max(farthest(machine, root), growth_bound(machine.topology.hosts, fanout(machine)))
+    growth = growth_bound(machine.topology.hosts, fanout(machine))
+    if made_in is not None and made_in <= growth:
+        return growth
+    return max(farthest(machine, root), growth)
 
 
 def multicast_bound(machine: Machine, root: int, targets: Numbers) -> int:
@@ -206,40 +211,12 @@ class HostDistances:
 
 def host_distances(machine: Machine) -> HostDistances:
     """Measure all distances between processors by flooding from each, 512 at once (collective)."""
-    survey = _survey(machine)
-    spread = Spread(survey)
-    hosts = survey.nodes < survey.topology.hosts
+    hosts = machine.topology.hosts
+    floods, sources = shared_out(_survey(machine), np.arange(hosts))
+    processors = floods.machine.nodes < hosts
     diameter = total = 0
-    for begin in range(0, survey.topology.hosts, SOURCES_PER_WORD * WORDS):
-        seen = _sources(survey, begin)
-        every = first_ones(survey.topology.hosts - begin)
-        fresh, following, distance, new = seen.copy(), np.empty_like(seen), 0, 1
-        while new:
-            distance += 1
-            found = spread(fresh, seen, every, following)
-            fresh, following = following, fresh
-            new, reached = survey.sum(found, count_bits(fresh, hosts))
-            total += distance * reached
-            diameter = max(diameter, distance if reached else 0)
-    return HostDistances(diameter, total)
-
-
-def _sources(machine: Machine, begin: int) -> NDArray[np.uint64]:
-    """A bit for each of 512 processors from `begin` on, set at itself."""
-    seen = np.zeros((machine.placement.count, WORDS), np.uint64)
-    end = min(begin + SOURCES_PER_WORD * WORDS, machine.topology.hosts)
-    mine = (machine.nodes >= begin) & (machine.nodes < end)
-    word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
-    seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
-    return seen
-
-
-@kernel("int64(uint64[:, ::1], boolean[::1])")
-def count_bits(bits, rows):
-    """Number of one bits in the rows that are wanted."""
-    count = 0
-    for u in range(bits.shape[0]):
-        if rows[u]:
-            for w in range(bits.shape[1]):
-                count += count_word(bits[u, w])
-    return count
+    for wave in floods.waves(sources):
+        pairs = int(wave.new[processors].sum())
+        total += wave.distance * pairs
+        diameter = max(diameter, wave.distance if pairs else 0)
+    return HostDistances(machine.max(diameter)[0], machine.sum(total)[0])

@@ -18,6 +18,8 @@ from mpinet.programs.offers import Offers
 from mpinet.programs.tree import Tree
 
 Numbers = NDArray[np.int64]
+Times = NDArray[np.int32]
+"""Steps in which processors were informed, or `UNINFORMED`."""
 
 TREE = "tree"
 """Name of the broadcast that every network of links has."""
@@ -80,7 +82,6 @@ def broadcast(
         The algorithm asks more of processors than the machine's port model allows.
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
-    bound = broadcast_bound(machine, root)
     before, sent = machine.steps, machine.meters.messages
     message = _Message(machine, root)
     if schedule is not None:
@@ -91,8 +92,10 @@ def broadcast(
         _along_tree(machine, root, message, watch)
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
+    informed = message.informed()
+    bound = broadcast_bound(machine, root, steps if informed == machine.topology.hosts else None)
     phases = schedule.phases if schedule is not None and schedule.phases else ((name, steps),)
-    return BroadcastResult(name, steps, messages, message.informed(), phases, bound)
+    return BroadcastResult(name, steps, messages, informed, phases, bound)
 
 
 def require_algorithm(
@@ -162,7 +165,7 @@ def _by_schedule(
     watch: Callable[[int], None] | None,
 ) -> None:
     """Every informed processor asks the schedule's rules."""
-    since = np.full(machine.placement.count, UNINFORMED, np.int64)
+    since = np.full(machine.placement.count, UNINFORMED, np.int32)
     since[machine.nodes == schedule.root] = 0
     sends = Answers(machine, schedule.rule)
     hears = None if schedule.listen is None else Answers(machine, schedule.listen)
@@ -178,7 +181,7 @@ def _by_schedule(
             listen = machine.nodes[hearers], heard
         inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
         receivers = machine.slots(inbox.nodes)
-        since[receivers] = np.where(since[receivers] == UNINFORMED, step, since[receivers])
+        since[receivers[since[receivers] == UNINFORMED]] = step
         message.store(receivers, inbox.payload)
         if watch is not None:
             watch(machine.steps)
@@ -201,7 +204,7 @@ class Answers:
         self._resize(len(self._nodes))
 
     def ports(
-        self, schedule: Schedule, since: Numbers, step: int, asked: int
+        self, schedule: Schedule, since: Times, step: int, asked: int
     ) -> tuple[Numbers, Numbers]:
         """What processors informed in step `asked` or later answer: slots and ports, in order."""
         count = self._ask(schedule, since, step, asked)
@@ -213,7 +216,7 @@ class Answers:
     def _resize(self, room: int) -> None:
         self._slots, self._ports = np.empty(room, np.int64), np.empty(room, np.int64)
 
-    def _ask(self, schedule: Schedule, since: Numbers, step: int, asked: int) -> int:
+    def _ask(self, schedule: Schedule, since: Times, step: int, asked: int) -> int:
         return int(
             ask_schedule(
                 self._rule.native,
@@ -231,9 +234,12 @@ class Answers:
 
 UNINFORMED = -1
 
+RUN = 64
+"""Processors that are passed over together where none of them is asked."""
+
 
 @kernel(
-    "int64(schedule_rule, int64[::1], int64[::1], int64, int64, int64, int64[::1], int64[::1], "
+    "int64(schedule_rule, int64[::1], int32[::1], int64, int64, int64, int64[::1], int64[::1], "
     "int64[::1])"
 )
 def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, ports):
@@ -242,17 +248,23 @@ def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, 
     Only as many are written as there is room for.
     """
     call, count = schedule_rule.call, 0
-    for slot in range(nodes.size):
-        if since[slot] < asked:
+    for begin in range(0, nodes.size, RUN):
+        end, latest = min(begin + RUN, nodes.size), np.int32(UNINFORMED)
+        for slot in range(begin, end):
+            latest = max(latest, since[slot])
+        if latest < asked:
             continue
-        answer = call(nodes[slot], root, since[slot], step, params)
-        if answer < 0:
-            continue
-        first, last = answer & (SPAN - 1), (answer & (SPAN - 1)) + (answer >> SPAN_BITS)
-        for port in range(first, last + 1):
-            if count < slots.size:
-                slots[count], ports[count] = slot, port
-            count += 1
+        for slot in range(begin, end):
+            if since[slot] < asked:
+                continue
+            answer = call(nodes[slot], root, np.int64(since[slot]), step, params)
+            if answer < 0:
+                continue
+            first, last = answer & (SPAN - 1), (answer & (SPAN - 1)) + (answer >> SPAN_BITS)
+            for port in range(first, last + 1):
+                if count < slots.size:
+                    slots[count], ports[count] = slot, port
+                count += 1
     return count
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
 from mpinet.machine.step import heard_claims
-from mpinet.networks.arithmetic import count_ones
-from mpinet.networks.topology import Topology
+from mpinet.programs.waves import adjacency, shared_out
 
 Numbers = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -77,9 +73,8 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     while reached < machine.topology.size:
         nodes, heard = wave(machine, fresh, heard)
         slots = machine.slots(nodes)
-        slots = slots[~informed[slots]]
+        fresh = nodes[~informed[slots]]
         informed[slots] = True
-        fresh = machine.nodes[slots]
         new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
         if new == 0:
             break
@@ -158,11 +153,6 @@ class Distances:
     average_distance: float
 
 
-SOURCES_PER_WORD = 64
-WORDS = 8
-"""Words of sources that flood together: 512 sources fill a cache line a node."""
-
-
 def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> Distances:
     """Measure all distances by flooding from all nodes, 512 sources at once (collective).
 
@@ -172,9 +162,10 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     Parameters
     ----------
     machine : Machine
-        All-port; every flood costs it diameter + 1 steps.
+        All-port. The floods may be shared out to ranks, on machines that each makes for itself
+        (`waves.shared_out`); the steps of this one do not count anything.
     watch : callable, optional
-        Called with the number of sources done after every flood.
+        Called after every flood with the number of sources done, about.
 
     Raises
     ------
@@ -185,148 +176,25 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     size = machine.topology.size
     if not machine.topology.links:
         machine = Machine(adjacency(machine.topology), "all", machine.transport, machine.mapping)
-    spread = Spread(machine)
-    diameter = total = pairs = 0
-    for begin in range(0, size, SOURCES_PER_WORD * WORDS):
-        farthest, added, reached = _flood_many(machine, spread, begin)
-        diameter, total, pairs = max(diameter, farthest), total + added, pairs + reached
-        if watch is not None:
-            watch(min(size, begin + SOURCES_PER_WORD * WORDS))
-    if pairs != size * (size - 1):
+    floods, sources = shared_out(machine, np.arange(size))
+    diameter = total = reached = done = 0
+    for wave in floods.waves(sources):
+        if watch is not None and wave.begin > done:
+            done = wave.begin
+            watch(done * size // len(sources))
+        diameter = max(diameter, wave.distance)
+        total += wave.distance * wave.bits
+        reached += wave.bits
+    total, reached = machine.sum(total, reached)
+    diameter = machine.max(diameter)[0]
+    if watch is not None:
+        watch(size)
+    if reached != size**2:
         raise UsageError(f"{machine.topology.name} is not connected: it has no diameter.")
+    pairs = reached - size
     return Distances(diameter, total, total / pairs if pairs else 0.0)
-
-
-def adjacency(topology: Topology) -> Topology:
-    """A bus network with a link between every two members of a bus, on the same ports."""
-    view = copy(topology)
-    view.busses = None
-    return view
 
 
 def _require_all_port(machine: Machine, what: str) -> None:
     if machine.model.send is not None or machine.model.receive is not None:
         raise UsageError(f"{what} needs an all-port machine; broadcast is for one-port ones.")
-
-
-class Spread:
-    """A step in which all processors send bits on all their ports, and everybody takes new ones.
-
-    Parameters
-    ----------
-    machine : Machine
-        All-port, of links (collective).
-    """
-
-    def __init__(self, machine: Machine):
-        self._plan = machine.plan(*wired(machine.topology, machine.nodes))
-        receivers = machine.slots(self._plan.nodes)
-        by_slot = np.argsort(receivers, kind="stable")
-        self._origins = self._plan.origins()[by_slot].astype(np.int32)
-        heard = np.bincount(receivers, minlength=machine.placement.count)
-        self._starts = np.concatenate([[0], np.cumsum(heard)])
-
-    def __call__(self, fresh: Words, seen: Words, every: Words, following: Words) -> int:
-        """Carry it out (collective).
-
-        Parameters
-        ----------
-        fresh : ndarray of uint64, shape (hosted, WORDS)
-            What the processors send.
-        seen : ndarray of uint64, shape (hosted, WORDS)
-            The bits that they have met; the new ones are added.
-        every : ndarray of uint64, shape (WORDS,)
-            All bits that there are.
-        following : ndarray of uint64, shape (hosted, WORDS)
-            Is overwritten with the new bits.
-
-        Returns
-        -------
-        int
-            The number of new bits on this rank.
-        """
-        away = self._plan.spread(fresh)
-        return int(take_from_all(self._starts, self._origins, fresh, away, every, seen, following))
-
-
-def _flood_many(machine: Machine, spread: Spread, begin: int) -> tuple[int, int, int]:
-    """Flood from up to 512 sources: the farthest distance, their sum, how many pairs."""
-    seen = np.zeros((machine.placement.count, WORDS), np.uint64)
-    mine = (machine.nodes >= begin) & (machine.nodes < begin + SOURCES_PER_WORD * WORDS)
-    word, bit = np.divmod(machine.nodes[mine] - begin, SOURCES_PER_WORD)
-    seen[np.flatnonzero(mine), word] = np.uint64(1) << bit.astype(np.uint64)
-    every = first_ones(machine.topology.size - begin)
-    fresh, following = seen.copy(), np.empty_like(seen)
-    distance = total = pairs = 0
-    while True:
-        new = machine.sum(spread(fresh, seen, every, following))[0]
-        if new == 0:
-            return distance, total, pairs
-        fresh, following = following, fresh
-        distance += 1
-        total += distance * new
-        pairs += new
-
-
-def first_ones(count: int) -> Words:
-    """A bit for each of so many sources, as far as there is room."""
-    bits = np.arange(SOURCES_PER_WORD * WORDS) < count
-    return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
-
-
-@kernel(
-    "int64(int64[::1], int32[::1], uint64[:, ::1], uint64[:, ::1], uint64[::1], uint64[:, ::1], "
-    "uint64[:, ::1])"
-)
-def take_from_all(starts, origins, fresh, away, every, seen, following):
-    """Write the bits that nodes get for the first time; their number.
-
-    Node u hears of the rows ``origins[starts[u]:starts[u + 1]]`` of `fresh`, followed by `away`. A
-    node that has met every bit need not look.
-    """
-    count, new = fresh.shape[0], 0
-    heard = np.empty(WORDS, np.uint64)
-    for u in range(count):
-        missing = np.uint64(0)
-        for w in range(WORDS):
-            missing |= every[w] & ~seen[u, w]
-            heard[w] = 0
-        if missing:
-            for k in range(starts[u], starts[u + 1]):
-                origin = origins[k]
-                if origin < count:
-                    for w in range(WORDS):
-                        heard[w] |= fresh[origin, w]
-                else:
-                    for w in range(WORDS):
-                        heard[w] |= away[origin - count, w]
-        for w in range(WORDS):
-            bits = heard[w] & ~seen[u, w]
-            following[u, w] = bits
-            seen[u, w] |= bits
-            new += count_word(bits)
-    return new
-
-
-@kernel("int64(int64[::1], uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")
-def take_new(receivers, received, seen, fresh):
-    """Keep the bits that a node sees for the first time; their number."""
-    fresh[:] = 0
-    for i in range(receivers.size):
-        for w in range(received.shape[1]):
-            fresh[receivers[i], w] |= received[i, w]
-    new = 0
-    for u in range(fresh.shape[0]):
-        for w in range(fresh.shape[1]):
-            fresh[u, w] &= ~seen[u, w]
-            seen[u, w] |= fresh[u, w]
-            new += count_word(fresh[u, w])
-    return new
-
-
-@inlined
-def count_word(word):
-    """Number of one bits of an unsigned 64-bit word."""
-    return count_ones(np.int64(word & np.uint64(0xFFFFFFFF))) + count_ones(
-        np.int64(word >> np.uint64(32))
-    )

@@ -17,10 +17,11 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import count_bits, gossip_bound
+from mpinet.programs.bounds import gossip_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
 from mpinet.programs.treegossip import spread
+from mpinet.programs.waves import count_bits
 
 Numbers = NDArray[np.int64]
 Watch = Callable[[int], None]
@@ -188,8 +189,10 @@ class Holdings:
     def complete(self) -> bool:
         """Whether every processor has every item, and nobody a wrong one (collective)."""
         hosts = self._machine.topology.hosts
-        of_hosts = self._machine.nodes < hosts
-        missing = hosts * int(of_hosts.sum()) - int(count_bits(self._bits, of_hosts))
+        of_hosts = self._bits[self._machine.nodes < hosts]
+        missing = hosts * len(of_hosts) - int(
+            count_bits(of_hosts, np.zeros(len(of_hosts), np.int64))
+        )
         return sum(self._machine.sum(missing, self._wrong)) == 0
 
 

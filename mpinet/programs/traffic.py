@@ -18,6 +18,7 @@ from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled
 from mpinet.errors import FileError, UsageError
 from mpinet.machine import Machine
+from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.networks.topology import Topology
 
 Numbers = NDArray[np.int64]
@@ -37,9 +38,10 @@ class Traffic:
         Number of messages; they are numbered 0..total-1.
     ends : callable
         ``ends(numbers)``: sources and targets, two arrays of int64, of the messages with these
-        numbers (ndarray of int64).
+        numbers (ndarray of integers).
     sent_by : callable
-        ``sent_by(machine)``: numbers of the messages that this rank's processors send, ascending.
+        ``sent_by(machine)``: numbers of the messages that this rank's processors send, ascending
+        (ndarray of integers).
     """
 
     topology: Topology
@@ -120,7 +122,7 @@ def _to_one(topology: Topology, spot: int) -> Traffic:
 def _random(topology: Topology, total: int, seed: int) -> Traffic:
     def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
         drawn = np.empty((2, len(numbers)), np.int64)
-        draw_ends(seed, topology.hosts, numbers, drawn)
+        draw_ends(seed, topology.hosts, np.ascontiguousarray(numbers, np.int64), drawn)
         return drawn[0], drawn[1]
 
     return Traffic(topology, total, ends, lambda machine: _hosted(machine, total, ends))
@@ -135,17 +137,28 @@ def _listed(topology: Topology, pairs: Numbers) -> Traffic:
 
 def _hosts_of(machine: Machine) -> Numbers:
     """This rank's processors that are no switches, ascending."""
-    hosts = np.sort(machine.nodes)
-    return hosts[hosts < machine.topology.hosts]
+    placement, hosts = machine.placement, machine.topology.hosts
+    if machine.mapping.contiguous:
+        return np.arange(placement.first, min(placement.first + placement.count, hosts))
+    nodes = np.sort(machine.nodes)
+    return nodes[: np.searchsorted(nodes, hosts)]
 
 
 def _hosted(
     machine: Machine, total: int, ends: Callable[[Numbers], tuple[Numbers, Numbers]]
 ) -> Numbers:
-    """Of messages in any order, the numbers of those whose sources are hosted here."""
-    numbers = np.arange(total)
-    slots = machine.slots(np.ascontiguousarray(ends(numbers)[0]))
-    return np.flatnonzero((slots >= 0) & (slots < machine.placement.count))
+    """Of messages in any order, the numbers of those whose sources are hosted here.
+
+    They are as short as the total allows, for they are there while the messages come to be.
+    """
+    kind = np.min_scalar_type(total)
+    hosted = [np.empty(0, kind)]
+    for begin in range(0, total, DRAWN_AT_ONCE):
+        sources, _ = ends(np.arange(begin, min(begin + DRAWN_AT_ONCE, total)))
+        slots = machine.slots(np.ascontiguousarray(sources))
+        places = np.flatnonzero((slots >= 0) & (slots < machine.placement.count))
+        hosted.append((begin + places).astype(kind))
+    return np.concatenate(hosted)
 
 
 def _permuted(hosts: Numbers, size: int, seed: int) -> Numbers:

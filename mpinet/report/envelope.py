@@ -25,6 +25,7 @@ def envelope(
     result: Any,
     seconds: dict[str, float],
     lasting: Any = None,
+    crossing: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The whole document.
 
@@ -44,8 +45,10 @@ def envelope(
         Wall seconds of the parts of the run.
     lasting : object, optional
         What of the result the digest is over, where the rest differs from run to run (times).
+    crossing : dict, optional
+        The mapping, and the messages and bytes that crossed between ranks by it.
     """
-    return {
+    document = {
         "mpinet": mpinet.__version__,
         "command": command,
         "topology": topology,
@@ -56,3 +59,4 @@ def envelope(
         "result": plain(result),
         "seconds": seconds,
     }
+    return document | ({"crossing": crossing} if crossing else {})

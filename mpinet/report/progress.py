@@ -47,6 +47,13 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
+    def say(self, text: str) -> None:
+        """Show a line that stays."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        elif self._shown:
+            print(text, file=sys.stderr, flush=True)
+
     def update(self, done: int) -> None:
         """Say that `done` are done."""
         if not self._shown:

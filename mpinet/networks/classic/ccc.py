@@ -9,6 +9,7 @@ import numpy as np
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.ring import way_round
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
@@ -55,6 +56,10 @@ class CubeConnectedCycles(Topology):
         """Degree 3; diameter 2n + n//2 - 2, 6 for n = 3 (textbook)."""
         n = self.dimensions
         return {"degree": 3, "diameter": 6 if n == 3 else 2 * n + n // 2 - 2}
+
+    def clusters(self, position: int) -> list[range]:
+        """The cycles."""
+        return runs_around(position, [self.dimensions])
 
     def address(self, node: int) -> str:
         """The number of the cycle and the place in it: ``x,y``."""

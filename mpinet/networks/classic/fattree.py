@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
@@ -54,6 +55,25 @@ class FatTree(Topology):
     def reverse_port(node, port, params):
         """The port that sets the digit back."""
         return tree_reverse(node, port, params)
+
+    @rule
+    def cluster_order(number, direction, params):
+        """Switches beside their processors: column w has the processors wm.. and all (l,w)."""
+        m = params[ARITY]
+        column = m + params[LEVELS]
+        if direction == 0:
+            level, place = level_and_place(number, params)
+            if level == PROCESSOR:
+                return place // m * column + place % m
+            return place * column + m + level
+        place = number // column
+        row = number - place * column
+        return place * m + row if row < m else switch_number(row - m, place, params)
+
+    def clusters(self, position: int) -> list[range]:
+        """The subtrees of all heights."""
+        m, h = int(self.params[ARITY]), int(self.params[LEVELS])
+        return runs_around(position, [(m + h) * m**height for height in reversed(range(h - 1))])
 
     def address(self, node: int) -> str:
         """The processor's number; ``l,w`` for a switch."""

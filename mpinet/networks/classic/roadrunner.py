@@ -23,6 +23,7 @@ from mpinet.networks.classic.fattree import (
     tree_port,
     tree_reverse,
 )
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.topology import Topology
@@ -83,6 +84,10 @@ class Roadrunner(Topology):
         if peer < 0:
             return tree_reverse(local, port, params)
         return cross_port(peer_number(other_cluster(cluster, peer), cluster), params)
+
+    def clusters(self, position: int) -> list[range]:
+        """The fat trees."""
+        return runs_around(position, [self.tree])
 
     def address(self, node: int) -> str:
         """Cluster and local address: ``1:5``, ``1:0,2``."""

@@ -29,6 +29,9 @@ from mpinet.networks.gbsn.words import wanted_bits
 
 NONE = -1
 
+MOST_SUBSECTIONS = 64
+"""As many as a word has bits."""
+
 
 @inlined
 def fits(block, place, params):
@@ -80,7 +83,8 @@ def nearest_exit(block, place, goal, bits, params):
     """The exit of a block for block `goal` that is nearest to a place; `NONE` if there is none.
 
     `bits` is the length of all the shifts to come (see `bits_to_bring`). Where the first shift
-    brings more than is missing and is not the last one, its free bits say which block is next.
+    brings more than is missing and is not the last one, its free bits say which block is next. An
+    exit with certain bits is at least as far, and has at least as high a number, as they alone.
     """
     shift, block_bits = params[SHIFT], params[BLOCK_BITS]
     wanted = wanted_bits(goal, bits, shift, block_bits)
@@ -92,14 +96,18 @@ def nearest_exit(block, place, goal, bits, params):
             return home
     if shift >= block_bits:
         return nearest_fit(block, place, wanted, free, params)
-    tops = params[record(block, params) + TOPS]
-    best = NONE
+    tops, brought = params[record(block, params) + TOPS], (1 << shift) - 1
+    best, fewest = NONE, MOST_SUBSECTIONS
     for low in range(1 << free):
         rightmost = wanted | low
+        far = subsections_in((place ^ rightmost) & brought, tops)
+        if far > fewest or (far == fewest and rightmost > best):
+            continue
         other = (rightmost << (block_bits - shift)) | (block >> shift)
         if leads_on(other, goal, bits - shift, params):
             found = nearest_fit(block, place, rightmost, 0, params)
             best = nearer(place, best, found, tops)
+            fewest = MOST_SUBSECTIONS if best == NONE else subsections_in(place ^ best, tops)
     return best
 
 

@@ -122,6 +122,12 @@ class GeneralizedBlockShift(Topology):
         degrees = [Fraction((2**w - 1) * self.shift, w) + 2 for w in map(ceil_log2, self.m)]
         return {"degree": int(max(degrees))} if max(degrees).denominator == 1 else {}
 
+    def clusters(self, position: int) -> list[range]:
+        """The blocks."""
+        block = block_of(position, self.params)
+        first = int(first_of(block, self.params))
+        return [range(first, first + self.m[block])]
+
     def address(self, node: int) -> str:
         """The word: the block's bits, then those of the place in it."""
         self.require_node(node)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2, lowest_one
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.gbsn.broadcast import section_schedule
 from mpinet.networks.gbsn.partial import (
     flipped_bits,
@@ -83,6 +84,10 @@ class BlockShift(Topology):
     def stated(self) -> dict[str, int]:
         """Degree (2^a - 1) b/a + 2 (III.A)."""
         return {"degree": (2**self.a - 1) * self.shift // self.a + 2}
+
+    def clusters(self, position: int) -> list[range]:
+        """The blocks."""
+        return runs_around(position, [1 << self.shift])
 
     def address(self, node: int) -> str:
         """The word."""

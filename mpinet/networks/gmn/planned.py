@@ -20,6 +20,8 @@ from mpinet.networks.gmn.walk import (
     emit,
     erase_loops,
     find_path,
+    is_new,
+    place_of,
     span,
 )
 from mpinet.networks.routing import Routing
@@ -49,6 +51,7 @@ def start_planned(source, target, header, params):
     scratch = np.empty((MORE_ROWS, room), np.int64)
     hops = np.empty(params[TYPES] + 2, np.int64)
     count = find_path(source, target, scratch, hops, params)
+    count = erase_loops(source, TOKENS, count, scratch, params)
     best = better(source, target, count, room, scratch, params)
     for shift in (0, -1, 1):
         for diagonal in (False, True):
@@ -75,14 +78,15 @@ def sectors_left(source, target, shift, diagonal, params):
 def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, hops, params):
     """Try the ways of one set of hops; the number of tokens of the best path so far."""
     m, types = params[SECTOR], params[TYPES]
+    if not is_new(kind, sectors):
+        return best
     count_hops(sectors, kind, hops)
     if hops[types] != 0 or hops[types + 1] != 0:
         return best
     least, most = span(hops, params)
     for choice in range(4 if diagonal and shift == 0 else 2):
         way = way_of(choice, shift, diagonal, least, most, source % m, target % m, m)
-        count_hops(sectors, kind, hops)
-        count = emit(source % m, way, hops, diagonal, params, scratch[TOKENS])
+        count = emit(source, way, hops, diagonal, scratch, params)
         best = better(source, target, count, best, scratch, params)
     return best
 
@@ -108,13 +112,11 @@ def way_of(choice, shift, diagonal, least, most, first, last, m):
 def better(source, target, count, best, scratch, params):
     """Keep the candidate, with its detour, if it is shorter than the best so far; its length."""
     row, nodes = TOKENS, scratch[NODES]
-    count = erase_loops(source, row, count, scratch, params)
     if nodes[count] != target:
         return best
-    dead, place = params[dead_at(params)], 1
-    while place < count and nodes[place] != dead:
-        place += 1
-    if place < count:
+    dead = params[dead_at(params)]
+    place = place_of(dead, dead % params[SECTOR], scratch)
+    if 0 < place < count:
         count = go_round(scratch[row], count, place - 1, scratch[DETOURED], params)
         row = DETOURED
         count = erase_loops(source, row, count, scratch, params)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from mpinet.compiled import inlined
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.gmn.parameters import (
-    DIAGONAL,
     EVEN_ABOVE,
-    FIRST_HOP,
     HALF,
     LOOPS,
     MINUS_C,
@@ -30,18 +28,32 @@ EVEN_DIGITS, ODD_DIGITS = 0x5555555555555554, 0x2AAAAAAAAAAAAAAA
 NOWHERE = 1 << 32
 """A position above all others."""
 
-TOKENS, NODES, EARLIER, LATEST, ROWS = range(5)
-"""Rows of scratch: a walk's tokens, its nodes, for each node the one before at the same position,
-and for each position its latest node."""
+TOKENS, NODES, POSITIONS, EARLIER, LATEST, UNSPENT, ROWS = range(7)
+"""Rows of scratch: a path's tokens, its nodes, their positions, for each node the one before at the
+same position, for each position its latest node and the hops that a walk has to make there."""
 
 
 @inlined
 def cheaper_class(number):
     """The class with more nonzero digits, odd on a tie."""
+    digits = nonzero_digits(number)
+    return EVEN if count_ones(digits & EVEN_DIGITS) > count_ones(digits & ODD_DIGITS) else ODD
+
+
+@inlined
+def nonzero_digits(number):
+    """The places of the nonzero digits of a number, as bits."""
     number = abs(number)
     half = number >> 1
-    nonzero = (number + half) ^ half
-    return EVEN if count_ones(nonzero & EVEN_DIGITS) > count_ones(nonzero & ODD_DIGITS) else ODD
+    return (number + half) ^ half
+
+
+@inlined
+def is_new(kind, number):
+    """Whether the class makes other hops of a number than the classes before it do."""
+    digits = nonzero_digits(number)
+    even, odd = digits & EVEN_DIGITS != 0, digits & ODD_DIGITS != 0
+    return (even and odd) or (kind == ODD and (even or odd)) or kind == EVEN
 
 
 @inlined
@@ -74,75 +86,104 @@ def span(hops, params):
 
 
 @inlined
-def emit(place, way, hops, diagonal, params, tokens):
-    """Write the tokens of the walk from `place` over the three places of `way`; their number.
-
-    Hops of a type, and the diagonal, are spent where the walk first comes to their position.
-    """
+def set_off(source, scratch, params):
+    """Begin a path at the source, whose position is given back."""
     m = params[SECTOR]
-    position, count, target = place, 0, 0
-    while True:
-        token = token_at(position, params)
-        if token == DIAGONAL:
-            if diagonal:
-                tokens[count] = DIAGONAL
-                count += 1
-                diagonal = False
-        elif token >= FIRST_HOP:
-            hop_type = (token - FIRST_HOP) >> 1
-            if hops[hop_type] < 0:
-                token += 1
-            for _ in range(abs(hops[hop_type])):
-                tokens[count] = token
-                count += 1
-            hops[hop_type] = 0
-        while target < 3 and place == way[target]:
-            target += 1
-        if target == 3:
-            return count
-        if way[target] > place:
-            tokens[count] = PLUS_C
-            place += 1
-            position = position + 1 if position < m - 1 else 0
-        else:
-            tokens[count] = MINUS_C
-            place -= 1
-            position = position - 1 if position > 0 else m - 1
+    position = source % m
+    scratch[LATEST, :m] = -1
+    scratch[NODES, 0], scratch[POSITIONS, 0], scratch[EARLIER, 0] = source, position, -1
+    scratch[LATEST, position] = 0
+    return position
+
+
+@inlined
+def place_of(node, position, scratch):
+    """The place of a node on the path, -1 if it is not there.
+
+    Only nodes at the same position can be the same, so that these are chained.
+    """
+    nodes, earlier = scratch[NODES], scratch[EARLIER]
+    place = scratch[LATEST, position]
+    while place >= 0 and nodes[place] != node:
+        place = earlier[place]
+    return place
+
+
+@inlined
+def go_on(token, node, position, count, row, scratch, params):
+    """Go on by a token to the node that it leads to, which is at `position`, and drop the loop.
+
+    There is one where the path, of `count` tokens in a row of scratch, has been at that node.
+    Gives the path's new number of tokens, and the node.
+    """
+    positions, earlier, latest = scratch[POSITIONS], scratch[EARLIER], scratch[LATEST]
+    node = behind(node, token, params)
+    met = place_of(node, position, scratch)
+    if met < 0:
+        scratch[row, count] = token
         count += 1
+        scratch[NODES, count], positions[count] = node, position
+        earlier[count], latest[position] = latest[position], count
+        return count, node
+    while count > met:
+        latest[positions[count]] = earlier[count]
+        count -= 1
+    return count, node
+
+
+@inlined
+def emit(source, way, hops, diagonal, scratch, params):
+    """Write the walk from the source over the three places of `way`, without loops; its length.
+
+    Hops of a type, and the diagonal, are spent where the walk first comes to their position. The
+    tokens get into `TOKENS`; the nodes, the source first, into `NODES`.
+    """
+    m, unspent = params[SECTOR], scratch[UNSPENT]
+    for i in range(m):
+        unspent[i] = 0
+    for hop_type in range(params[TYPES]):
+        unspent[position_of(hop_type, params)] = hops[hop_type]
+    if diagonal:
+        unspent[0] = 1
+    position = set_off(source, scratch, params)
+    node, place, count, turns = source, position, 0, 0
+    goal, following, last = way
+    while True:
+        left = unspent[position]
+        if left != 0:
+            token = token_at(position, params) + (left < 0)
+            unspent[position] -= 1 if left > 0 else -1
+        else:
+            while turns < 3 and place == goal:
+                goal, following, turns = following, last, turns + 1
+            if turns == 3:
+                return count
+            token = PLUS_C if goal > place else MINUS_C
+            place += 1 if goal > place else -1
+            position = beside(position, token, m)
+        count, node = go_on(token, node, position, count, TOKENS, scratch, params)
+
+
+@inlined
+def beside(position, token, m):
+    """The position that a token leads to: the same one, but for the ring's."""
+    if token == PLUS_C:
+        return position + 1 if position < m - 1 else 0
+    if token == MINUS_C:
+        return position - 1 if position > 0 else m - 1
+    return position
 
 
 @inlined
 def erase_loops(source, row, count, scratch, params):
-    """Drop the loops from a walk, chronologically; the number of tokens left.
-
-    The tokens are in a row of scratch; the path's nodes, the source first, get into `NODES`. Only
-    nodes at the same position can be the same, so that these are chained.
-    """
-    tokens, nodes = scratch[row], scratch[NODES]
-    earlier, latest = scratch[EARLIER], scratch[LATEST]
-    m = params[SECTOR]
-    position = source % m
-    latest[:m] = -1
-    nodes[0], earlier[0], latest[position] = source, -1, 0
-    kept = 0
+    """Drop the loops from the walk in a row of scratch, chronologically, as `emit` does it."""
+    m, tokens = params[SECTOR], scratch[row]
+    position = set_off(source, scratch, params)
+    node, kept = source, 0
     for i in range(count):
         token = tokens[i]
-        node = behind(nodes[kept], token, params)
-        if token == PLUS_C:
-            position = position + 1 if position < m - 1 else 0
-        elif token == MINUS_C:
-            position = position - 1 if position > 0 else m - 1
-        met = latest[position]
-        while met >= 0 and nodes[met] != node:
-            met = earlier[met]
-        if met < 0:
-            tokens[kept] = token
-            kept += 1
-            nodes[kept], earlier[kept], latest[position] = node, latest[position], kept
-            continue
-        while kept > met:
-            latest[nodes[kept] % m] = earlier[kept]
-            kept -= 1
+        position = beside(position, token, m)
+        kept, node = go_on(token, node, position, kept, row, scratch, params)
     return kept
 
 
@@ -166,7 +207,7 @@ def walk_up(source, target, scratch, hops, params):
         border = m if above else 0
         least, most = min(least, border), max(most, border)
     if least > most or (first <= least and most <= last):
-        return emit(first, (last, last, last), hops, diagonal, params, scratch[TOKENS])
+        return emit(source, (last, last, last), hops, diagonal, scratch, params)
     if (above and first + last < m) or (not above and first + last > m):
         hops[0] += 1
         least, most = span(hops, params)
@@ -174,8 +215,7 @@ def walk_up(source, target, scratch, hops, params):
         way = (turn, last - m, last - m)
     else:
         way = (min(first, least), max(last, most), last)
-    count = emit(first, way, hops, diagonal, params, scratch[TOKENS])
-    return erase_loops(source, TOKENS, count, scratch, params)
+    return emit(source, way, hops, diagonal, scratch, params)
 
 
 @inlined

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.gmn.online import online_routing
 from mpinet.networks.gmn.parameters import (
@@ -81,6 +82,10 @@ class MultipleLoops(Topology):
             "links": ring_and_hops + self.size // m // 2,
             "diameter_bound": m + most_hops(m),
         }
+
+    def clusters(self, position: int) -> list[range]:
+        """The sectors."""
+        return runs_around(position, [self.sector])
 
     def address(self, node: int) -> str:
         """Sector and position: ``j,p``."""

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import NodeError, TopologyError
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.hdn.base import (
     BASE_ALLOWED,
@@ -114,6 +115,10 @@ class DualNet(Topology):
         )
         diameter = 2**k * sum(diameters) - inside + 2 ** (k + 1) - 2
         return {"size": self.size, "degree": self.ports, "diameter": diameter}
+
+    def clusters(self, position: int) -> list[range]:
+        """The clusters of all levels: a cluster of level i is a network of level i - 1."""
+        return runs_around(position, reversed(self.levels.sizes[:-1]))
 
     def address(self, node: int) -> str:
         """The paper's address at the top level: ``C,U,SN,N``; the coordinates if there is none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import rule
+from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
@@ -40,6 +41,10 @@ class HierarchicalCube(Topology):
     def stated(self) -> dict[str, int]:
         """Degree k+1, diameter 2^(k+1)."""
         return {"degree": self.ports, "diameter": 2 << self.bits}
+
+    def clusters(self, position: int) -> list[range]:
+        """The small cubes."""
+        return runs_around(position, [1 << self.bits])
 
     def address(self, node: int) -> str:
         """``(X,Y)``: the small cube's number and the place in it."""

@@ -123,8 +123,10 @@ class Network:
             packets = np.array([one.missing for one in messages], np.int64)
             sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
             payload = np.repeat(payload, packets, axis=0)
-        total = machine.topology.size * AT_ONCE
-        self._router.inject(sources, targets, _numbers(sources), total, payload)
+        places = _numbers(sources)
+        most = machine.max(1 + int(places.max(initial=0)))[0]
+        total = machine.topology.size * most
+        self._router.inject(sources, targets, sources * most + places, total, payload)
 
     def _give_bodies(self, targets: Numbers, keys: Numbers, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
@@ -188,7 +190,7 @@ def _routing(topology: Topology, name: str | None) -> Routing:
 
 
 def _numbers(sources: Numbers) -> Numbers:
-    """Numbers of messages by ascending sources: by source, then in order.
+    """Numbers of messages, by ascending sources, among those of the same source.
 
     Raises
     ------
@@ -202,4 +204,4 @@ def _numbers(sources: Numbers) -> Numbers:
             f"Processor {sources[places.argmax()]} sends more than {AT_ONCE} packets before it "
             "waits for anything; give larger ones by --packet."
         )
-    return sources * AT_ONCE + places
+    return places

@@ -1,17 +1,18 @@
 """The discrete Fourier transform: decimation in time ascends, decimation in frequency descends.
 
 The butterflies are compiled without fused operations: NumPy's complex product rounds differently in
-different places of an array, so that results would depend on the number of ranks.
+different places of an array, so that results would depend on the number of ranks. The roots of
+unity, which all ranks need, are kept as products of a few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.compiled import Kernel, kernel
+from mpinet.compiled import Kernel, inlined, kernel
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
@@ -23,6 +24,37 @@ from mpinet.programs.operators.operator import (
     looped,
     reversed_bits,
 )
+
+FINE = 2**10
+"""Most roots of a dimension that are worked out one by one: they fill a part of the first cache."""
+
+
+class Roots(NamedTuple):
+    """The roots exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1, see `root`.
+
+    Attributes
+    ----------
+    fine : ndarray of complex128, shape (f,)
+        Those of k < f, a power of two.
+    coarse : ndarray of complex128, shape (2^j / f,)
+        Those of the multiples of f.
+    """
+
+    fine: Array
+    coarse: Array
+
+
+def unit_roots(j: int) -> Roots:
+    """The roots of dimension j."""
+    fine = min(1 << j, FINE)
+    turns = -2j * np.pi / (2 << j)
+    return Roots(np.exp(turns * np.arange(fine)), np.exp(turns * np.arange(0, 1 << j, fine)))
+
+
+@inlined
+def root(fine, coarse, k):
+    """The root of number k."""
+    return coarse[k // fine.size] * fine[k & (fine.size - 1)]
 
 
 class FourierTransform(Operator):
@@ -37,7 +69,7 @@ class FourierTransform(Operator):
     tolerance = 1e-12
 
     def __init__(self) -> None:
-        self._roots: dict[int, Array] = {}
+        self._roots: dict[int, Roots] = {}
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
         """One pass over all dimensions, each form with its butterfly."""
@@ -48,7 +80,7 @@ class FourierTransform(Operator):
         }[kind]
 
         def in_runs(j: int, *runs: Any) -> None:
-            butterflies(self._unit_roots(j), *runs)
+            butterflies(*self._unit_roots(j), *runs)
 
         @looped(self.dtype, in_runs)
         def oper(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
@@ -73,74 +105,99 @@ class FourierTransform(Operator):
         """NumPy's transform."""
         return np.fft.fft(values)
 
-    def _unit_roots(self, j: int) -> Array:
-        """exp(-2 pi sqrt(-1) k / 2^(j+1)) for k = 0..2^j-1."""
+    def _unit_roots(self, j: int) -> Roots:
+        """The roots of dimension j, worked out once."""
         if j not in self._roots:
-            self._roots[j] = np.exp(-2j * np.pi * np.arange(1 << j) / (2 << j))
+            self._roots[j] = unit_roots(j)
         return self._roots[j]
 
 
 def _apply(
-    butterfly: Kernel, roots: Array, i: Numbers, low: Array, high: Array
+    butterfly: Kernel, roots: Roots, i: Numbers, low: Array, high: Array
 ) -> tuple[Array, Array]:
     """Run a butterfly's loop over pairs in any shape."""
     rows = low.shape if low.ndim == 2 else (1, low.size)
     new_low, new_high = np.empty(rows, np.complex128), np.empty(rows, np.complex128)
-    butterfly(i.reshape(rows), low.reshape(rows), high.reshape(rows), roots, new_low, new_high)
+    butterfly(*roots, i.reshape(rows), low.reshape(rows), high.reshape(rows), new_low, new_high)
     return new_low.reshape(low.shape), new_high.reshape(low.shape)
 
 
 @kernel(
-    "void(int64[:, :], complex128[:, :], complex128[:, :], complex128[::1], complex128[:, ::1], "
-    "complex128[:, ::1])"
+    "void(complex128[::1], complex128[::1], int64[:, :], complex128[:, :], complex128[:, :], "
+    "complex128[:, ::1], complex128[:, ::1])"
 )
-def rotate_then_cross(i, low, high, roots, new_low, new_high):
+def rotate_then_cross(fine, coarse, i, low, high, new_low, new_high):
     """Decimation in time, (u + w v, u - w v): v is turned by the root w that belongs to i."""
-    mask = roots.size - 1
+    mask = fine.size * coarse.size - 1
     for row in range(i.shape[0]):
         for k in range(i.shape[1]):
             u = low[row, k]
-            v = roots[i[row, k] & mask] * high[row, k]
+            v = root(fine, coarse, i[row, k] & mask) * high[row, k]
             new_low[row, k] = u + v
             new_high[row, k] = u - v
 
 
 @kernel(
-    "void(int64[:, :], complex128[:, :], complex128[:, :], complex128[::1], complex128[:, ::1], "
-    "complex128[:, ::1])"
+    "void(complex128[::1], complex128[::1], int64[:, :], complex128[:, :], complex128[:, :], "
+    "complex128[:, ::1], complex128[:, ::1])"
 )
-def cross_then_rotate(i, low, high, roots, new_low, new_high):
+def cross_then_rotate(fine, coarse, i, low, high, new_low, new_high):
     """Decimation in frequency, (u + v, w (u - v)): the difference is turned by the root of i."""
-    mask = roots.size - 1
+    mask = fine.size * coarse.size - 1
     for row in range(i.shape[0]):
         for k in range(i.shape[1]):
             u, v = low[row, k], high[row, k]
             new_low[row, k] = u + v
-            new_high[row, k] = roots[i[row, k] & mask] * (u - v)
+            new_high[row, k] = root(fine, coarse, i[row, k] & mask) * (u - v)
 
 
-@kernel("void(complex128[::1], complex128[::1], complex128[::1], int64, int64, int64, int64)")
-def rotate_then_cross_runs(roots, low, high, first, groups, pitch, run):
-    """`rotate_then_cross` of runs of pairs, in place."""
-    mask = roots.size - 1
-    for group in range(groups):
-        begin = group * pitch
-        turn = (first + begin) & mask
-        for k in range(run):
-            u = low[begin + k]
-            v = roots[turn + k] * high[begin + k]
-            low[begin + k] = u + v
-            high[begin + k] = u - v
+@kernel(
+    "void(complex128[::1], complex128[::1], complex128[::1], complex128[::1], int64, int64, "
+    "int64, int64)"
+)
+def rotate_then_cross_runs(fine, coarse, low, high, first, groups, pitch, run):
+    """`rotate_then_cross` of runs of pairs, in place; all runs begin with the same root."""
+    roots = np.empty_like(fine)
+    turn = first & (fine.size * coarse.size - 1)
+    done = 0
+    while done < run:
+        piece = write_roots(fine, coarse, turn + done, run - done, roots)
+        for group in range(groups):
+            begin = group * pitch + done
+            for k in range(piece):
+                u = low[begin + k]
+                v = roots[k] * high[begin + k]
+                low[begin + k] = u + v
+                high[begin + k] = u - v
+        done += piece
 
 
-@kernel("void(complex128[::1], complex128[::1], complex128[::1], int64, int64, int64, int64)")
-def cross_then_rotate_runs(roots, low, high, first, groups, pitch, run):
-    """`cross_then_rotate` of runs of pairs, in place."""
-    mask = roots.size - 1
-    for group in range(groups):
-        begin = group * pitch
-        turn = (first + begin) & mask
-        for k in range(run):
-            u, v = low[begin + k], high[begin + k]
-            low[begin + k] = u + v
-            high[begin + k] = roots[turn + k] * (u - v)
+@kernel(
+    "void(complex128[::1], complex128[::1], complex128[::1], complex128[::1], int64, int64, "
+    "int64, int64)"
+)
+def cross_then_rotate_runs(fine, coarse, low, high, first, groups, pitch, run):
+    """`cross_then_rotate` of runs of pairs, in place; all runs begin with the same root."""
+    roots = np.empty_like(fine)
+    turn = first & (fine.size * coarse.size - 1)
+    done = 0
+    while done < run:
+        piece = write_roots(fine, coarse, turn + done, run - done, roots)
+        for group in range(groups):
+            begin = group * pitch + done
+            for k in range(piece):
+                u, v = low[begin + k], high[begin + k]
+                low[begin + k] = u + v
+                high[begin + k] = roots[k] * (u - v)
+        done += piece
+
+
+@inlined
+def write_roots(fine, coarse, first, most, roots):
+    """Write the roots of numbers from `first` up to the next multiple of `fine.size`; how many."""
+    begin = first & (fine.size - 1)
+    count = min(fine.size - begin, most)
+    turn = coarse[first // fine.size]
+    for k in range(count):
+        roots[k] = turn * fine[begin + k]
+    return count

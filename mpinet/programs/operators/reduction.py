@@ -25,7 +25,30 @@ def least_of_runs(j, low, high, first, groups, pitch, run):
             low[k] = high[k] = min(low[k], high[k])
 
 
-class Sum(Operator):
+class Reduction(Operator):
+    """Every element becomes one number, which parts of the elements can be reduced to in turn."""
+
+    def reduced(self, values: Array) -> Array:
+        """What some values, or what became of parts of them, reduce to.
+
+        Parameters
+        ----------
+        values : ndarray, shape (k,)
+            One or more.
+
+        Returns
+        -------
+        ndarray, shape ()
+            One number.
+        """
+        raise NotImplementedError
+
+    def expected(self, values: Array) -> Array:
+        """The number, everywhere."""
+        return np.broadcast_to(self.reduced(values), len(values))
+
+
+class Sum(Reduction):
     """Every element becomes the sum of all.
 
     Parameters
@@ -45,12 +68,12 @@ class Sum(Operator):
         total = low + high
         return total, total
 
-    def expected(self, values: Array) -> Array:
+    def reduced(self, values: Array) -> Array:
         """One pass of NumPy's sum."""
-        return np.broadcast_to(values.sum(dtype=self.dtype), len(values))
+        return np.asarray(values.sum(dtype=self.dtype))
 
 
-class Minimum(Operator):
+class Minimum(Reduction):
     """Every element becomes the least of all.
 
     Parameters
@@ -74,6 +97,6 @@ class Minimum(Operator):
         """Numbers far enough apart for one to be the least."""
         return drawn(seed, index)
 
-    def expected(self, values: Array) -> Array:
+    def reduced(self, values: Array) -> Array:
         """One pass of NumPy's minimum."""
-        return np.broadcast_to(values.astype(self.dtype).min(), len(values))
+        return np.asarray(values.astype(self.dtype).min())

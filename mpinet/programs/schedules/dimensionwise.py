@@ -43,6 +43,7 @@ class Dimensionwise(PassSchedule):
             hosted = machine.nodes < self.size
             self.index = machine.nodes[hosted]
             self._rows = np.where(hosted, np.cumsum(hosted) - 1, -1)
+        self._in_a_row = bool((np.diff(self.index) == 1).all())
         self._uses: Counter[int] = Counter()
         self._pairs: dict[int, Pairs] = {}
 
@@ -64,7 +65,7 @@ class Dimensionwise(PassSchedule):
             before = self.machine.steps
             received = self.partners(j, state)
             if j not in self._pairs:
-                self._pairs[j] = pairs_of(j, self.index, self.rows)
+                self._pairs[j] = pairs_of(j, self.index, self._in_a_row, self.rows)
             self._pairs[j].operate(sweep.oper, state, received)
             self._uses[j] -= 1
             if self._uses[j] == 0:
@@ -77,6 +78,11 @@ class Dimensionwise(PassSchedule):
     def forget(self, j: int) -> None:
         """Give up what was prepared for a dimension that is not needed again."""
         del self._pairs[j]
+
+    @property
+    def ahead(self) -> set[int]:
+        """The dimensions that the program under way still needs."""
+        return {j for j, uses in self._uses.items() if uses > 0}
 
     def rows(self, elements: Numbers) -> Numbers:
         """The rows of these elements in a state array; -1 for those that are not here."""

@@ -28,7 +28,7 @@ class Exchange(Dimensionwise):
     def partners(self, j: int, state: Array) -> Array:
         """One step over the links of dimension j."""
         if j not in self._swaps:
-            self._swaps[j] = self._swap(j)
+            self._swaps |= self._planned_swaps(sorted(self.ahead - self._swaps.keys() | {j}))
         swap = self._swaps[j]
         return self._planned(j, state) if swap is None else swap(state)
 
@@ -37,13 +37,17 @@ class Exchange(Dimensionwise):
         super().forget(j)
         self._plans.pop(j, None)
 
-    def _swap(self, j: int) -> Swap | None:
-        """The step over dimension j, if it is the same for all processors."""
+    def _planned_swaps(self, dimensions: list[int]) -> dict[int, Swap | None]:
+        """The steps over these dimensions, those of them that are the same for all processors."""
         if self.size != self.machine.topology.size:
-            return None
+            return dict.fromkeys(dimensions)
         one = self.index[:1]
-        ports = ports_towards(self.machine, one, one ^ (1 << j), self.name, first=j)
-        return self.machine.swap(int(ports.sum()), 1 << j)
+        ports = [
+            int(ports_towards(self.machine, one, one ^ (1 << j), self.name, first=j).sum())
+            for j in dimensions
+        ]
+        swaps = self.machine.swaps(ports, [1 << j for j in dimensions])
+        return dict(zip(dimensions, swaps, strict=True))
 
     def _planned(self, j: int, state: Array) -> Array:
         """The step over dimension j of processors that use different ports, or anyhow placed."""

@@ -68,7 +68,7 @@ class Pairs(ABC):
         """
 
 
-def pairs_of(j: int, index: Numbers, rows: Callable[[Numbers], Numbers]) -> Pairs:
+def pairs_of(j: int, index: Numbers, in_a_row: bool, rows: Callable[[Numbers], Numbers]) -> Pairs:
     """The pairs of dimension j.
 
     Parameters
@@ -77,10 +77,12 @@ def pairs_of(j: int, index: Numbers, rows: Callable[[Numbers], Numbers]) -> Pair
         The dimension.
     index : ndarray of int64, shape (k,)
         The elements on this rank.
+    in_a_row : bool
+        Whether each is the one before it plus 1.
     rows : callable
         ``rows(elements)``: their rows in a state array; -1 for those on other ranks.
     """
-    if len(index) and (np.diff(index) == 1).all():
+    if len(index) and in_a_row:
         first, last = int(index[0]), int(index[-1])
         if first % (2 << j) == 0 == (last + 1) % (2 << j):
             return Runs(j, index)
@@ -124,19 +126,24 @@ class OneSide(Pairs):
 
     def __init__(self, j: int, index: Numbers):
         self._j = j
+        self._index = index
         self._upper = bool((index[0] >> j) & 1)
-        self._low = index ^ (1 << j) if self._upper else index
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
         """Of both results the own one is kept."""
         low, high = (received, state) if self._upper else (state, received)
         loop = loop_of(oper, state)
         if loop is not None:
-            loop.body(self._j, low, high, int(self._low[0]), 1, 0, len(state))
+            loop.body(self._j, low, high, self._lower(0, 1).item(), 1, 0, len(state))
             return
         for begin in range(0, len(state), PIECE):
             at = slice(begin, begin + PIECE)
-            state[at] = oper(self._j, self._low[at], low[at], high[at])[self._upper]
+            lower = self._lower(begin, begin + PIECE)
+            state[at] = oper(self._j, lower, low[at], high[at])[self._upper]
+
+    def _lower(self, begin: int, end: int) -> Numbers:
+        """The lower elements of some of the pairs."""
+        return self._index[begin:end] & ~(1 << self._j)
 
 
 class Scattered(Pairs):

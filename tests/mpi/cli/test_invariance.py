@@ -107,8 +107,9 @@ def test_the_result_does_not_depend_on_the_number_of_ranks(command):
     assert transport.rank != 0 or together == alone(command)
 
 
+@pytest.mark.parametrize("mapping", ["random", "clusters"])
 @pytest.mark.parametrize("command", MAPPED)
-def test_the_result_does_not_depend_on_the_mapping(command):
+def test_the_result_does_not_depend_on_the_mapping(command, mapping):
     transport = world()
-    scattered = outcome(f"{command} --mapping random", transport)
-    assert transport.rank != 0 or scattered == alone(command)
+    mapped = outcome(f"{command} --mapping {mapping}", transport)
+    assert transport.rank != 0 or mapped == alone(command)

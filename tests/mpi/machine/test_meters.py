@@ -94,10 +94,10 @@ class Counted:
     def __getattr__(self, name):
         return getattr(self._real, name)
 
-    def exchange(self, records, counts, word=0):
+    def exchange(self, records, counts, word=0, room=None):
         self.bytes_sent += records.nbytes
         self.records_sent += counts
-        return self._real.exchange(records, counts, word)
+        return self._real.exchange(records, counts, word, room)
 
 
 def planned_step(machine):

@@ -54,6 +54,13 @@ def test_outcome_is_that_of_brute_force(name, mapping):
     assert run.measured(transport(), mapped, everyone) == run.expected()
 
 
+def test_outcome_is_that_of_brute_force_where_rules_are_compiled_in(monkeypatch):
+    monkeypatch.setattr("mpinet.machine.router.INLINED_FROM", 0)
+    run = SCENARIOS["all-port"]
+    mapped = mapping_of(run.network.topology, "random")
+    assert run.measured(transport(), mapped, everyone) == run.expected()
+
+
 def test_messages_that_start_or_end_at_dead_processors_are_undeliverable():
     run = Scenario(classic("ring:4"), [[(0, 0), (1, 2), (3, 0), (1, 3), (2, 1)]], dead=(0, 2))
     outcome = run.measured(transport(), everyone=everyone)
@@ -80,15 +87,26 @@ def decide_beyond(node, header, params):
     return 99
 
 
+@rule
+def decide_far_beyond(node, header, params):
+    """A port that is none, and does not fit into a message's row."""
+    return 1 << 40
+
+
 WRONG = {
     "unwired": (decide_plus, "mesh:4", r"port 0 of processor 3, which is not wired, .* message 2"),
     "no such port": (decide_beyond, "ring:4", r"port 99 of processor 2, which is not wired"),
+    "no port at all": (decide_far_beyond, "ring:4", r"port 16777215 of processor 2, which is not"),
     "endless": (decide_forever, "ring:4", r"does not come to an end: message 0 .* 80 hops"),
 }
 
 
 @pytest.mark.parametrize(
-    ("name", "ports"), [*product(["unwired", "no such port"], ["all", "one"]), ("endless", "all")]
+    ("name", "ports"),
+    [
+        *product(["unwired", "no such port", "no port at all"], ["all", "one"]),
+        ("endless", "all"),
+    ],
 )
 def test_wrong_decisions_end_the_run_on_every_rank(name, ports):
     decide, network, text = WRONG[name]

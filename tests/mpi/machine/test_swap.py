@@ -1,5 +1,7 @@
 """Exchanges over a dimension, and calls, do what the steps that they stand for do."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, own, transport
@@ -97,15 +99,41 @@ def test_a_processor_cannot_call_twice_in_a_step():
         machine.call(np.repeat(machine.nodes, 2))
 
 
+@pytest.mark.parametrize("options", [{}, {"loads": True}])
 @pytest.mark.parametrize("mapping", MAPPINGS)
-def test_a_plan_tells_where_it_leaves_what_it_spreads(mapping):
-    topology, wiring = mpinet.open("ccc:3"), EVERYTHING["ccc:3"]
+@pytest.mark.parametrize("network", ["ring:3", "ccc:3", "torus:2x3x5", "fattree:2,3"])
+def test_a_spread_brings_every_processor_its_neighbors_rows(network, mapping, options):
+    topology, wiring = mpinet.open(network), EVERYTHING[network]
+    machine = machine_of(topology, mapping=mapping_of(topology, mapping), **options)
+    spread = machine.spread()
+    heard = brought(machine, spread)
+    assert heard == [[v for v in wiring[u] if v is not None] for u in machine.nodes.tolist()]
+    sent = sum(v is not None for row in wiring for v in row)
+    assert (machine.steps, machine.messages) == (1, sent)
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_a_spread_may_leave_links_out(mapping):
+    topology, wiring = mpinet.open("hypercube:5"), EVERYTHING["hypercube:5"]
     machine = machine_of(topology, mapping=mapping_of(topology, mapping))
-    sends = [(u, p) for u in machine.nodes.tolist() for p in range(3) if (u + p) % 3]
-    plan = machine.plan(*np.array(sends, np.int64).reshape(-1, 2).T)
-    rows = np.stack([machine.nodes, machine.nodes * 7], axis=1)
-    away = plan.spread(rows)
-    received = np.concatenate([rows, away])[plan.origins()]
-    senders = [wiring[v][p] for v, p in zip(plan.nodes.tolist(), plan.ports.tolist(), strict=True)]
-    assert received.tolist() == [[u, 7 * u] for u in senders]
-    assert (machine.steps, machine.messages) == (1, sum(len(s) for s in everyone(sends)))
+    ends = [(u, p) for u in machine.nodes.tolist() for p in range(5) if (u | 1 << p) % 3]
+    heard = brought(machine, machine.spread(tuple(np.array(ends, np.int64).reshape(-1, 2).T)))
+    assert heard == [[wiring[u][p] for v, p in ends if v == u] for u in machine.nodes.tolist()]
+    assert machine.messages == sum(len(part) for part in everyone(ends))
+
+
+def brought(machine, spread):
+    """Whose rows come to this rank's processors, which send their numbers."""
+    rows, count = spread.room(2), len(machine.nodes)
+    rows[:count] = np.stack([machine.nodes, machine.nodes * 7], axis=1)
+    assert spread(rows, 3 + transport().rank) == sum(3 + r for r in range(transport().size))
+    assert (rows[:, 0] * 7 == rows[:, 1]).all()
+    heard = rows[spread.origins, 0].astype(int)
+    return [heard[begin:end].tolist() for begin, end in pairwise(spread.starts.astype(int))]
+
+
+def test_a_spread_over_half_duplex_links_is_refused():
+    machine = machine_of("ring:6", PortModel(half_duplex=True))
+    with pytest.raises(ModelViolation, match=r"half.duplex"):
+        machine.spread()
+        machine.sum(1)

@@ -23,6 +23,18 @@ def test_records_come_by_rank_in_the_order_sent():
     assert total == sum(rank + 1 for rank in range(RANKS))
 
 
+def test_records_come_into_the_memory_that_is_given_for_them():
+    memory = np.zeros((2 * RANKS, 3), np.int64)
+    counts = np.array([2 * (to != RANK) for to in range(RANKS)])
+    sent = np.full((counts.sum(), 3), RANK)
+    received = transport().exchange(sent, counts, room=lambda count: memory[:count]).records
+    assert received[:, 0].tolist() == [
+        rank for rank in range(RANKS) for _ in (0, 1) if rank != RANK
+    ]
+    assert np.array_equal(memory[: len(received)], received)
+    assert not len(received) or np.shares_memory(memory, received)
+
+
 def test_sums_and_maxima_are_element_by_element():
     assert transport().sum(np.array([RANK, 1])).tolist() == [sum(range(RANKS)), RANKS]
     assert transport().max(np.array([RANK, -RANK])).tolist() == [RANKS - 1, 0]

@@ -1,17 +1,22 @@
 """Floods measure what networkx computes: eccentricities, distances, the number of messages."""
 
 from itertools import cycle
+from math import comb
 
 import networkx
+import numpy as np
 import pytest
-from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of
+from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transport
 from serial.networks.reference import EVERYTHING, graph
 from serial.networks.reference import distances as reference_distances
 
 import mpinet
 from mpinet import Machine
+from mpinet.compiled import rule
 from mpinet.errors import NodeError, UsageError
 from mpinet.machine.transport import Local
+from mpinet.networks.topology import Topology
+from mpinet.programs import waves
 from mpinet.programs.flood import distances, flood
 
 NETWORKS = """ring:3 ring:17 mesh:3x4 torus:2x3x5 hypercube:5 complete:9 ccc:3 debruijn:6
@@ -35,9 +40,10 @@ def test_flood_takes_the_eccentricity_of_its_root(network, mapping):
     assert set(everyone(result)) == {flood(Machine(topology, transport=Local()), root)}
 
 
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
 @pytest.mark.parametrize("network", NETWORKS)
-def test_distances_are_those_of_networkx(network):
-    machine = machine_of(network, mapping=mapping_of(mpinet.open(network), "random"))
+def test_distances_are_those_of_networkx(network, mapping):
+    machine = machine_of(network, mapping=mapping_of(mpinet.open(network), mapping))
     measured = distances(machine)
     distance = reference_distances(EVERYTHING[network])
     lengths = [d for u, row in distance.items() for v, d in row.items() if u != v]
@@ -45,11 +51,54 @@ def test_distances_are_those_of_networkx(network):
     assert measured.average_distance == sum(lengths) / len(lengths)
 
 
-def test_distances_of_more_sources_than_fit_in_one_flood_add_up():
-    measured = distances(machine_of("torus:25x24"))
+@pytest.mark.parametrize("most_ports", [0, 2**22])
+def test_distances_of_more_sources_than_fit_in_one_flood_add_up(most_ports, monkeypatch):
+    monkeypatch.setattr(waves, "MOST_PORTS", most_ports)
+    done = []
+    measured = distances(machine_of("torus:25x24"), done.append)
     around = [sum(min(d, n - d) for d in range(n)) for n in (25, 24)]
     assert measured.diameter == 12 + 12
     assert measured.distance_sum == 600 * (around[0] * 24 + around[1] * 25)
+    assert done == sorted(done) and done[-1] == 600
+
+
+@pytest.mark.parametrize("most_ports", [0, 2**22])
+def test_a_network_in_two_parts_has_no_diameter(most_ports, monkeypatch):
+    monkeypatch.setattr(waves, "MOST_PORTS", most_ports)
+    with pytest.raises(UsageError, match="not connected"):
+        distances(machine_of(TwoRings()))
+
+
+class TwoRings(Topology):
+    """Nodes 0..4 in a ring, and 5..9 in another."""
+
+    family = "tworings"
+
+    def __init__(self):
+        super().__init__("", size=10, ports=2)
+
+    @rule
+    def neighbor(node, port, params):
+        """The one before, or the one behind."""
+        return node - node % 5 + (node + 1 + 3 * port) % 5
+
+    @rule
+    def reverse_port(node, port, params):
+        """The other one."""
+        return 1 - port
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_sources_are_shared_out_where_a_rank_can_host_the_machine(shared, monkeypatch):
+    monkeypatch.setattr(waves, "MOST_PORTS", 32 * 5 * shared)
+    machine = machine_of("hypercube:5")
+    floods, sources = waves.shared_out(machine, np.arange(32))
+    flooded = [node for part in everyone(sources.tolist()) for node in part]
+    assert sorted(flooded) == sorted([*range(32)] * (1 if shared else transport().size))
+    pairs = np.zeros(6, np.int64)
+    for wave in floods.waves(sources):
+        pairs[wave.distance] += wave.bits
+    assert machine.sum(*pairs) == [32 * comb(5, distance) for distance in range(6)]
 
 
 def test_flooding_needs_an_all_port_machine_and_a_root():

@@ -61,10 +61,14 @@ def test_everybody_else_sends_to_the_hotspot():
     assert pairs_of("hotspot:1,0", "torus:2x3") == pairs_of("hotspot:3", "torus:2x3")
 
 
+@pytest.mark.parametrize("at_once", [7, 1 << 18])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("pattern", ["all", "permutation", "random:40", "hotspot:2", "transpose"])
 @pytest.mark.parametrize("network", ["hypercube:4", "fattree:4,2", "hypercube:2"])
-def test_every_message_is_sent_by_the_rank_that_hosts_its_source(network, pattern, mapping):
+def test_every_message_is_sent_by_the_rank_that_hosts_its_source(
+    network, pattern, mapping, at_once, monkeypatch
+):
+    monkeypatch.setattr("mpinet.programs.traffic.DRAWN_AT_ONCE", at_once)
     topology = mpinet.open(network)
     machine = machine_of(topology, mapping=mapping_of(topology, mapping))
     made = traffic(topology, pattern, seed=9)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
@@ -53,8 +54,9 @@ def test_bytes_are_the_slope_between_two_peaks(monkeypatch):
     assert [row.baseline for row in rows] == [4, 4, 8]
 
 
-def test_the_largest_machines_need_the_memory_of_all_ranks(monkeypatch):
+def test_the_largest_machines_run_once_and_need_the_memory_of_all_ranks(monkeypatch):
     commands = []
+    memory.run_whole.cache_clear()
 
     def last_words(ranks, words):
         commands.append(" ".join(words[3:]))
@@ -62,12 +64,18 @@ def test_the_largest_machines_need_the_memory_of_all_ranks(monkeypatch):
 
     monkeypatch.setattr(memory, "launch", last_words)
     rows = run_on([1, 2], select(["scale"]), Setting("full", repeat=5), nobody)
-    assert [(row.figure, row.ranks, row.rounds) for row in rows] == [(1, 1, 1)] * 4 + [
+    memory.run_whole.cache_clear()
+    sizes = [row for row in rows if row.unit == "GiB"]
+    assert [(row.figure, row.ranks, row.rounds) for row in sizes] == [(1, 1, 1)] * 6 + [
         (1.5, 2, 1)
-    ] * 4
-    assert [row.baseline for row in rows[:2]] == [0.1875, 1.0]
-    assert [row.reached for row in rows if row.name.startswith("scale-w1")] == [True, False]
+    ] * 6
+    assert [row.baseline for row in sizes[:2]] == [0.1875, 1.0]
+    assert [row.reached for row in sizes if row.name.startswith("scale-w1")] == [True, False]
     assert "ascend hypercube:27 --operator sum" in commands
+    seconds = {row.name: row for row in rows if row.unit == "s"}
+    assert len(seconds) == 12 and all(row.figure > 0 for row in seconds.values())
+    assert seconds["scale-distances-time"].goal == "figure <= 30"
+    assert sorted(Counter(commands).values()) == [2] * 7
 
 
 def test_the_machines_of_the_memory_rows_have_32_ports_where_that_is_promised():
@@ -105,6 +113,16 @@ def test_starting_rows_time_the_command_and_what_it_cannot_do_without(monkeypatc
     cold = [settings for _, _, settings in started if settings]
     assert len(cold) == 1 and not Path(cold[0]["NUMBA_CACHE_DIR"]).exists()
     assert {ranks for ranks, _, _ in started} == {2}
+
+
+def test_a_row_is_told_as_soon_as_it_is_there(capsys):
+    seen = []
+    chosen = select(["idle-one", "w3"])
+    first, second, third = run_here(chosen, Setting("small", repeat=1), seen.append, seen.append)
+    assert seen == [first, 1, second, 2, third, 3]
+    words = ["bench", "idle-one", "--size", "small", "--repeat", "1", "--progress"]
+    assert Session(words).run() == 0
+    assert capsys.readouterr().err.startswith("idle-one  1  ")
 
 
 def test_rows_for_several_ranks_are_absent_on_one():
@@ -167,7 +185,9 @@ def test_names_families_and_patterns_select():
         "idle-ranks",
     ]
     assert [one.name for one in select(["start-warm"])] == ["start-warm"]
-    assert select([]) == list(BENCHMARKS.values())
+    named = [one for one in BENCHMARKS.values() if one.name.startswith("scale-")]
+    assert [one for one in BENCHMARKS.values() if one not in named] == select([])
+    assert select(["scale"]) == named and len(named) == 24
     with pytest.raises(UsageError, match="did you mean idle-one"):
         select(["idl-one"])
 

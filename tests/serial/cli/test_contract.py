@@ -58,7 +58,7 @@ def result(command: str) -> dict:
     done = run(f"{command} --json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert set(document) == ENVELOPE
+    assert set(document) - {"crossing"} == ENVELOPE
     canonical = json.dumps(document["result"], sort_keys=True, separators=(",", ":"))
     assert document["digest"] == sha256(canonical.encode()).hexdigest()
     return document["result"]
@@ -86,6 +86,15 @@ def test_the_result_of_a_script_has_the_fields_of_the_contract(tmp_path):
     assert found["calls"][0]["line"] == 2 and found["messages"] == 5
 
 
+def test_what_crossed_between_ranks_stands_beside_the_result():
+    for command in ("route ring:6", "flood ring:6", "broadcast ring:6", "gather ring:6"):
+        done = run(f"{command} --mapping clusters --json")
+        document = json.loads(done.stdout)
+        assert document["crossing"] == {"mapping": "clusters", "messages": 0, "bytes": 0}
+        canonical = json.dumps(document["result"], sort_keys=True, separators=(",", ":"))
+        assert document["digest"] == sha256(canonical.encode()).hexdigest()
+
+
 def test_rows_have_the_fields_of_the_contract():
     wanted = {"name", "parameters", "range", "example", "paper", "specification"}
     assert all(wanted <= set(row) for row in result("topologies"))
@@ -107,6 +116,22 @@ def test_the_digest_of_verdicts_leaves_out_their_times():
     assert [row["verdict"] for row in document["result"]] == ["holds", "refuted"]
     lasting = [{**row, "seconds": None} for row in document["result"]]
     canonical = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
+    assert document["digest"] == sha256(canonical.encode()).hexdigest()
+
+
+def test_a_prediction_tells_memory_and_seconds_which_its_digest_leaves_out():
+    command = "predict route torus:6x6 --ranks 4 --rank 3 --bandwidth 1"
+    document = json.loads(run(f"{command} --json").stdout)
+    found = document["result"]
+    assert {"steps", "messages", "bytes", "all_messages", "all_bytes"} <= set(found)
+    assert (found["ranks"], found["rank"], found["processors"]) == (4, 3, 9)
+    assert found["memory"].pop("peak") >= found["memory"].pop("before") > 2**20
+    seconds = found.pop("seconds")
+    sent = found["bytes"] + found["steps"] * 32 * 3
+    assert seconds["transfer"] == pytest.approx(sent / 1e9)
+    assert seconds["total"] == pytest.approx(sum(seconds.values()) / 2)
+    del found["memory"]
+    canonical = json.dumps(found, sort_keys=True, separators=(",", ":"))
     assert document["digest"] == sha256(canonical.encode()).hexdigest()
 
 
@@ -184,6 +209,11 @@ def test_out_files_hold_the_result(tmp_path):
         ("route ring:6 --routing magic", "no routing 'magic'"),
         ("broadcast ring:6 --algorithm magic", "no broadcast 'magic'"),
         ("broadcast fattree:2,2 --root 5", "is a switch"),
+        ("predict route ring:6 --ranks 4 --rank 4", "numbered from 0"),
+        ("predict route ring:6 --ranks 4 --latency 0", "'0' is no positive number"),
+        ("predict route ring:6 --ranks 4 --paths", "--paths does not apply"),
+        ("predict ascend ring:8 --operator sum --ranks 2", "no such case"),
+        ("predict show ring:8 --ranks 2", "invalid choice: 'show'"),
         ("gossip mesh:3x3 --algorithm cycle", "no gossip 'cycle'"),
         ("reduce ring:6 --root 9", "Node 9 is not in ring:6"),
         ("circulate ring:6", "2^"),

@@ -1,6 +1,7 @@
 """The router moves every message in the step in which the design's text moves it."""
 
 import networkx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -125,6 +126,30 @@ def test_router_refuses_what_it_does_not_know():
     two_ports = Machine("torus:4x4", PortModel(send=2))
     with pytest.raises(UsageError, match="one port or all"):
         Router(two_ports, two_ports.topology.routing())
+
+
+@pytest.mark.parametrize("name", ["hypercube:40", "complete:16777217"])
+def test_router_refuses_networks_whose_numbers_do_not_fit_into_a_message(name):
+    machine = Machine(name)
+    with pytest.raises(UsageError, match=f"{name} has {machine.topology.size} with"):
+        Router(machine, machine.topology.routing())
+
+
+def test_messages_whose_ends_are_drawn_in_parts_end_like_those_given_at_once(monkeypatch):
+    monkeypatch.setattr(router, "DRAWN_AT_ONCE", 7)
+    pattern = traffic(mpinet.open("torus:4x5"), "random:60", 3)
+    numbers, found = np.arange(60), []
+    for drawn in (True, False):
+        routed = Router(Machine("torus:4x5"), pattern.topology.routing(), keep=True)
+        if drawn:
+            routed.inject_drawn(numbers, pattern.ends, 60)
+        else:
+            routed.inject(*pattern.ends(numbers), numbers, 60)
+        routed.run()
+        ended = routed.delivered
+        found.append([ended.numbers.tolist(), ended.nodes.tolist(), ended.steps.tolist()])
+    assert found[0] == found[1]
+    assert found[0][:2] == [numbers.tolist(), pattern.ends(numbers)[1].tolist()]
 
 
 def test_busses_have_no_half_duplex():

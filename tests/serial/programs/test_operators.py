@@ -5,10 +5,13 @@ import cmath
 import numpy as np
 import pytest
 
+import mpinet
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.placement import scattered
 from mpinet.programs import ascend
 from mpinet.programs.operators import OPERATORS, Operator, Pass, open_operator
+from mpinet.programs.operators.fourier import root, unit_roots
 from mpinet.programs.operators.operator import KINDS, reversed_bits
 from mpinet.programs.operators.prefix import PRIME, SumPrefix
 from mpinet.programs.operators.reduction import Minimum, Sum
@@ -86,6 +89,28 @@ def test_fft_ascends_from_bit_reversed_input_and_descends_to_bit_reversed_output
     descending = ascend.run(Machine("hypercube:3"), "fft", "descend", values=lambda i: x[i])
     assert np.allclose(descending.values, spectrum[reverse])
     assert reversed_bits(np.arange(8), 3).tolist() == reverse
+
+
+@pytest.mark.parametrize("j", [0, 5, 10, 13])
+def test_roots_of_unity_are_right_to_the_last_digit_but_one(j):
+    roots = unit_roots(j)
+    numbers = range(0, 1 << j, max(1, (1 << j) // 501))
+    found = np.array([root.function(*roots, k) for k in numbers])
+    exact = np.array([cmath.exp(-1j * cmath.pi * k / (1 << j)) for k in numbers])
+    assert len(roots.fine) * len(roots.coarse) == 1 << j
+    assert np.abs(found - exact).max() < 5e-16
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fft_of_runs_and_of_single_pairs_is_the_same_to_the_last_bit(kind):
+    topology = mpinet.open("hypercube:13")
+    x = drawn(open_operator("fft"), 13)
+    in_runs = ascend.run(Machine(topology), "fft", kind, values=lambda i: x[i])
+    anyhow = Machine(topology, mapping=scattered(topology, 5))
+    by_pairs = ascend.run(anyhow, "fft", kind, values=lambda i: x[i])
+    assert in_runs.values[by_pairs.index].tobytes() == by_pairs.values.tobytes()
+    reads = open_operator("fft").holds(kind, 13, in_runs.index)
+    assert np.allclose(in_runs.values, np.fft.fft(x)[reads], rtol=0, atol=1e-11)
 
 
 def test_prefix_composes_affine_maps_in_the_order_of_their_numbers():

@@ -11,7 +11,7 @@ from mpinet.measure.wiring import opened
 from mpinet.networks.lens.claims.measured import pattern_a
 from mpinet.networks.lens.claims.words import word
 from mpinet.networks.topology import Topology
-from mpinet.programs.flood import adjacency
+from mpinet.programs.waves import adjacency
 
 EXAMPLE = "lens:4,4,5"
 

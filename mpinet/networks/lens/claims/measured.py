@@ -17,7 +17,7 @@ from mpinet.networks.lens.labels import first_row, row_of
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology, wiring
-from mpinet.programs.flood import adjacency
+from mpinet.programs.waves import adjacency
 
 Numbers = NDArray[np.int64]
 Matrix = NDArray[np.int64]

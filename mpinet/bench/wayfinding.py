@@ -1,0 +1,218 @@
+"""Every network's rules: each family and each of its routings against the hypercube's bit fixing.
+
+Both route in ideal mode, where every message hops in every step, so that nothing but the rules and
+the loop over the messages takes time, and no message waits for a channel: how long queues get is a
+matter of the network. What the sources need to write the headers is part of the time.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mpinet.bench.benchmark import (
+    MPINET,
+    Baseline,
+    Benchmark,
+    Contenders,
+    Setting,
+    at_least,
+    speed,
+)
+from mpinet.draws import draw
+from mpinet.machine import Machine
+from mpinet.machine.faults import Faults
+from mpinet.machine.router import Router
+from mpinet.machine.transport import Local
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+from mpinet.programs.traffic import traffic
+
+HYPERCUBE = "hypercube"
+
+PERMUTATION, PAIRS = "permutation", "random:16384"
+"""The traffic of networks of some thousand processors, and of those that are smaller or larger."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A network, a routing, and the traffic that it routes.
+
+    Parameters
+    ----------
+    network : str
+        A topology string; ``graph`` is a random graph of so many nodes.
+    routing : str
+        As the network knows it.
+    pattern : str
+        Traffic.
+    dead : tuple of int
+        Dead processors that the routing goes around; they neither send nor receive.
+    """
+
+    network: str
+    routing: str
+    pattern: str = PERMUTATION
+    dead: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        around = f" around dead {self.dead[0]}" if self.dead else ""
+        return f"{self.pattern} on {self.network} by {self.routing}{around}"
+
+    def open(self) -> Topology:
+        """The network."""
+        family, _, size = self.network.partition(":")
+        return random_graph(int(size)) if family == "graph" else open_topology(self.network)
+
+
+def random_graph(size: int) -> Topology:
+    """A ring with a random chord from every node, as the network that an edge list describes."""
+    lines = {(u, (u + 1) % size) for u in range(size)}
+    for u in range(size):
+        v = (u + 2 + draw(0, u, 0) % (size - 3)) % size
+        if (v, u) not in lines:
+            lines.add((u, v))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "random.edges"
+        file.write_text("".join(f"{u} {v}\n" for u, v in sorted(lines)))
+        return open_topology(f"graph:{file}")
+
+
+def routed(setting: Setting, topology: Topology, course: Course) -> Callable[[], float]:
+    """What routes the traffic once and gives the millions of message-hops a second."""
+    routing = topology.routing(course.routing, setting.seed)
+    machine = Machine(topology, "all", Local())
+    pattern = traffic(topology, course.pattern, setting.seed)
+    numbers = pattern.sent_by(machine)
+    sources, targets = pattern.ends(numbers)
+    for node in course.dead:
+        alive = (sources != node) & (targets != node)
+        numbers, sources, targets = numbers[alive], sources[alive], targets[alive]
+    router = Router(machine, routing, "ideal", faults=Faults(topology, course.dead))
+    router.reserve(len(numbers))
+    router.routing.start.native  # noqa: B018 (compiles it)
+
+    def run() -> None:
+        router.inject(sources, targets, numbers, pattern.total)
+        router.run()
+
+    def rate() -> float:
+        before = machine.messages
+        seconds = setting.seconds(run)
+        return speed(machine.messages - before, seconds)
+
+    return rate
+
+
+def against_hypercube(setting: Setting, course: Course) -> Contenders:
+    """Compare a network's rules and those of the hypercube that has about its size."""
+    topology = course.open()
+    n = nearest_dimension(topology.hosts)
+    cube = replace(course, network=f"hypercube:{n}", routing="bitfixing", dead=())
+    return {
+        MPINET: routed(setting, topology, course),
+        HYPERCUBE: routed(setting, cube.open(), cube),
+    }
+
+
+def nearest_dimension(size: int) -> int:
+    """The n >= 1 for which 2^n is nearest to a size by ratio."""
+    return max(1, round(math.log2(size)))
+
+
+NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "ring": ("ring:4096", "ring:16", ("shortest",)),
+    "complete": ("complete:4096", "complete:8", ("direct",)),
+    "mesh": ("mesh:128x128", "mesh:8x8", ("dimensions",)),
+    "torus": ("torus:32x32x16", "torus:4x4x4", ("dimensions",)),
+    "hypercube": ("hypercube:14", "hypercube:6", ("bitfixing",)),
+    "ccc": ("ccc:11", "ccc:4", ("cycle",)),
+    "debruijn": ("debruijn:12", "debruijn:7", ("shortest",)),
+    "shuffleexchange": ("shuffleexchange:12", "shuffleexchange:6", ("shortest",)),
+    "moebius": ("moebius:12", "moebius:6", ("shortest",)),
+    "circulant": ("circulant:16384,jumps=1-128", "circulant:16,jumps=1-4", ("shortest",)),
+    "rcirculant": ("rcirculant:16384,4", "rcirculant:16,4", ("shortest",)),
+    "chordalring": ("chordalring:16384,127", "chordalring:16,5", ("shortest",)),
+    "doubleloop": ("doubleloop:16384,128", "doubleloop:16,4", ("shortest",)),
+    "fattree": ("fattree:4,7", "fattree:4,3", ("updown",)),
+    "roadrunner": ("roadrunner:16,4,5", "roadrunner:3,2,3", ("updown",)),
+    "bsn": ("bsn:2,2,14", "bsn:2,2,8", ("twsr", "gbsn")),
+    "gbsn": (
+        "gbsn:3,m=4096-2048-2048-2048-1536-1536-1024-999,a=3",
+        "gbsn:1,m=4-4-4-2,a=1",
+        ("gbsn",),
+    ),
+    "gmn": ("gmn:16380", "gmn:8,256", ("source", "shortest", "online", "planned")),
+    "gmnany": ("gmnany:5000", "gmnany:100", ("source", "shortest")),
+    "lst": ("lst:512", "lst:3", ("paper", "optimal")),
+    "tq": ("tq:14", "tq:4", ("shortest", "dimension")),
+    "cq": ("cq:14", "cq:5", ("shortest", "dimension")),
+    "hkv": ("hkv:13", "hkv:5", ("shortest", "dimension")),
+    "sth": ("sth:16,7", "sth:3,3", ("paper", "optimal")),
+    "dlh": ("dlh:16,8", "dlh:3,2", ("shortest",)),
+    "hexcell": ("hexcell:52", "hexcell:3", ("shortest",)),
+    "foldedcube": ("foldedcube:14", "foldedcube:5", ("shortest",)),
+    "hhc": ("hhc:4", "hhc:2", ("shortest",)),
+    "stargraph": ("stargraph:8", "stargraph:5", ("shortest",)),
+    "arrangement": ("arrangement:10,4", "arrangement:5,2", ("shortest",)),
+    "petersen": ("petersen", "petersen", ("shortest",)),
+    "hp": ("hp:14", "hp:5", ("shortest",)),
+    "fp": ("fp:4", "fp:2", ("shortest",)),
+    "fpq": ("fpq:7,2", "fpq:2,2", ("shortest",)),
+    "starcube": ("starcube:7,3", "starcube:4,3", ("shortest",)),
+    "arrstar": ("arrstar:5,6,3", "arrstar:3,4,2", ("shortest",)),
+    "hypermesh": ("hypermesh:4,4,10", "hypermesh:2,3,2", ("shortest",)),
+    "bh": ("bh:5,5,4", "bh:3,2,4", ("shortest",)),
+    "lens": ("lens:3,4,8", "lens:3,4,3", ("plans", "patternA", "stateless", "fair", "regular")),
+    "clens": ("clens:3,11", "clens:3,4", ("plans", "patternA", "stateless", "fair", "regular")),
+    "plens": ("plens:3,16000", "plens:3,50", ("plans",)),
+    "snowflake": ("snowflake:4,7", "snowflake:3,4", ("corners",)),
+    "busstar": ("busstar:4,7", "busstar:3,4", ("connectors",)),
+    "multistage": ("multistage:omega,10", "multistage:omega,4", ("shortest",)),
+    "hdn": (
+        "hdn:4x4x4,super=0.1/1.2",
+        "hdn:4x4,super=0.1/0.1",
+        ("algorithm1", "stateless", "landing"),
+    ),
+    "rdn": ("rdn:4x4x4,1", "rdn:2x3,1", ("algorithm1", "stateless", "landing")),
+    "dualcube": ("dualcube:7", "dualcube:3", ("algorithm1", "stateless", "landing")),
+    "graph": ("graph:4096", "graph:64", ("shortest",)),
+}
+"""Of every family a network of some 4k to 40k processors (`TRAFFIC` names the exceptions), a small
+one, and all its routings. Shortest-path tables for all pairs end at some 5700 processors."""
+
+TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS}
+"""The traffic of families that have no network of such a size: 10 processors; 2^11 or 2^20."""
+
+AROUND = {"gmn": ("online", "planned")}
+"""Routings that go around a dead processor."""
+
+DEAD = 17
+
+
+def benchmark(family: str, routing: str, dead: tuple[int, ...] = ()) -> Benchmark:
+    """The row of a family and a routing."""
+    full, small, _ = NETWORKS[family]
+    return Benchmark(
+        f"rules-{family}-{routing}{'-around' if dead else ''}",
+        "{}, ideal",
+        "Mhops/s",
+        {
+            "small": Course(small, routing, dead=dead),
+            "full": Course(full, routing, TRAFFIC.get(family, PERMUTATION), dead),
+        },
+        against_hypercube,
+        (Baseline(HYPERCUBE, at_least(1 / 64)),),
+    )
+
+
+BENCHMARKS = tuple(
+    benchmark(family, routing, dead)
+    for family, (_, _, routings) in NETWORKS.items()
+    for routing in routings
+    for dead in ((), (DEAD,))
+    if not dead or routing in AROUND.get(family, ())
+)

@@ -1,0 +1,129 @@
+"""``mpinet predict``: what one rank of many would need and send, found out on one process."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from mpinet.cli.job import Job
+from mpinet.errors import UsageError
+from mpinet.plain import plain
+
+PREDICTED = {
+    "ascend": "an ASCEND program",
+    "descend": "a DESCEND program",
+    "route": "routing",
+    "flood": "a flood",
+    "broadcast": "a broadcast",
+}
+"""The commands that it can predict."""
+
+LASTING = ("memory", "seconds")
+"""What of the result differs from run to run."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The command with its own options, the rank, and the cluster."""
+    from mpinet.cli.commands import module_of
+
+    commands = parser.add_subparsers(dest="predicted", metavar="COMMAND", required=True)
+    for name, what in PREDICTED.items():
+        command = commands.add_parser(name, description=f"Predict {what} on many ranks.")
+        module_of(name).add_options(command)
+        group = command.add_argument_group("prediction")
+        group.add_argument(
+            "--ranks", type=_whole, metavar="R", required=True, help="how many ranks there are"
+        )
+        group.add_argument(
+            "--rank", type=_whole, metavar="r", default=0, help="the one to play (default 0)"
+        )
+        group.add_argument(
+            "--latency",
+            type=_positive,
+            metavar="US",
+            default=2.0,
+            help="the model's microseconds until an empty message is there (default 2)",
+        )
+        group.add_argument(
+            "--bandwidth",
+            type=_positive,
+            metavar="GBS",
+            default=10.0,
+            help="the model's 10^9 bytes a second that a rank sends (default 10)",
+        )
+
+
+def _whole(text: str) -> int:
+    """Read a whole number."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+    return int(text)
+
+
+def _positive(text: str) -> float:
+    """Read a positive number."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+    return number
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Prepare the command itself; check the rank."""
+    from mpinet.cli.commands import module_of
+
+    if not options.rank < options.ranks:
+        raise UsageError(
+            f"--rank {options.rank} --ranks {options.ranks}: there is one rank or more, numbered "
+            "from 0."
+        )
+    command = argparse.Namespace(**(vars(options) | {"command": options.predicted}))
+    return Predict(options, module_of(options.predicted).prepare(command))
+
+
+class Predict(Job):
+    """One rank of a command, played."""
+
+    def __init__(self, options: argparse.Namespace, job: Job):
+        super().__init__()
+        self.topology = job.topology
+        self._options = options
+        self._job = job
+
+    def run(self, transport: Any, watch: Any) -> Any:
+        """Play it, and see how much memory that took."""
+        from mpinet.bench.footprint import peak
+        from mpinet.machine.transport import Dry
+        from mpinet.programs.rehearsal import Cluster
+
+        if transport.size > 1:
+            raise UsageError("predict plays a rank on one process: run it without a launcher.")
+        options = self._options
+        before = peak()
+        found = self._job.rehearse(Dry(options.rank, options.ranks))
+        self.model = self._job.model
+        cluster = Cluster(options.latency * 1e-6, options.bandwidth * 1e9)
+        result: dict[str, Any] = plain(found)
+        result.pop("computing")
+        result["memory"] = {"peak": peak(), "before": before}
+        result["seconds"] = cluster.seconds(found)
+        return result
+
+    def show(self, result: Any) -> str:
+        """What the rank does, then what it needs, then the model's seconds."""
+        from mpinet.report.tables import fields
+
+        memory = result.pop("memory")
+        seconds = result.pop("seconds")
+        result["modelled"] = ", ".join(result["modelled"]) or "nothing but the seconds"
+        result["memory"] = f"{memory['peak'] / 2**30:.3g} GiB"
+        result["seconds"] = "  ".join(f"{name} {value:.3g}" for name, value in seconds.items())
+        heading = f"rank {result.pop('rank')} of {result['ranks']}: {self._options.predicted}"
+        return f"{heading} on {self.topology}\n{fields(result)}"
+
+    def lasting(self, result: Any) -> Any:
+        """The rank's messages, without this process's memory and time."""
+        return {name: value for name, value in result.items() if name not in LASTING}

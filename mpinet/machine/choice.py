@@ -1,0 +1,81 @@
+"""The mappings by name, and the choice between them by what they would make cross."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.machine.placement import Mapping, Placement, blocks, clustered, scattered
+from mpinet.machine.transport import Local
+from mpinet.networks.topology import Topology
+
+CANDIDATES: dict[str, Callable[[Topology], Mapping]] = {"blocks": blocks, "clusters": clustered}
+"""What `least_crossing` chooses from, the first where they are equal."""
+
+MEASURED, RANDOM = "measured", "random"
+
+MAPPINGS = (*CANDIDATES, MEASURED, RANDOM)
+"""Names of mappings."""
+
+LONGEST = 1.25
+"""The longest block of a measured choice, in even shares."""
+
+SAMPLE = 2**16
+"""Most processors of a rank whose ports are looked at."""
+
+
+def open_mapping(name: str, topology: Topology, transport: Local, seed: int = 0) -> Mapping:
+    """The mapping of this name (collective).
+
+    Parameters
+    ----------
+    name : str
+        One of `MAPPINGS`.
+    topology : Topology
+        Whose processors are hosted.
+    transport : Local
+        The ranks that host them.
+    seed : int
+        For a random mapping.
+
+    Raises
+    ------
+    UsageError
+        There is no such mapping.
+    """
+    if name == RANDOM:
+        return scattered(topology, seed)
+    if name == MEASURED:
+        return least_crossing(topology, transport)
+    if name not in CANDIDATES:
+        raise UsageError(f"There is no mapping {name!r}: give one of {', '.join(MAPPINGS)}.")
+    return CANDIDATES[name](topology)
+
+
+def least_crossing(topology: Topology, transport: Local) -> Mapping:
+    """Of `CANDIDATES` the mapping that makes the fewest ports lead to other ranks (collective).
+
+    It is counted on the processors themselves, a sample where a rank has very many. Mappings by
+    which a rank would host much more than its share are left out.
+    """
+    best, fewest = blocks(topology), np.inf
+    for make in CANDIDATES.values():
+        mapping = make(topology)
+        placement = Placement(mapping, transport.rank, transport.size)
+        crossing = transport.sum(np.array([crossing_ports(topology, placement)]))[0]
+        longest = transport.max(np.array([placement.count]))[0]
+        if longest <= LONGEST * -(-topology.size // transport.size) and crossing < fewest:
+            best, fewest = mapping, crossing
+    return best
+
+
+def crossing_ports(topology: Topology, placement: Placement) -> int:
+    """Ports of this rank's processors that lead to other ranks."""
+    stride = -(-placement.count // SAMPLE) or 1
+    nodes = placement.hosted(np.arange(placement.first, placement.first + placement.count, stride))
+    others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
+    owners = placement.owners(others[others >= 0])
+    found = int((owners != placement.rank).sum())
+    return found * placement.count // max(len(nodes), 1)

@@ -1,0 +1,144 @@
+"""Planned steps in which processors send one message each on many ports, and hear many.
+
+A rank keeps a row for each of its processors and for each one elsewhere that they hear. What stays
+on the rank is not moved, and a row goes to another rank once, however many there hear it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.machine.call import goes_unchecked, wired
+
+if TYPE_CHECKING:
+    from mpinet.machine.machine import Machine
+
+Numbers = NDArray[np.int64]
+Ports = tuple[Numbers, Numbers]
+
+
+class Spread:
+    """A step in which messages go both ways over many links; made by `Machine.spread`.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the links.
+    ports : (ndarray of int64, ndarray of int64), optional
+        As in `Machine.spread`.
+
+    Attributes
+    ----------
+    sends : int
+        Messages of this rank's processors in every such step.
+    starts : ndarray of uint64, shape (hosted + 1,)
+        Where the processor of each slot begins in `origins`.
+    origins : ndarray of uint32, shape (sends,)
+        The rows that the processors hear.
+    """
+
+    def __init__(self, machine: Machine, ports: Ports | None = None):
+        self._machine = machine
+        # In an all-port machine that nobody watches there is nothing to check or to write down.
+        unchecked = goes_unchecked(machine)
+        self._plan = None if unchecked else machine.plan(*(ports or _all_wired(machine)))
+        starts, heard = _heard_by_all(machine) if ports is None else _heard_on(machine, *ports)
+        self.sends = len(heard)
+        self.starts = starts.astype(np.uint64)
+        self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
+
+    def _lay_out(self, hearers: Numbers, heard: Numbers) -> None:
+        """Find the rows that are heard, and those that leave this rank.
+
+        Links lead both ways: whom a processor hears elsewhere hears it. Rows from elsewhere are in
+        the order of positions, which is that of ranks, then of slots: the order of the senders.
+        """
+        machine, count = self._machine, self._machine.placement.count
+        rows = machine.slots(heard)
+        away = (rows < 0) | (rows >= count)
+        elsewhere = np.unique(rows[away])
+        rows[away] = count + np.searchsorted(elsewhere, rows[away])
+        self.origins = rows.astype(np.uint32)
+        self._rows = count + len(elsewhere)
+        hearers, owners = hearers[away], machine.placement.owners(heard[away])
+        owners, slots = np.divmod(np.unique(owners * count + hearers), max(count, 1))
+        self._leaving = _in_a_row(slots)
+        self._counts = np.bincount(owners, minlength=machine.transport.size)
+
+    def room(self, *shape: int) -> NDArray[np.uint64]:
+        """Rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
+        return np.zeros((self._rows, *shape), np.uint64)
+
+    def __call__(self, rows: NDArray[np.uint64], word: int = 0) -> int:
+        """Carry the step out (collective).
+
+        Parameters
+        ----------
+        rows : ndarray of uint64, shape (rows, ..)
+            A message of every processor of this rank; what comes from others is written behind.
+        word : int
+            A number that rides along.
+
+        Returns
+        -------
+        int
+            The sum of all ranks' words.
+        """
+        machine, count = self._machine, self._machine.placement.count
+        if self._plan is None:
+            machine.meters.count(1, self.sends)
+        else:
+            self._plan.count()
+        if machine.transport.size == 1:
+            return word
+        leaving = rows[:count][self._leaving]
+        return machine.exchange(
+            leaving, self._counts, word, lambda coming: rows[count : count + coming]
+        ).total
+
+
+def _all_wired(machine: Machine) -> Ports:
+    return wired(machine.topology, machine.nodes)
+
+
+def _heard_by_all(machine: Machine) -> tuple[Numbers, Numbers]:
+    """Whom this rank's processors hear on all their ports, and where each one's begin."""
+    starts = np.empty(machine.placement.count + 1, np.int64)
+    heard = np.empty(machine.wired_ports, np.int64)
+    topology = machine.topology
+    list_neighbors(topology.neighbor.native, topology.params, machine.nodes, starts, heard)
+    return starts, heard
+
+
+def _heard_on(machine: Machine, nodes: Numbers, ports: Numbers) -> tuple[Numbers, Numbers]:
+    """Whom this rank's processors hear on these ports, and where each one's begin."""
+    slots = machine.slots(nodes)
+    by_slot = np.argsort(slots, kind="stable")
+    ports_of = np.bincount(slots, minlength=machine.placement.count)
+    heard = machine.topology.neighbor(nodes[by_slot], ports[by_slot])
+    return np.concatenate([[0], np.cumsum(ports_of)]), heard
+
+
+def _in_a_row(slots: Numbers) -> Numbers | slice:
+    """What selects these slots: a slice where they follow one another."""
+    first = int(slots[0]) if len(slots) else 0
+    follow = np.array_equal(slots, np.arange(first, first + len(slots)))
+    return slice(first, first + len(slots)) if follow else slots
+
+
+@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1])")
+def list_neighbors(neighbor_rule, params, nodes, starts, neighbors):
+    """Write the neighbours of nodes in the order of the ports, and where each node's begin."""
+    neighbor, place = neighbor_rule.call, 0
+    for i in range(nodes.size):
+        starts[i] = place
+        for port in range(params[1]):
+            other = neighbor(nodes[i], port, params)
+            if other >= 0:
+                neighbors[place] = other
+                place += 1
+    starts[nodes.size] = place

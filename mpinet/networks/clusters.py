@@ -1,0 +1,19 @@
+"""Runs of consecutive numbers, as networks have them for clusters (`Topology.clusters`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def runs_around(position: int, lengths: Iterable[int]) -> list[range]:
+    """The runs that a position is in where all of a length follow one another from 0 on.
+
+    Parameters
+    ----------
+    position : int
+        0 or more.
+    lengths : iterable of int
+        The runs' lengths.
+    """
+    begins = [(position - position % length, length) for length in lengths]
+    return [range(begin, begin + length) for begin, length in begins]

@@ -1,0 +1,67 @@
+"""ASCEND and DESCEND: a rank alone knows all that it would do and send."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.transport import Dry
+from mpinet.programs.ascend import run
+from mpinet.programs.operators import Operator
+from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
+from mpinet.programs.schedules import find_schedule
+from mpinet.programs.schedules.exchange import Exchange
+
+
+def rehearse_ascend(
+    machine: Machine,
+    dry: Dry,
+    operator: Operator,
+    kind: str,
+    seed: int = 0,
+    algorithm: str | None = None,
+) -> Rehearsal:
+    """Play a rank's part of an ASCEND or DESCEND program; every number is exact.
+
+    Partners' states are taken for the rank's own, which changes no count and no array's length.
+
+    Parameters
+    ----------
+    machine : Machine
+        On `dry`.
+    operator, kind, seed, algorithm
+        As in `mpinet.programs.ascend.run`.
+
+    Raises
+    ------
+    UsageError
+        Not every dimension is one exchange over a port of its own, within or between whole ranks.
+    """
+    require_rehearsable(machine, "ASCEND")
+    ranks, size = dry.size, machine.topology.size
+    direct = issubclass(find_schedule(machine.topology, algorithm), Exchange)
+    bits = range(size.bit_length() - 1)
+    if not direct or any(machine.swap(bit, 1 << bit) is None for bit in bits):
+        raise UsageError(
+            f"predict knows {kind} by the algorithm exchange where i and i XOR 2^j are neighbours "
+            f"by port j, on 2^k ranks; {machine.topology.name} on {ranks} ranks is no such case."
+        )
+    dry.arrivals = np.copy
+    began = time.process_time()
+    run(machine, operator, kind, seed, algorithm)
+    messages, volume = machine.meters.crossed, machine.meters.crossed_bytes
+    return Rehearsal(
+        rank=dry.rank,
+        ranks=ranks,
+        processors=machine.placement.count,
+        steps=machine.steps,
+        messages=messages,
+        bytes=volume,
+        all_messages=ranks * messages,
+        all_bytes=ranks * volume,
+        partners=int((dry.records_sent > 0).sum()),
+        computing=time.process_time() - began,
+    )

@@ -1,0 +1,214 @@
+"""Broadcast: the schedule's tree is walked from the root, so that a rank knows what comes when."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.placement import owner_of
+from mpinet.machine.transport import Dry
+from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
+from mpinet.programs.broadcast import broadcast, require_algorithm
+from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
+
+Numbers = NDArray[np.int64]
+
+MOST = 2**28
+"""Most processors of a machine whose tree is walked."""
+
+MESSAGE_BYTES = 24
+"""Receiver, port, and the broadcast's content."""
+
+
+def rehearse_broadcast(
+    machine: Machine, dry: Dry, root: int, algorithm: str | None = None
+) -> Rehearsal:
+    """Play a rank's part of a broadcast by a family's schedule; every number is exact.
+
+    Parameters
+    ----------
+    machine : Machine
+        On `dry`.
+    root, algorithm
+        As in `mpinet.programs.broadcast.broadcast`.
+
+    Raises
+    ------
+    UsageError
+        The broadcast has no schedule of known length in which everybody hears once, or the machine
+        is too large to walk all of it.
+    """
+    require_rehearsable(machine, "broadcast")
+    topology = machine.topology
+    name, schedule = require_algorithm(topology, root, algorithm, machine.model)
+    if schedule is None or not schedule.phases or schedule.listen is not None:
+        raise UsageError(
+            f"predict knows broadcasts by a family's schedule of phases; {name} on "
+            f"{topology.name} is none."
+        )
+    if topology.size > MOST:
+        raise UsageError(
+            f"predict walks all of a broadcast's tree: at most {MOST} processors, not "
+            f"{topology.size}."
+        )
+    sent, arrivals = walk_schedule(machine, schedule)
+    dry.arrivals = Told(arrivals)
+    del arrivals
+    began = time.process_time()
+    broadcast(machine, root, algorithm)
+    return Rehearsal(
+        rank=dry.rank,
+        ranks=dry.size,
+        processors=machine.placement.count,
+        steps=schedule.steps,
+        messages=machine.meters.crossed,
+        bytes=machine.meters.crossed_bytes,
+        all_messages=int(sent.sum()),
+        all_bytes=int(sent.sum()) * MESSAGE_BYTES,
+        partners=int((dry.records_sent > 0).sum()),
+        computing=time.process_time() - began,
+    )
+
+
+def walk_schedule(
+    machine: Machine, schedule: Schedule
+) -> tuple[Numbers, dict[int, tuple[Numbers, NDArray[np.int32]]]]:
+    """Walk a schedule's tree from its root.
+
+    Returns
+    -------
+    sent : ndarray of int64, shape (ranks,)
+        Messages that each rank sends to others.
+    arrivals : dict
+        What comes to this rank from others: by step, receivers and ports in the senders' order.
+
+    Raises
+    ------
+    UsageError
+        A processor is informed twice.
+    """
+    placement, topology = machine.placement, machine.topology
+    sent = np.zeros(placement.ranks, np.int64)
+    steps, ports = np.empty((2, placement.count), np.int32)
+    senders, nodes = np.empty((2, placement.count), np.int64)
+    found = walk_tree(
+        schedule.rule.native,
+        topology.neighbor.native,
+        topology.reverse_port.native,
+        schedule.params,
+        topology.params,
+        placement.split,
+        placement.rank,
+        schedule.root,
+        schedule.steps,
+        sent,
+        steps,
+        ports,
+        senders,
+        nodes,
+    )
+    if found < 0:
+        raise UsageError(
+            f"predict knows broadcasts in which everybody hears once; in {schedule.name} on "
+            f"{topology.name} somebody hears twice."
+        )
+    order = np.lexsort((senders[:found], steps[:found]))
+    ends = np.searchsorted(steps[order], np.arange(schedule.steps + 1), side="right")
+    parts = {step: order[ends[step - 1] : ends[step]] for step in range(1, schedule.steps + 1)}
+    return sent, {step: (nodes[at], ports[at]) for step, at in parts.items()}
+
+
+class Told:
+    """The arrivals of a broadcast, each step's once, in the form of the messages that leave.
+
+    Parameters
+    ----------
+    arrivals : dict
+        As of `walk_schedule`; used up.
+    """
+
+    def __init__(self, arrivals: dict[int, tuple[Numbers, NDArray[np.int32]]]):
+        self._arrivals = arrivals
+        self._step = 0
+
+    def __call__(self, records: NDArray[Any]) -> NDArray[Any]:
+        """What comes in the next step; nothing while distances are measured."""
+        if records.dtype.names is None:
+            return records[:0]
+        self._step += 1
+        nodes, ports = self._arrivals.pop(self._step)
+        received = np.zeros(len(nodes), records.dtype)
+        received["node"], received["port"] = nodes, ports
+        return received
+
+
+@kernel(
+    "int64(schedule_rule, port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64, int64, "
+    "int64, int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])"
+)
+def walk_tree(
+    schedule_rule,
+    neighbor_rule,
+    back_rule,
+    params,
+    wiring,
+    split,
+    rank,
+    root,
+    steps,
+    sent,
+    told_steps,
+    told_ports,
+    told_senders,
+    told_nodes,
+):
+    """Walk the tree depth first, a frame for every node between the root and this one.
+
+    A node's children were informed later than itself, so that there are never more frames than
+    steps. Returns the number of arrivals, or -1 if there are more visits than nodes.
+    """
+    ask, neighbor, back = schedule_rule.call, neighbor_rule.call, back_rule.call
+    node, since = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
+    step, port = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
+    last = np.empty(steps + 1, np.int64)
+    node[0], since[0], step[0], port[0], last[0] = root, 0, 0, 0, -1
+    depth, visits, found = 0, 1, 0
+    while depth >= 0:
+        u = node[depth]
+        if port[depth] > last[depth]:
+            step[depth] += 1
+            if step[depth] > steps:
+                depth -= 1
+                continue
+            answer = ask(u, root, since[depth], step[depth], params)
+            port[depth], last[depth] = 0, -1
+            if answer >= 0:
+                port[depth] = answer & (SPAN - 1)
+                last[depth] = port[depth] + (answer >> SPAN_BITS)
+            continue
+        p, t = port[depth], step[depth]
+        port[depth] += 1
+        v = neighbor(u, p, wiring)
+        visits += 1
+        if v < 0 or visits > wiring[0]:
+            return -1
+        sender, receiver = owner_of(u, split), owner_of(v, split)
+        if sender != receiver:
+            sent[sender] += 1
+            if receiver == rank:
+                if found >= told_nodes.size:
+                    return -1
+                told_steps[found], told_ports[found] = t, back(u, p, wiring)
+                told_senders[found], told_nodes[found] = u, v
+                found += 1
+        if t < steps:
+            depth += 1
+            node[depth], since[depth], step[depth] = v, t, t
+            port[depth], last[depth] = 0, -1
+    return found

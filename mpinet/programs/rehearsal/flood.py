@@ -1,0 +1,124 @@
+"""Flooding: a processor hears of it when the shortest way from the root has come to it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.call import wired
+from mpinet.machine.placement import Placement
+from mpinet.machine.transport import Dry
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
+from mpinet.programs.rehearsal.walks import walk
+
+Numbers = NDArray[np.int64]
+
+SAMPLE = 2**16
+"""Processors of the whole machine that are asked how far they are and where their links lead."""
+
+MESSAGE_BYTES = 8
+"""A call is the receiver's number."""
+
+
+def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
+    """Play a rank's part of a flood: every processor joins in at its distance from the root.
+
+    Distances are the lengths of the routing's paths: longer than true where it has no shortest
+    ones, which makes the flood seem to last longer. The last step's processors send nothing.
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port, on `dry`.
+    root : int
+        Where it starts.
+    """
+    require_rehearsable(machine, "flooding")
+    topology, placement = machine.topology, machine.placement
+    routing = shortest_of(topology)
+    some = np.unique(np.linspace(0, topology.size - 1, min(topology.size, SAMPLE)).astype(np.int64))
+    own, others = (
+        walk(topology, routing, placement, len(nodes), partial(_from_root, root, nodes)).hops
+        for nodes in (machine.nodes, some)
+    )
+    steps = int(max(own.max(initial=0), others.max(initial=0)))
+    began = time.process_time()
+    _play(machine, dry, own, steps)
+    seconds = time.process_time() - began
+    away = _links_away(topology, placement, some[others < steps])
+    every = round(away * topology.size / len(some))
+    exact = routing.shortest and len(some) == topology.size
+    return Rehearsal(
+        rank=dry.rank,
+        ranks=dry.size,
+        processors=placement.count,
+        steps=steps,
+        messages=machine.meters.crossed,
+        bytes=machine.meters.crossed_bytes,
+        all_messages=every,
+        all_bytes=every * MESSAGE_BYTES,
+        partners=int((dry.records_sent > 0).sum()),
+        computing=seconds,
+        modelled=() if exact else ("steps", "all_messages", "all_bytes"),
+    )
+
+
+def shortest_of(topology: Topology) -> Routing:
+    """The network's first routing along shortest paths, or its first one.
+
+    Routings whose tables would be too large are passed over.
+
+    Raises
+    ------
+    UsageError
+        None is left.
+    """
+    routings = []
+    for make in topology.routings.values():
+        with suppress(UsageError):
+            routings.append(make())
+    if not routings:
+        raise UsageError(f"predict knows no distances in {topology.name}: it is too large.")
+    return next((one for one in routings if one.shortest), routings[0])
+
+
+def _from_root(root: int, nodes: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """The root, and those of the nodes that have these numbers."""
+    return np.full(len(numbers), root), nodes[numbers]
+
+
+def _play(machine: Machine, dry: Dry, distances: NDArray[np.int32], steps: int) -> None:
+    """The rank's steps, with arrivals for every call that leaves it."""
+    informed = np.zeros(machine.placement.count, bool)
+    for step in range(steps):
+        fresh = machine.nodes[np.flatnonzero(distances == step)]
+        dry.arrivals = Wave(machine.nodes[np.flatnonzero(distances == step + 1)])
+        slots = machine.slots(machine.call(fresh))
+        informed[slots[~informed[slots]]] = True
+
+
+class Wave:
+    """Arrivals of a flood: as many calls as leave, for those who are to be informed next."""
+
+    def __init__(self, following: Numbers):
+        self._following = following
+
+    def __call__(self, called: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of hosted processors."""
+        return np.resize(self._following, len(called) if len(self._following) else 0)
+
+
+def _links_away(topology: Topology, placement: Placement, nodes: Numbers) -> int:
+    """How many ports of these processors lead from one rank to another."""
+    senders, ports = wired(topology, nodes)
+    others = topology.neighbor(senders, ports)
+    return int((placement.owners(others) != placement.owners(senders)).sum())

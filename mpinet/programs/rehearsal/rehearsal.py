@@ -1,0 +1,96 @@
+"""What a rehearsal finds, and the model of a cluster that makes seconds of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+
+CONTROL_BYTES = 32
+"""What a rank tells every other before the messages of a step move (`Mpi.exchange`)."""
+
+COLLECTIVES = 2
+"""Collectives of a step: the counts of the messages, then the messages."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What one rank of a machine does in a program.
+
+    Attributes
+    ----------
+    rank, ranks : int
+        The rank that was played, and of how many.
+    processors : int
+        How many it hosts.
+    steps : int
+        Steps of the machine.
+    messages, bytes : int
+        What the rank sends to processors of other ranks in all steps together.
+    all_messages, all_bytes : int
+        What all ranks send one another.
+    partners : int
+        Other ranks that it sends to.
+    computing : float
+        Seconds of this process for the rank's own part.
+    modelled : tuple of str
+        The attributes that rest on a model of what other ranks do.
+    """
+
+    rank: int
+    ranks: int
+    processors: int
+    steps: int
+    messages: int
+    bytes: int
+    all_messages: int
+    all_bytes: int
+    partners: int
+    computing: float
+    modelled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A model of a cluster: every step costs two collectives, and bytes wait for one another.
+
+    Parameters
+    ----------
+    latency : float
+        Seconds until a message without content is there.
+    bandwidth : float
+        Bytes a second that a rank can send.
+    """
+
+    latency: float
+    bandwidth: float
+
+    def seconds(self, rehearsal: Rehearsal) -> dict[str, float]:
+        """Seconds of a run, by the model.
+
+        ``computing`` is the rank's own; ``latency``: in a step the counts go by way of log2(ranks)
+        others and the messages to each partner, at most once a step; ``transfer``: what the rank
+        sends, with the counts, at full bandwidth. Nothing overlaps.
+        """
+        ranks, steps = rehearsal.ranks, rehearsal.steps
+        rounds = (ranks - 1).bit_length()
+        waits = steps * rounds + min(rehearsal.messages, steps * rehearsal.partners)
+        volume = rehearsal.bytes + steps * CONTROL_BYTES * (ranks - 1)
+        parts = {
+            "computing": rehearsal.computing,
+            "latency": waits * self.latency,
+            "transfer": volume / self.bandwidth,
+        }
+        return {**parts, "total": sum(parts.values())}
+
+
+def require_rehearsable(machine: Machine, what: str) -> None:
+    """Raise `UsageError` where a rank cannot tell what others would send it."""
+    if not machine.topology.links:
+        raise UsageError(f"predict knows {what} on networks of links, not of busses.")
+    if not machine.mapping.contiguous:
+        raise UsageError(
+            f"predict knows {what} where ranks host runs of processors: give --mapping blocks or "
+            "clusters (or measured)."
+        )

@@ -1,0 +1,150 @@
+"""Routing: paths are walked in a sample; what arrives while a rank is played is modelled."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.draws import draw
+from mpinet.errors import UsageError
+from mpinet.machine import Machine, hop
+from mpinet.machine.router import Router
+from mpinet.machine.transport import Dry
+from mpinet.networks.routing import Routing
+from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
+from mpinet.programs.rehearsal.walks import AT_ONCE, walk
+from mpinet.programs.traffic import Traffic
+
+Numbers = NDArray[np.int64]
+
+SAMPLE = 2**20
+"""Most messages whose paths are walked."""
+
+WORD_BYTES = 8
+
+
+def rehearse_route(
+    machine: Machine,
+    dry: Dry,
+    traffic: Traffic,
+    routing: Routing,
+    mode: str = "queued",
+    policy: str = "oldest",
+) -> Rehearsal:
+    """Play a rank's part of a traffic pattern, and walk a sample of all messages' paths.
+
+    How many messages cross is exact where all are walked. The steps are those of the longest path:
+    a message that has to wait takes more. While the rank is played, as many messages come in every
+    step as leave, and are at their targets (`Mirror`).
+
+    Parameters
+    ----------
+    machine : Machine
+        On `dry`.
+    traffic, routing, mode, policy
+        As in `mpinet.programs.route.route`.
+
+    Raises
+    ------
+    UsageError
+        Processors have not all their ports, so that ranks must agree on who goes first.
+    """
+    require_rehearsable(machine, "routing")
+    if machine.model.send is not None or machine.model.half_duplex:
+        raise UsageError("predict knows routing with all ports and full-duplex links.")
+    width = hop.WORDS + routing.words + (policy == "fifo")
+    router = Router(machine, routing, mode, policy)
+    dry.arrivals = Mirror(machine, routing)
+    numbers = traffic.sent_by(machine)
+    router.reserve(len(numbers))
+    began = time.process_time()
+    router.inject_drawn(numbers, traffic.ends, traffic.total)
+    while router.live and router.step():
+        pass
+    seconds = time.process_time() - began
+    count = min(traffic.total, SAMPLE)
+    part = count / traffic.total
+    paths = walk(
+        machine.topology,
+        routing,
+        machine.placement,
+        count,
+        lambda numbers: traffic.ends(_spread(numbers, traffic.total, count)),
+    )
+    hops = paths.hops.sum() / part / dry.size / max(machine.meters.messages, 1)
+    messages = round(int(paths.crossing[dry.rank]) / part)
+    every = round(int(paths.crossing.sum()) / part)
+    return Rehearsal(
+        rank=dry.rank,
+        ranks=dry.size,
+        processors=machine.placement.count,
+        steps=int(paths.hops.max(initial=0)),
+        messages=messages,
+        bytes=messages * width * WORD_BYTES,
+        all_messages=every,
+        all_bytes=every * width * WORD_BYTES,
+        partners=int(paths.partners.sum()),
+        computing=seconds * max(1.0, float(hops)),
+        modelled=("steps", "computing", "memory")
+        if count == traffic.total
+        else ("steps", "messages", "bytes", "partners", "computing", "memory"),
+    )
+
+
+def _spread(numbers: Numbers, total: int, count: int) -> Numbers:
+    """Numbers 0..total-1, one at random in each of `count` parts of that range."""
+    if total == count:
+        return numbers
+    begins = numbers * (total // count)
+    drawn = np.empty_like(numbers)
+    draw_below(numbers, total // count, drawn)
+    return begins + drawn
+
+
+@kernel("void(int64[::1], int64, int64[::1])")
+def draw_below(numbers, limit, drawn):
+    """Draw a number 0..limit-1 for each."""
+    for i in range(numbers.size):
+        drawn[i] = draw(0, numbers[i], 7) % limit
+
+
+class Mirror:
+    """Arrivals that a rank of a routed machine is told: as many as leave it, at their targets.
+
+    Parameters
+    ----------
+    machine : Machine
+        The rank's.
+    routing : Routing
+        Writes the arrivals' headers.
+    """
+
+    def __init__(self, machine: Machine, routing: Routing):
+        self._machine = machine
+        self._routing = routing
+
+    def __call__(self, rows: Numbers) -> Numbers:
+        """Rows as the router exchanges them, at hosted processors and with their own headers."""
+        arrivals = np.zeros_like(rows)
+        for begin in range(0, len(rows), AT_ONCE):
+            self._write(rows[begin : begin + AT_ONCE], arrivals[begin : begin + AT_ONCE])
+        return arrivals
+
+    def _write(self, rows: Numbers, arrivals: Numbers) -> None:
+        """Write the arrivals for these rows."""
+        placement = self._machine.placement
+        nodes = placement.first + np.arange(len(rows)) % placement.count
+        arrivals[:] = rows
+        hop.set_out(
+            self._routing.start.native,
+            self._routing.params,
+            nodes,
+            nodes,
+            hop.high(rows[:, hop.NUMBER]),
+            0,
+            self._routing.words,
+            arrivals,
+        )

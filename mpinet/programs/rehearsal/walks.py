@@ -1,0 +1,138 @@
+"""Walking messages' paths by the routing's rules alone, to see where they cross between ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import kernel
+from mpinet.errors import RoutingError
+from mpinet.machine.placement import Placement, owner_of
+from mpinet.networks.routing import Routing, hop_limit
+from mpinet.networks.topology import Topology
+
+Numbers = NDArray[np.int64]
+
+
+AT_ONCE = 2**16
+"""Paths that are walked, or messages that are made, at a time: they need little memory beside."""
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """Paths from sources to targets.
+
+    Attributes
+    ----------
+    hops : ndarray of int32, shape (k,)
+        The paths' lengths.
+    crossing : ndarray of int64, shape (ranks,)
+        Hops that leave each rank for another.
+    partners : ndarray of bool, shape (ranks,)
+        The ranks that one of them is entered from.
+    """
+
+    hops: NDArray[np.int32]
+    crossing: Numbers
+    partners: NDArray[np.bool_]
+
+
+def walk(
+    topology: Topology,
+    routing: Routing,
+    placement: Placement,
+    count: int,
+    ends: Callable[[Numbers], tuple[Numbers, Numbers]],
+) -> Walks:
+    """Walk from sources to targets, alone on the machine; contiguous blocks.
+
+    Parameters
+    ----------
+    placement : Placement
+        How ranks host processors; the partners are those of its rank.
+    count : int
+        How many paths.
+    ends : callable
+        ``ends(numbers)``: sources and targets of the paths of these numbers, 0..count-1.
+
+    Raises
+    ------
+    RoutingError
+        A path has no end.
+    """
+    hops = np.empty(count, np.int32)
+    crossing = np.zeros(placement.ranks, np.int64)
+    partners = np.zeros(placement.ranks, np.bool_)
+    for begin in range(0, count, AT_ONCE):
+        numbers = np.arange(begin, min(begin + AT_ONCE, count))
+        sources, targets = ends(numbers)
+        lost = walk_paths(
+            topology.neighbor.native,
+            routing.start.native,
+            routing.decide.native,
+            topology.params,
+            routing.params,
+            placement.split,
+            placement.rank,
+            np.ascontiguousarray(sources),
+            np.ascontiguousarray(targets),
+            np.zeros(routing.words, np.int64),
+            hop_limit(topology.size),
+            hops[begin : begin + len(numbers)],
+            crossing,
+            partners,
+        )
+        if lost >= 0:
+            raise RoutingError(
+                f"Routing {routing.name} on {topology.name} does not lead from {sources[lost]} to "
+                f"{targets[lost]}."
+            )
+    return Walks(hops, crossing, partners)
+
+
+@kernel(
+    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64[::1], int64, "
+    "int64[::1], int64[::1], int64[::1], int64, int32[::1], int64[::1], boolean[::1])"
+)
+def walk_paths(
+    neighbor_rule,
+    start_rule,
+    decide_rule,
+    wiring,
+    wayfinding,
+    split,
+    rank,
+    sources,
+    targets,
+    header,
+    limit,
+    hops,
+    crossing,
+    partners,
+):
+    """Walk every path; the first that does not arrive, or -1."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, wayfinding)
+        node, owner, made = sources[i], owner_of(sources[i], split), 0
+        port = decide(node, header, wayfinding)
+        while port >= 0:
+            node = neighbor(node, port, wiring)
+            if node < 0 or made >= limit:
+                return i
+            made += 1
+            other = owner_of(node, split)
+            if other != owner:
+                crossing[owner] += 1
+                if owner == rank:
+                    partners[other] = True
+            owner = other
+            port = decide(node, header, wayfinding)
+        if node != targets[i]:
+            return i
+        hops[i] = made
+    return -1

@@ -1,0 +1,75 @@
+"""Compiled code: made at the first launch, for all parameters; every later launch only loads it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+LAUNCH = """
+import json, sys, time
+from numba.core.event import install_recorder
+from mpinet.cli.session import Session
+from mpinet.compiled import Compiled
+
+seconds, jit = [], Compiled._jit
+
+
+def timed(function, signature):
+    began = time.process_time()
+    native = jit(function, signature)
+    seconds.append(time.process_time() - began)
+    return native
+
+
+Compiled._jit = timed
+with install_recorder("numba:compile") as compiled, install_recorder("numba:run_pass") as passes:
+    statuses = [Session([*line.split(), "--json"]).run() for line in sys.argv[1:]]
+told = {"statuses": statuses, "seconds": seconds}
+told |= {"compiled": len(compiled.buffer), "passes": len(passes.buffer)}
+print(json.dumps(told))
+"""
+"""Runs the commands of its arguments, then tells how often Numba compiled, and how many
+seconds every compiled function took to be there."""
+
+FIRST = (
+    "route torus:4x4x4 --paths",
+    "route torus:4x4x4 --pairs random:10000",
+    "broadcast torus:4x4x4",
+    "ascend torus:4x4x4 --operator sum",
+    "flood torus:4x4x4",
+)
+SECOND = (
+    "route torus:3x5 --paths --seed 3",
+    "route torus:3x5 --pairs random:9000",
+    "broadcast torus:3x5 --root 7",
+    "ascend torus:8x2 --operator sum",
+    "flood torus:3x5",
+)
+"""The same commands with other parameters. From 8192 messages on the router compiles rules into
+its loops; some go to their own processor."""
+
+
+def launched(cache: Path, commands: tuple[str, ...]) -> dict[str, list[float]]:
+    """What a fresh process with this cache tells about itself."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCH, *commands], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    told: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    assert told["statuses"] == [0] * len(commands), done.stderr
+    return told
+
+
+def test_a_second_launch_with_other_parameters_compiles_nothing(tmp_path: Path) -> None:
+    first = launched(tmp_path, FIRST)
+    files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
+    assert first["compiled"] > 20 and first["passes"] > 20 and len(files) > 30
+    second = launched(tmp_path, SECOND)
+    assert (second["compiled"], second["passes"]) == (0, 0)
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")} == files
+    assert len(second["seconds"]) > 15
+    assert median(second["seconds"]) < 0.05 < median(first["seconds"])
