@@ -48,13 +48,11 @@ LONG_UNIT_TESTS = [
 ]
 
 LOCKS = "looks into the table in which mpi4py itself keeps locks"
-COPIES = "pickles a function of a module that each processor has imported anew"
 KNOWN_TO_FAIL = {
     "test_p2p_obj.TestP2PObjSelf.testCommLock": LOCKS,
     "test_p2p_obj.TestP2PObjWorld.testCommLock": LOCKS,
     "test_p2p_obj.TestP2PObjSelfDup.testCommLock": LOCKS,
     "test_p2p_obj.TestP2PObjWorldDup.testCommLock": LOCKS,
-    "test_op.TestOp.testPickleUserDefined": COPIES,
 }
 """Tests that fail, each with the reason."""
 

@@ -112,7 +112,7 @@ class BufferMessages(Membership):
     @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Begin to receive into memory."""
-        return self._begin_receive(_incoming(buf, source), source, tag)
+        return self._begin_receive(_incoming(buf, source, kept=True), source, tag)
 
     @call
     def Isendrecv(
@@ -126,7 +126,7 @@ class BufferMessages(Membership):
     ) -> Request:
         """Begin to send memory, and to receive into other memory."""
         body = _body(sendbuf, dest)
-        buffer = _incoming(recvbuf, source)
+        buffer = _incoming(recvbuf, source, kept=True)
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
 
     @call
@@ -139,7 +139,7 @@ class BufferMessages(Membership):
         recvtag: int = ANY_TAG,
     ) -> Request:
         """Begin to send memory, and to receive into the same."""
-        buffer = _incoming(buf, dest if source == PROC_NULL else source)
+        buffer = _incoming(buf, dest if source == PROC_NULL else source, kept=True)
         body = b"" if buffer is None else buffer.read()
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
 
@@ -169,7 +169,7 @@ class BufferMessages(Membership):
     @call
     def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
         """A receive into memory, to be started."""
-        buffer = _incoming(buf, source)
+        buffer = _incoming(buf, source, kept=True)
         return Prequest.repeating(partial(self._begin_receive, buffer, source, tag))
 
     # ---- steps of the above
@@ -221,9 +221,12 @@ def _outgoing(buf: Any, dest: int) -> Buffer | None:
     return None if dest == PROC_NULL else Buffer(buf)
 
 
-def _incoming(buf: Any, source: int) -> Buffer | None:
-    """The memory that is received into; None from `PROC_NULL`."""
-    return None if source == PROC_NULL else Buffer(buf, writable=True)
+def _incoming(buf: Any, source: int, kept: bool = False) -> Buffer | None:
+    """The memory that is received into, later if it is `kept`; None from `PROC_NULL`."""
+    if source == PROC_NULL:
+        return None
+    buffer = Buffer(buf, writable=True)
+    return buffer.kept() if kept else buffer
 
 
 def _body(buf: Any, dest: int) -> bytes:

@@ -122,6 +122,12 @@ class Buffer:
         one.nbytes = count * datatype.size
         return one
 
+    def kept(self) -> Buffer:
+        """The same memory, also when the caller has freed its datatype."""
+        if self.datatype.is_predefined:
+            return self
+        return KeptBuffer.at(self._memory, self._offset, self.count, self.datatype.Dup())
+
     def after(self, elements: int) -> Buffer:
         """As many elements again, so many elements further on."""
         offset = self._offset + elements * self.datatype.extent
@@ -184,6 +190,16 @@ class Buffer:
         self.count = index(count)
         if self.count < 0:
             raise ValueError(f"message: negative count {self.count}")
+
+
+class KeptBuffer(Buffer):
+    """Memory with a datatype of its own."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        if not REAL.Is_finalized():
+            self.datatype.Free()
 
 
 class Blocks:

@@ -176,7 +176,7 @@ class Message:
     @call
     def Irecv(self, buf: Any) -> Request:
         """Begin to receive it into memory."""
-        return Request.of(HAPPENED, self._put(buf))
+        return Request.of(HAPPENED, self._put(buf, kept=True))
 
     @call
     def recv(self, status: Any = None) -> Any:
@@ -204,9 +204,11 @@ class Message:
             one._received = probe
         return one
 
-    def _put(self, buf: Any) -> Any:
-        """What puts it into memory."""
+    def _put(self, buf: Any, kept: bool = False) -> Any:
+        """What puts it into memory, later if it is `kept`."""
         buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
+        if kept and buffer is not None:
+            buffer = buffer.kept()
         return partial(put, self._give(), buffer)
 
     def _give(self) -> Receive | None:

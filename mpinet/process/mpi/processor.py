@@ -8,6 +8,7 @@ from typing import Any
 from mpinet.process.mpi.accounts import Account
 from mpinet.process.mpi.events import Event
 from mpinet.process.mpi.matching import Posted, Unexpected
+from mpinet.process.mpi.private import Own
 
 
 class Processor:
@@ -31,10 +32,10 @@ class Processor:
         Its receives that wait, other than the one it waits for itself.
     unexpected : Unexpected or None
         Messages that no receive has waited for.
-    said : list of (bool, str) or None
-        What it has printed in this round: whether to the standard error, and the text.
     kept : dict
         What communicators keep for it: how many it has made of each, attributes, buffers.
+    own : Own or None
+        Modules and random numbers of its own.
     """
 
     __slots__ = (
@@ -43,8 +44,8 @@ class Processor:
         "id",
         "kept",
         "main",
+        "own",
         "posted",
-        "said",
         "since",
         "thread",
         "unexpected",
@@ -59,8 +60,8 @@ class Processor:
         self.awaited: Event | tuple[Event, ...] | None = None
         self.posted: Posted | None = None
         self.unexpected: Unexpected | None = None
-        self.said: list[tuple[bool, str]] | None = None
         self.kept: dict[Any, Any] | None = None
+        self.own: Own | None = None
 
     def remembered(self) -> dict[Any, Any]:
         """What communicators keep for it."""

@@ -17,6 +17,7 @@ from mpinet.process.mpi.atend import at_end_of_processors, call_last
 from mpinet.process.mpi.calls import running
 from mpinet.process.mpi.module import emulated
 from mpinet.process.mpi.outcome import Outcome, outcome
+from mpinet.process.mpi.private import own_random_numbers
 from mpinet.process.mpi.processor import Processor
 from mpinet.process.mpi.source import Source
 from mpinet.process.mpi.streams import streams
@@ -90,6 +91,7 @@ def run_script(
         _interpreter(whole.folder),
         at_end_of_processors(),
         emulated(world),
+        own_random_numbers(world),
         streams(world),
     ):
         world.run(program, watch)

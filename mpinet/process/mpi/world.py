@@ -24,6 +24,7 @@ from mpinet.process.mpi.events import Arrival, Completion, Event, Matching, Rece
 from mpinet.process.mpi.matching import Posted, Unexpected
 from mpinet.process.mpi.message import Message
 from mpinet.process.mpi.network import Network
+from mpinet.process.mpi.private import Privacy
 from mpinet.process.mpi.processor import Processor, Strand
 from mpinet.process.mpi.trees import Pattern, Trees
 
@@ -98,7 +99,9 @@ class World:
         self._closed = False
 
     def run(
-        self, program: Callable[[Processor], None], watch: Callable[[int], None] = lambda step: None
+        self,
+        program: Callable[[Processor], None],
+        watch: Callable[[int], None] = lambda step: None,
     ) -> None:
         """Let all processors run a program to its end (collective).
 
@@ -119,6 +122,7 @@ class World:
         self._ready = [one for one in self.processors if one is not None]
         for processor in self._ready:
             processor.thread = greenlet(partial(self._live, processor, program), self._hub)
+        self._privacy = Privacy()
         main = sys.modules["__main__"]
         try:
             while self._round():
@@ -131,14 +135,18 @@ class World:
 
     def _round(self) -> bool:
         """Let processors go on, and the machine make a step; whether there is more to do."""
-        modules = sys.modules
+        modules, privacy = sys.modules, self._privacy
         while self._ready:
             ready, self._ready = self._ready, []
             for processor in ready:
                 self.current = processor
                 if processor.main is not None:
                     modules["__main__"] = processor.main
+                if processor.own is not None:
+                    processor.own.enter()
                 processor.thread.switch()
+                if processor.own is not None or len(modules) != privacy.present:
+                    privacy.leave(processor)
         sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
             self.network.unsent,
             self.network.under_way,

@@ -5,7 +5,6 @@
 
 import sys
 import unittest
-from pathlib import Path
 
 from mpi4py import MPI
 
@@ -34,14 +33,9 @@ def wanted(suite: unittest.TestSuite, left_out: set[str]) -> unittest.TestSuite:
 
 
 def imported(folder: str, name: str) -> unittest.TestSuite:
-    """The tests of a module or class, without those of arrays on a GPU.
-
-    Emulated processors must not share what these modules keep in variables: each has its own.
-    """
+    """The tests of a module or class, without those of arrays on a GPU."""
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    for file in Path(folder).glob("*.py"):
-        sys.modules.pop(file.stem, None)
     arrays = __import__("arrayimpl")
     arrays.ArrayBackends[:] = [one for one in arrays.ArrayBackends if one.backend != "numba"]
     return unittest.defaultTestLoader.loadTestsFromName(name)
