@@ -14,8 +14,8 @@ from mpinet.networks.topology import Topology
 from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
-    from mpinet.process.mpi.accounts import Account
     from mpinet.process.mpi.source import Source
+    from mpinet.process.mpi.world.accounts import Account
 
 PATTERNS = ("tree", "exchange", "binomial", "direct")
 """What collectives can be told to use."""
@@ -102,7 +102,7 @@ class Exec(Job):
     def run(self, transport: Any, watch: Any) -> Any:
         """Run it."""
         from mpinet.process.mpi.script import run_script
-        from mpinet.process.mpi.trees import Pattern
+        from mpinet.process.mpi.world.trees import Pattern
 
         options = self._options
         machine = make_machine(options, self._network, transport)

@@ -8,9 +8,9 @@ import sys
 from typing import Any
 
 from mpinet.errors import UsageError
-from mpinet.process.mpi.calls import running
-from mpinet.process.mpi.processor import Processor
 from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.world.calls import running
+from mpinet.process.mpi.world.processor import Processor
 
 STEP = 1e-6
 """Seconds of a step of the machine."""

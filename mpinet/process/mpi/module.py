@@ -9,8 +9,10 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from mpinet.process.mpi import attached, beside, environment, errhandlers
-from mpinet.process.mpi.communicator import (
+from mpinet.process.mpi import environment
+from mpinet.process.mpi.collectives.operators import PREDEFINED, Op
+from mpinet.process.mpi.communicators import beside, errhandlers
+from mpinet.process.mpi.communicators.communicator import (
     Cartcomm,
     Comm,
     Distgraphcomm,
@@ -21,14 +23,14 @@ from mpinet.process.mpi.communicator import (
     own,
     whole,
 )
-from mpinet.process.mpi.errhandlers import Errhandler
-from mpinet.process.mpi.groups import GROUP_EMPTY, GROUP_NULL, Group
-from mpinet.process.mpi.messages import MESSAGE_NO_PROC, MESSAGE_NULL, Message
-from mpinet.process.mpi.operators import PREDEFINED, Op
+from mpinet.process.mpi.communicators.errhandlers import Errhandler
+from mpinet.process.mpi.communicators.groups import GROUP_EMPTY, GROUP_NULL, Group
+from mpinet.process.mpi.messages import attached
+from mpinet.process.mpi.messages.matched import MESSAGE_NO_PROC, MESSAGE_NULL, Message
+from mpinet.process.mpi.messages.requests import REQUEST_NULL, Grequest, Prequest, Request
 from mpinet.process.mpi.real import REAL
 from mpinet.process.mpi.refusals import RefusedModule, refuse_rest, refused, refusing
-from mpinet.process.mpi.requests import REQUEST_NULL, Grequest, Prequest, Request
-from mpinet.process.mpi.world import World
+from mpinet.process.mpi.world.world import World
 
 LOCAL_CLASSES = (
     "BottomType",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.process.mpi.accounts import Account, books, union
-from mpinet.process.mpi.world import World
+from mpinet.process.mpi.world.accounts import Account, books, union
+from mpinet.process.mpi.world.world import World
 from mpinet.process.values import from_bytes, to_bytes
 
 NAMED = 10

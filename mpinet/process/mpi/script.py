@@ -13,16 +13,16 @@ from typing import TextIO
 
 from mpinet.machine import Machine
 from mpinet.process.mpi import source
-from mpinet.process.mpi.atend import at_end_of_processors, call_last
-from mpinet.process.mpi.calls import running
 from mpinet.process.mpi.module import emulated
 from mpinet.process.mpi.outcome import Outcome, outcome
-from mpinet.process.mpi.private import own_random_numbers
-from mpinet.process.mpi.processor import Processor
 from mpinet.process.mpi.source import Source
-from mpinet.process.mpi.streams import streams
-from mpinet.process.mpi.trees import Pattern
-from mpinet.process.mpi.world import World
+from mpinet.process.mpi.world.atend import at_end_of_processors, call_last
+from mpinet.process.mpi.world.calls import running
+from mpinet.process.mpi.world.private import own_random_numbers
+from mpinet.process.mpi.world.processor import Processor
+from mpinet.process.mpi.world.streams import streams
+from mpinet.process.mpi.world.trees import Pattern
+from mpinet.process.mpi.world.world import World
 from mpinet.process.running import rare_collections
 
 

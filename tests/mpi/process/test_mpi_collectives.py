@@ -14,7 +14,7 @@ from mpinet.cli.commands import module_of, parse
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
 from mpinet.process.mpi.script import run_script
-from mpinet.process.mpi.trees import Pattern
+from mpinet.process.mpi.world.trees import Pattern
 from mpinet.programs.broadcast import broadcast
 
 PRELUDE = """

@@ -12,7 +12,7 @@ import mpinet
 from mpinet.errors import ProgramError
 from mpinet.process.mpi.module import stand_in
 from mpinet.process.mpi.real import REAL
-from mpinet.process.mpi.world import World
+from mpinet.process.mpi.world.world import World
 
 NETWORKS = ["hypercube:3", "torus:3x3", "ring:7"]
 
@@ -578,7 +578,7 @@ def test_nothing_of_the_real_mpi_that_could_communicate_is_left():
 
 def standing_in(world):
     """The stand-in module of a run."""
-    from mpinet.process.mpi.calls import running
+    from mpinet.process.mpi.world.calls import running
 
     running.world = world
     return stand_in()

@@ -14,7 +14,7 @@ from typing import Any
 from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.collectives.bodies import Bundle, Fold, Part
 from mpinet.process.mpi.collectives.collective import Collective
-from mpinet.process.mpi.intercommunicator import RemoteCalls
+from mpinet.process.mpi.communicators.intercommunicator import RemoteCalls
 from mpinet.process.mpi.real import PROC_NULL, REAL
 
 

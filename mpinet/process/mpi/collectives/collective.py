@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpinet.process.mpi.calls import running
 from mpinet.process.mpi.collectives.shapes import Binomial, Own, Shape, Star
-from mpinet.process.mpi.contexts import COLLECTIVES
-from mpinet.process.mpi.members import Members
-from mpinet.process.mpi.membership import Membership
+from mpinet.process.mpi.communicators.members import Members
+from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.real import REAL
-from mpinet.process.mpi.trees import Pattern
-from mpinet.process.mpi.world import World
+from mpinet.process.mpi.world.calls import running
+from mpinet.process.mpi.world.contexts import COLLECTIVES
+from mpinet.process.mpi.world.trees import Pattern
+from mpinet.process.mpi.world.world import World
 
 OBJECTS = "barrier bcast gather scatter allgather alltoall reduce allreduce scan exscan".split()
 """Collectives of Python objects."""

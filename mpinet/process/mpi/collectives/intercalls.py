@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mpinet.process.mpi.calls import call
 from mpinet.process.mpi.collectives import between, interplans
 from mpinet.process.mpi.collectives.between import Between, require_remote_root
 from mpinet.process.mpi.collectives.objects import ObjectCollectives, Operator, dumped
-from mpinet.process.mpi.intercommunicator import RemoteCalls
-from mpinet.process.mpi.objects import dumps, loads
-from mpinet.process.mpi.operators import SUM
+from mpinet.process.mpi.collectives.operators import SUM
+from mpinet.process.mpi.communicators.intercommunicator import RemoteCalls
+from mpinet.process.mpi.messages.objects import dumps, loads
 from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.world.calls import call
 
 
 class InterCollectives(RemoteCalls, ObjectCollectives):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
-from mpinet.process.mpi.buffers import Blocks, Buffer
 from mpinet.process.mpi.collectives import between
 from mpinet.process.mpi.collectives.between import Between, require_remote_root
+from mpinet.process.mpi.collectives.operators import Op, require_alike
 from mpinet.process.mpi.collectives.plans import (
     Reduction,
     integers,
@@ -16,8 +16,8 @@ from mpinet.process.mpi.collectives.plans import (
     told_counts,
     write,
 )
-from mpinet.process.mpi.intercommunicator import RemoteCalls
-from mpinet.process.mpi.operators import Op, require_alike
+from mpinet.process.mpi.communicators.intercommunicator import RemoteCalls
+from mpinet.process.mpi.messages.buffers import Blocks, Buffer
 from mpinet.process.mpi.real import REAL
 
 Plan: TypeAlias = Callable[[Between], None]

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mpinet.process.mpi.calls import call, running
+from mpinet.process.mpi.collectives.operators import SUM, Op
 from mpinet.process.mpi.collectives.planned import PlannedCollectives
 from mpinet.process.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
-from mpinet.process.mpi.operators import SUM, Op
-from mpinet.process.mpi.requests import Request
+from mpinet.process.mpi.messages.requests import Request
+from mpinet.process.mpi.world.calls import call, running
 
 
 class BegunCollectives(PlannedCollectives):

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mpinet.process.mpi.calls import call
 from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.collectives.bodies import Fold, Part
 from mpinet.process.mpi.collectives.collective import Collective, require_root
-from mpinet.process.mpi.membership import Membership
-from mpinet.process.mpi.objects import dumps, loads
-from mpinet.process.mpi.operators import SUM, Op
+from mpinet.process.mpi.collectives.operators import SUM, Op
+from mpinet.process.mpi.communicators.membership import Membership
+from mpinet.process.mpi.messages.objects import dumps, loads
 from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.world.calls import call
 
 Operator: TypeAlias = Op | Callable[[Any, Any], Any]
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mpinet.process.mpi.calls import call
 from mpinet.process.mpi.collectives.nonblocking import BegunCollectives
+from mpinet.process.mpi.collectives.operators import SUM, Op
 from mpinet.process.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
-from mpinet.process.mpi.operators import SUM, Op
+from mpinet.process.mpi.messages.requests import Prequest
 from mpinet.process.mpi.real import REAL
-from mpinet.process.mpi.requests import Prequest
+from mpinet.process.mpi.world.calls import call
 
 INFO_NULL = REAL.INFO_NULL
 

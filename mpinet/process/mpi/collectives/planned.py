@@ -6,7 +6,7 @@ from typing import Any
 
 from mpinet.process.mpi.collectives import plans
 from mpinet.process.mpi.collectives.collective import Collective
-from mpinet.process.mpi.membership import Membership
+from mpinet.process.mpi.communicators.membership import Membership
 
 
 class PlannedCollectives(Membership):

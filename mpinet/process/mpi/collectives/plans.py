@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mpinet.process.mpi.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
 from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.collectives.bodies import Fold, Part
 from mpinet.process.mpi.collectives.collective import Collective, require_root
+from mpinet.process.mpi.collectives.operators import Op, require_alike
+from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.constants import instance_of
-from mpinet.process.mpi.membership import Membership
-from mpinet.process.mpi.operators import Op, require_alike
+from mpinet.process.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
 from mpinet.process.mpi.real import REAL
 
 Plan: TypeAlias = Callable[[Collective], None]

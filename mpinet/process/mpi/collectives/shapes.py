@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mpinet.process.mpi.members import Members
-from mpinet.process.mpi.trees import Tree
+from mpinet.process.mpi.communicators.members import Members
+from mpinet.process.mpi.world.trees import Tree
 
 
 class Shape(Protocol):

@@ -1,0 +1,1 @@
+"""Communicators: members, groups, contexts, topologies, what is asked of them."""

@@ -1,0 +1,717 @@
+"""Communicators as scripts see them, and how they are made from one another."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import index as integer
+from typing import Any, NoReturn
+
+from mpinet.process.mpi.collectives import Collectives, algorithms
+from mpinet.process.mpi.collectives.intercalls import InterCollectives
+from mpinet.process.mpi.communicators.agreement import (
+    among,
+    named,
+    origin,
+    packed,
+    turn,
+    unpacked,
+    wishes,
+)
+from mpinet.process.mpi.communicators.attributes import Attributes
+from mpinet.process.mpi.communicators.cartesian import CartesianCalls, Grid, Periods
+from mpinet.process.mpi.communicators.errhandlers import Errhandler, ErrorHandling
+from mpinet.process.mpi.communicators.graphs import (
+    Graph,
+    GraphCalls,
+    Neighborhood,
+    NeighborhoodCalls,
+    Weights,
+    edges_of,
+    neighborhoods,
+)
+from mpinet.process.mpi.communicators.groups import Caller, Group
+from mpinet.process.mpi.communicators.inquiries import Inquiries
+from mpinet.process.mpi.communicators.intercommunicator import (
+    between,
+    by_color,
+    chosen,
+    from_groups,
+    side_name,
+)
+from mpinet.process.mpi.communicators.members import Members, members_of
+from mpinet.process.mpi.communicators.neighbors import NeighborCollectives
+from mpinet.process.mpi.communicators.opening import (
+    constant,
+    enter,
+    equipped,
+    face,
+    opened,
+    opened_for_member,
+    placed,
+)
+from mpinet.process.mpi.constants import instance_of, serialized
+from mpinet.process.mpi.messages.attached import AttachedBuffers
+from mpinet.process.mpi.messages.matched import Probes
+from mpinet.process.mpi.messages.memory import BufferMessages
+from mpinet.process.mpi.messages.objects import ObjectMessages
+from mpinet.process.mpi.messages.requests import Request
+from mpinet.process.mpi.real import REAL, UNDEFINED
+from mpinet.process.mpi.world.calls import call, running
+from mpinet.process.mpi.world.contexts import AGREEMENTS, GROUPS, PAIRS, PARTS, SELF, WORLD
+from mpinet.process.mpi.world.failure import Aborted
+
+CONSTANTS = {WORLD: "COMM_WORLD", SELF: "COMM_SELF"}
+"""MPI's own communicators by their contexts."""
+
+RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
+"""The hint that names a kind of hardware to split by, and the kind that every machine has."""
+
+
+class Comm(
+    ObjectMessages,
+    BufferMessages,
+    Probes,
+    AttachedBuffers,
+    Inquiries,
+    Attributes,
+    ErrorHandling,
+    Collectives,
+    REAL.Comm,  # type: ignore[misc]
+):
+    """A communicator, as `mpi4py.MPI.Comm`.
+
+    The real communicator below it is that of this process alone: it serves mpi4py's packing and
+    nothing else. The null communicator lacks everything that rests on a context.
+    """
+
+    __module__ = REAL.__name__
+
+    _constant = False
+
+    def __new__(cls, comm: Comm | None = None) -> Comm:
+        """The null communicator, or another face of a communicator."""
+        if comm is None or not instance_of(Comm, comm):
+            null: Comm = REAL.Comm.__new__(cls)
+            return null
+        cls._require(comm)
+        one: Comm = face(cls, comm._context)
+        return one
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        """Raise an error unless a communicator may have a face of this class."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("_context", "_group", "_others"):
+            raise REAL.Exception(REAL.ERR_COMM)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __bool__(self) -> bool:
+        return "_context" in self.__dict__
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comm):
+            return NotImplemented
+        return self.handle == other.handle
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        if not self:
+            return serialized(self, "COMM_NULL")
+        return serialized(self, CONSTANTS.get(self._name_of_context, ""))
+
+    def Get_name(self) -> str:
+        """Its name."""
+        return super().Get_name() if self else "MPI_COMM_NULL"
+
+    # ---- from it
+
+    @call
+    def Dup(self, info: Any = None) -> Any:
+        """A communicator of the same members, with what attributes let it have."""
+        made = self._duplicate()
+        made.Set_info(info or self._holding.info)
+        return made
+
+    @call
+    def Dup_with_info(self, info: Any) -> Any:
+        """A communicator of the same members, with hints."""
+        made = self._duplicate()
+        made.Set_info(info)
+        return made
+
+    @call
+    def Clone(self) -> Any:
+        """A communicator of the same members."""
+        return self._duplicate()
+
+    @call
+    def Idup(self, info: Any = None) -> tuple[Any, Request]:
+        """Begin to make a communicator of the same members."""
+        made = REAL.Comm.__new__(type(self), REAL.COMM_SELF)
+        name = self._naming()
+
+        def work() -> None:
+            enter(made, name(), self._groups)
+            self._inherit(made)
+            made.Set_info(info or self._holding.info)
+
+        return made, Request.of(running.world.begin(work))
+
+    @call
+    def Idup_with_info(self, info: Any) -> tuple[Any, Request]:
+        """Begin to make a communicator of the same members, with hints."""
+        return self.Idup(info)
+
+    def _duplicate(self) -> Any:
+        """A communicator of the same members."""
+        made = opened(type(self), self._naming()(), self._groups)
+        self._inherit(made)
+        return made
+
+    def _naming(self) -> Callable[[], Hashable]:
+        """The next agreement on a name; called, it gives the name."""
+        part = turn(self)
+        return lambda: (*origin(part), 0)
+
+    def _groups(self) -> tuple[Members, ...]:
+        """The group; of an intercommunicator both."""
+        groups: tuple[Members, ...] = running.world.contexts.place(self._context).groups
+        return groups
+
+    def _inherit(self, made: Comm) -> None:
+        """Give a duplicate what it is to have."""
+        holding = made._holding
+        holding.topology = self._holding.topology
+        holding.errhandler = self._holding.errhandler
+        self._copy_to(holding)
+
+    @call
+    def Create(self, group: Group) -> Any:
+        """A communicator of a group of the members; the null one for all others."""
+        members = group._all
+        name = (*origin(turn(self)), members.members[0] if members.members else UNDEFINED)
+        return opened_for_member(Intracomm, name, members)
+
+    @call
+    def Split(self, color: int = 0, key: int = 0) -> Any:
+        """A communicator of the members who give the same color, by key.
+
+        Parameters
+        ----------
+        color : int
+            0 or more; `UNDEFINED` for none.
+        key : int
+            Orders the members; those with the same key keep their order.
+        """
+        _require_color(color)
+        agreed, rows = wishes(turn(self), (color, key))
+        if color == UNDEFINED:
+            return Intracomm()
+        group = self._group
+        return opened(Intracomm, (*agreed, color), lambda: (chosen(group, rows, color),))
+
+    @call
+    def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
+        """A communicator of the members who share a kind of hardware.
+
+        Processors of a message-passing machine share memory with nobody: each is alone. Of other
+        hardware nothing is known, which MPI lets be told by the null communicator. As nobody has
+        to be asked, no message is sent.
+        """
+        return opened_alone() if self._shares_memory(split_type, info) else Intracomm()
+
+    def _shares_memory(self, split_type: int, info: Any) -> bool:
+        """Whether a call splits by shared memory.
+
+        Raises
+        ------
+        Exception
+            There is no such type.
+        """
+        guided = (REAL.COMM_TYPE_HW_GUIDED, REAL.COMM_TYPE_RESOURCE_GUIDED)
+        known = (*guided, REAL.COMM_TYPE_SHARED, REAL.COMM_TYPE_HW_UNGUIDED, UNDEFINED)
+        if split_type not in known:
+            raise REAL.Exception(REAL.ERR_ARG)
+        if split_type in guided:
+            return bool(info) and info.Get(RESOURCE) == SHARED_MEMORY
+        return bool(split_type == REAL.COMM_TYPE_SHARED)
+
+    # ---- its end
+
+    def Free(self) -> None:
+        """Let it be the null communicator; no message is needed for that."""
+        if self._name_of_context in CONSTANTS:
+            raise REAL.Exception(REAL.ERR_COMM)
+        self._delete_all()
+        running.world.contexts.close(self._context)
+        running.world.current.remembered().pop(self._context, None)
+        self.__dict__.clear()
+
+    Disconnect = Free
+
+    def free(self) -> None:
+        """Let it be the null communicator, if it is no constant."""
+        if not self or self._constant:
+            return
+        if self._name_of_context in CONSTANTS:
+            self.__dict__.clear()
+        else:
+            self.Free()
+
+    @call
+    def Abort(self, errorcode: int = 0) -> NoReturn:
+        """End the run of all processors."""
+        raise Aborted(errorcode)
+
+    @classmethod
+    def Get_parent(cls) -> Intercomm:
+        """The null communicator: no script has been started by another one."""
+        return Intercomm()
+
+    # ---- numbers that stand for it
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null communicator."""
+        return self._context // PARTS + 1 if self else 0
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Any:
+        """The communicator that a number stands for."""
+        return known_as((handle - 1) * PARTS) if handle else Comm()
+
+    def toint(self) -> int:
+        """A number that stands for it on this processor; 0 for the null communicator."""
+        return self.handle
+
+    py2f = toint
+
+    @classmethod
+    def fromint(cls, arg: int, /) -> Any:
+        """The communicator that a number stands for."""
+        return cls.fromhandle(arg)
+
+    f2py = fromint
+
+
+class Intracomm(Comm):
+    """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        if comm.Is_inter():
+            raise TypeError("expecting an intracommunicator")
+
+    @call
+    def Create_group(self, group: Group, tag: int = 0) -> Any:
+        """A communicator of a group of the members, who alone call.
+
+        Parameters
+        ----------
+        group : Group
+            The group.
+        tag : int
+            Tells apart groups that have processors in common.
+        """
+        members = group._all
+        if members.rank_of(running.world.current.id) == UNDEFINED:
+            return Intracomm()
+        part = among(members, self._context + GROUPS, tag)
+        return opened(Intracomm, (*origin(part), 0), lambda: (members,))
+
+    @classmethod
+    @call
+    def Create_from_group(
+        cls,
+        group: Group,
+        stringtag: str = "org.mpi4py",
+        info: Any = REAL.INFO_NULL,
+        errhandler: Errhandler | None = None,
+    ) -> Any:
+        """A communicator of a group, who alone call.
+
+        Parameters
+        ----------
+        group : Group
+            The group.
+        stringtag : str
+            Tells apart groups that have processors in common.
+        info : Info
+            Hints.
+        errhandler : Errhandler, optional
+            The communicator's error handler.
+        """
+        members = group._all
+        place = running.world.contexts.number((("groups", stringtag), PAIRS))
+        name = (*origin(among(members, place + AGREEMENTS, 0)), 0)
+        return equipped(opened(Intracomm, name, lambda: (members,)), info, errhandler)
+
+    @call
+    def Create_intercomm(
+        self, local_leader: int, peer_comm: Intracomm, remote_leader: int, tag: int = 0
+    ) -> Any:
+        """A communicator between this one's members and another's.
+
+        Parameters
+        ----------
+        local_leader : int
+            Rank of the one who speaks for this communicator's members.
+        peer_comm : Intracomm
+            A communicator of both leaders; only leaders need it.
+        remote_leader : int
+            Rank in it of the one who speaks for the others.
+        tag : int
+            Tells apart messages of several such calls between the same leaders.
+        """
+        self._processor(local_leader)
+        agreed, sides = between(self, local_leader, peer_comm, remote_leader, tag)
+        group = self._group
+
+        def groups() -> tuple[Members, ...]:
+            found = (members_of(side.tolist()) for side in sides)
+            return tuple(group if one.members == group.members else one for one in found)
+
+        return opened(Intercomm, (*agreed, 0), groups)
+
+    # ---- grids and graphs
+
+    @call
+    def Create_cart(
+        self, dims: Sequence[int], periods: Periods = None, reorder: bool = False
+    ) -> Any:
+        """A communicator of the first members, arranged in a grid.
+
+        Parameters
+        ----------
+        dims : sequence of int
+            Ranks in each dimension.
+        periods : sequence of bool or bool, optional
+            Whether each dimension is a ring (default: none).
+        reorder : bool
+            Whether members may get other ranks. They never do: which processor has which rank is
+            what a person varies who studies the machine.
+        """
+        return self._arranged(Cartcomm, Grid(dims, periods))
+
+    @call
+    def Create_graph(
+        self, index: Sequence[int], edges: Sequence[int], reorder: bool = False
+    ) -> Any:
+        """A communicator of the first members, arranged in a graph that all know.
+
+        Parameters
+        ----------
+        index : sequence of int
+            Where the neighbors of each rank end in `edges`.
+        edges : sequence of int
+            The neighbors of all ranks.
+        reorder : bool
+            Whether members may get other ranks; they never do.
+        """
+        return self._arranged(Graphcomm, Graph(index, edges))
+
+    def _arranged(self, cls: type[Any], topology: Grid | Graph) -> Any:
+        """A communicator of the first members, in an arrangement that all know."""
+        if topology.size > self.size:
+            raise REAL.Exception(REAL.ERR_ARG)
+        name = (*origin(turn(self)), 0)
+        if self.rank >= topology.size:
+            return cls()
+        group, size = self._group, topology.size
+        first = group if size == self.size else members_of(group.members[:size])
+        return placed(cls, name, first, topology)
+
+    @call
+    def Create_dist_graph_adjacent(
+        self,
+        sources: Sequence[int] | None,
+        destinations: Sequence[int] | None,
+        sourceweights: Weights = None,
+        destweights: Weights = None,
+        info: Any = REAL.INFO_NULL,
+        reorder: bool = False,
+    ) -> Any:
+        """A communicator of the members, arranged in a graph of which each knows its own links.
+
+        Parameters
+        ----------
+        sources, destinations : sequence of int
+            Ranks that the caller hears from, and that hear from it.
+        sourceweights, destweights : sequence of int, optional
+            The weights of these links.
+        info : Info
+            Hints.
+        reorder : bool
+            Whether members may get other ranks; they never do.
+        """
+        place = Neighborhood.of(sources, destinations, sourceweights, destweights)
+        return self._in_neighborhoods((*origin(turn(self)), 0), place)
+
+    @call
+    def Create_dist_graph(
+        self,
+        sources: Sequence[int],
+        degrees: Sequence[int],
+        destinations: Sequence[int],
+        weights: Weights = None,
+        info: Any = REAL.INFO_NULL,
+        reorder: bool = False,
+    ) -> Any:
+        """A communicator of the members, arranged in a graph of which each knows some links.
+
+        The first member gathers all links, and scatters each member's.
+
+        Parameters
+        ----------
+        sources : sequence of int
+            Ranks whose links the caller knows.
+        degrees : sequence of int
+            How many it knows of each.
+        destinations : sequence of int
+            Ranks that these links lead to.
+        weights : sequence of int, optional
+            Their weights.
+        info : Info
+            Hints.
+        reorder : bool
+            Whether members may get other ranks; they never do.
+        """
+        edges, weighted = edges_of(sources, degrees, destinations, weights)
+        part = turn(self)
+        parts = algorithms.gather(part, 0, packed(edges))
+        items = None if parts is None else neighborhoods(unpacked(b"".join(parts)), self.size)
+        place = Neighborhood.unpacked(unpacked(algorithms.scatter(part, 0, items)), weighted)
+        return self._in_neighborhoods((*origin(turn(self)), 0), place)
+
+    def _in_neighborhoods(self, name: Hashable, place: Neighborhood) -> Any:
+        """A communicator in which the caller has a place."""
+        made = opened(Distgraphcomm, name, self._groups)
+        made._holding.topology = place
+        return made
+
+    def Cart_map(self, dims: Sequence[int], periods: Periods = None) -> int:
+        """The rank that the caller would have in a grid; `UNDEFINED` for none."""
+        return self._mapped(Grid(dims, periods))
+
+    def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
+        """The rank that the caller would have in a graph; `UNDEFINED` for none."""
+        return self._mapped(Graph(index, edges))
+
+    def _mapped(self, topology: Grid | Graph) -> int:
+        if topology.size > self.size:
+            raise REAL.Exception(REAL.ERR_ARG)
+        return self.rank if self.rank < topology.size else UNDEFINED
+
+
+class Topocomm(NeighborCollectives, Intracomm):
+    """A communicator whose members are arranged, as `mpi4py.MPI.Topocomm`."""
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        super()._require(comm)
+        if not comm.is_topo:
+            raise TypeError("expecting a topology communicator")
+
+
+class Cartcomm(CartesianCalls, Topocomm):
+    """A communicator whose members are arranged in a grid, as `mpi4py.MPI.Cartcomm`."""
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        super()._require(comm)
+        if comm.topology != REAL.CART:
+            raise TypeError("expecting a Cartesian communicator")
+
+    @call
+    def Sub(self, remain_dims: Sequence[bool]) -> Any:
+        """A communicator of the members whose coordinates in the other dimensions are the caller's.
+
+        Parameters
+        ----------
+        remain_dims : sequence of bool
+            For each dimension whether the new grid has it.
+        """
+        grid, rank = self._grid, self.rank
+        remains = [bool(one) for one in remain_dims]
+        if len(remains) != len(grid.dims):
+            raise ValueError(f"expecting {len(grid.dims)} items, got {len(remains)}")
+        agreed = origin(turn(self))
+        ranks = grid.line(rank, remains)
+        members = members_of([self._group.members[one] for one in ranks])
+        return placed(Cartcomm, (*agreed, ranks[0]), members, grid.without(remains))
+
+
+class Graphcomm(GraphCalls, Topocomm):
+    """A communicator whose members are arranged in a graph, as `mpi4py.MPI.Graphcomm`."""
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        super()._require(comm)
+        if comm.topology != REAL.GRAPH:
+            raise TypeError("expecting a general graph communicator")
+
+
+class Distgraphcomm(NeighborhoodCalls, Topocomm):
+    """A communicator whose members know their own links, as `mpi4py.MPI.Distgraphcomm`."""
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        super()._require(comm)
+        if comm.topology != REAL.DIST_GRAPH:
+            raise TypeError("expecting a distributed graph communicator")
+
+
+class Intercomm(InterCollectives, Comm):
+    """A communicator between two groups, as `mpi4py.MPI.Intercomm`."""
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        if not comm.Is_inter():
+            raise TypeError("expecting an intercommunicator")
+
+    @classmethod
+    @call
+    def Create_from_groups(
+        cls,
+        local_group: Group,
+        local_leader: int,
+        remote_group: Group,
+        remote_leader: int,
+        stringtag: str = "org.mpi4py",
+        info: Any = REAL.INFO_NULL,
+        errhandler: Errhandler | None = None,
+    ) -> Any:
+        """A communicator between two groups, whose members alone call.
+
+        Parameters
+        ----------
+        local_group, remote_group : Group
+            The caller's group, and the other one.
+        local_leader, remote_leader : int
+            In each the rank of the one who speaks for it.
+        stringtag : str
+            Tells apart calls of groups that have processors in common.
+        info : Info
+            Hints.
+        errhandler : Errhandler, optional
+            The communicator's error handler.
+        """
+        local, remote = local_group._all, remote_group._all
+        place = running.world.contexts.number((("two groups", stringtag), PAIRS))
+        agreed = from_groups(local, local_leader, remote, remote_leader, place)
+        first = agreed[0] == local.members[local_leader]
+        sides = (local, remote) if first else (remote, local)
+        return equipped(opened(Intercomm, (*agreed, 0), lambda: sides), info, errhandler)
+
+    @call
+    def Merge(self, high: bool = False) -> Any:
+        """A communicator of both groups.
+
+        Parameters
+        ----------
+        high : bool
+            Whether the caller's group is to be behind the other one; if both say the same, the
+            first of the two is before.
+        """
+        agreed, (one, other) = self._agreed((bool(high),), of_all=False)
+        first, last = self._sides if one[0] <= other[0] else self._sides[::-1]
+        return opened(
+            Intracomm, (*agreed, 0), lambda: (members_of([*first.members, *last.members]),)
+        )
+
+    @call
+    def Create(self, group: Group) -> Any:
+        """A communicator between groups of the members of both; the null one for all others."""
+        agreed, sides = self._agreed(group._all.members, of_all=False)
+        return self._between((*agreed, 0), tuple(members_of(one.tolist()) for one in sides))
+
+    @call
+    def Split(self, color: int = 0, key: int = 0) -> Any:
+        """A communicator between the members of both groups who give the same color, by key.
+
+        Parameters
+        ----------
+        color : int
+            0 or more; `UNDEFINED` for none.
+        key : int
+            Orders the members; those with the same key keep their order.
+        """
+        _require_color(color)
+        agreed, rows = self._agreed((color, key))
+        if color == UNDEFINED:
+            return Intercomm()
+        return self._between((*agreed, color), by_color(self._sides, rows, color))
+
+    def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
+        """The null communicator: no member shares hardware with one of the other group."""
+        self._shares_memory(split_type, info)
+        return Intercomm()
+
+    def _naming(self) -> Callable[[], Hashable]:
+        return lambda: (*self._agreed((), of_all=False)[0], 0)
+
+    def _between(self, name: Sequence[int], sides: tuple[Members, ...]) -> Any:
+        """A communicator between groups, if the caller is in one and the other is not empty."""
+        here = running.world.current.id
+        if not all(one.members for one in sides):
+            return Intercomm()
+        if all(one.rank_of(here) == UNDEFINED for one in sides):
+            return Intercomm()
+        return opened(Intercomm, name, lambda: sides)
+
+    @property
+    def _local(self) -> Intracomm:
+        name = side_name(self._name_of_context, self._first)
+        local: Intracomm = face(Intracomm, running.world.contexts.number((name, PAIRS)))
+        return local
+
+    def Free(self) -> None:
+        """Let it be the null communicator; no message is needed for that."""
+        local = self._local
+        super().Free()
+        local.Free()
+
+    Disconnect = Free
+
+
+KINDS = {REAL.CART: Cartcomm, REAL.GRAPH: Graphcomm, REAL.DIST_GRAPH: Distgraphcomm}
+"""The classes of communicators whose members are arranged."""
+
+
+def known_as(context: int) -> Any:
+    """The communicator that the running processor has of a context, as what it is."""
+    comm = face(Comm, context)
+    if comm.Is_inter():
+        return face(Intercomm, context)
+    return face(KINDS.get(comm.topology, Intracomm), context)
+
+
+def opened_alone() -> Any:
+    """A new communicator of the running processor alone."""
+    return opened(Intracomm, (*named(), 0), lambda: (members_of([running.world.current.id]),))
+
+
+def _require_color(color: int) -> None:
+    """Raise an error unless members may be split by a color."""
+    if integer(color) < 0 and color != UNDEFINED:
+        raise REAL.Exception(REAL.ERR_ARG)
+
+
+def whole() -> Intracomm:
+    """The communicator of all processors."""
+    contexts = running.world.contexts
+    world: Intracomm = constant(Intracomm, WORLD, lambda: (contexts.world,))
+    return world
+
+
+def own() -> Intracomm:
+    """The communicator of every processor alone, one face for all."""
+    alone: Intracomm = constant(Intracomm, SELF, lambda: (Caller(),))
+    return alone

@@ -1,0 +1,209 @@
+"""Communicators between two groups: what their members agree on, and how.
+
+The first members of both groups, their leaders, tell each other what the groups want, and then
+their own group. What both name, the leader names whose group is the first of the two.
+"""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mpinet.process.mpi.collectives import algorithms
+from mpinet.process.mpi.communicators.agreement import (
+    Numbers,
+    Origin,
+    among,
+    named,
+    packed,
+    turn,
+    unpacked,
+)
+from mpinet.process.mpi.communicators.groups import Group
+from mpinet.process.mpi.communicators.members import Members, members_of
+from mpinet.process.mpi.communicators.membership import Membership
+from mpinet.process.mpi.world.calls import running
+from mpinet.process.mpi.world.contexts import AGREEMENTS, LEADERS
+
+Sides = tuple[Members, ...]
+
+
+def between(
+    local: Membership, leader: int, bridge: Membership, remote_leader: int, tag: int
+) -> tuple[Origin, tuple[Numbers, ...]]:
+    """Agree with another group, whose leader is known in a communicator of both leaders.
+
+    Parameters
+    ----------
+    local : Membership
+        A communicator of the caller's group.
+    leader : int
+        The leader's rank in it.
+    bridge : Membership
+        A communicator of both leaders; only leaders use it.
+    remote_leader : int
+        The other leader's rank in that one.
+    tag : int
+        What leaders' messages are told apart by.
+
+    Returns
+    -------
+    origin : tuple of (int, int)
+        A name.
+    sides : tuple of two ndarrays of int64
+        The processors of both groups, first that of the lower leader.
+    """
+    part = turn(local)
+    told = None
+    if part.rank == leader:
+        own = packed([*named(), *local._group.members])
+        world, context = running.world, bridge._context + LEADERS
+        world.send(context, bridge.rank, tag, bridge._processor(remote_leader), own)
+        theirs = world.receive(context, remote_leader, tag).data
+        told = _both(own, theirs)
+    one, other = _parted(algorithms.broadcast(part, leader, told))
+    return _origin(one), (one[2:], other[2:])
+
+
+def from_groups(
+    local: Members, leader: int, remote: Members, remote_leader: int, place: int
+) -> Origin:
+    """A name that two groups agree on who have no communicator.
+
+    Parameters
+    ----------
+    local, remote : Members
+        The caller's group, and the other one.
+    leader, remote_leader : int
+        The leaders' ranks in their groups.
+    place : int
+        A context for the agreement.
+    """
+    part = among(local, place + AGREEMENTS, 0)
+    told = None
+    if part.rank == leader:
+        own = packed(named())
+        world, there = running.world, remote.members[remote_leader]
+        world.send(place + LEADERS, world.current.id, 0, there, own)
+        told = _both(own, world.receive(place + LEADERS, there, 0).data)
+    one, _ = _parted(algorithms.broadcast(part, leader, told))
+    return _origin(one)
+
+
+def _both(own: bytes, theirs: bytes) -> bytes:
+    """What two leaders say, in one body: first that of the lower leader."""
+    first, last = sorted((own, theirs), key=lambda body: int(unpacked(body)[0]))
+    return packed([len(first)]) + first + last
+
+
+def _parted(body: bytes) -> tuple[Numbers, Numbers]:
+    """What each of two leaders says."""
+    numbers = unpacked(body)
+    end = 1 + int(numbers[0]) // numbers.itemsize
+    return numbers[1:end], numbers[end:]
+
+
+def _origin(numbers: Numbers) -> Origin:
+    """The name that a leader gives."""
+    return int(numbers[0]), int(numbers[1])
+
+
+class RemoteCalls(Membership):
+    """What a communicator between two groups has beside others', as `mpi4py.MPI.Intercomm`."""
+
+    def Get_remote_group(self) -> Group:
+        """The other group."""
+        return Group._of(self._others)
+
+    @property
+    def remote_group(self) -> Group:
+        """The other group."""
+        return self.Get_remote_group()
+
+    def Get_remote_size(self) -> int:
+        """Members of the other group."""
+        return len(self._others.members)
+
+    @property
+    def remote_size(self) -> int:
+        """Members of the other group."""
+        return self.Get_remote_size()
+
+    @property
+    def _sides(self) -> Sides:
+        """Both groups, in the order that all members know."""
+        return running.world.contexts.place(self._context).groups
+
+    @property
+    def _first(self) -> bool:
+        """Whether the caller's group is the first."""
+        return self._sides[0] is self._group
+
+    def _agreed(
+        self, wish: Sequence[int], of_all: bool = True
+    ) -> tuple[Origin, tuple[Numbers, ...]]:
+        """Agree with the other group.
+
+        Parameters
+        ----------
+        wish : sequence of int
+            What the caller wants.
+        of_all : bool
+            Whether all members' wishes count, or the leaders' alone.
+
+        Returns
+        -------
+        origin : tuple of (int, int)
+            A name.
+        wishes : tuple of two ndarrays of int64
+            What the members of each group want, by rank; of the leaders alone if only theirs count.
+        """
+        part, holding = turn(self._local), self._holding
+        holding.agreed += 1
+        rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
+        told = None
+        if part.rank == 0:
+            world, context = running.world, self._context + AGREEMENTS
+            own = packed([*named()]) + b"".join(rows or ())
+            world.send(context, 0, holding.agreed, self._processor(0), own)
+            theirs = world.receive(context, 0, holding.agreed).data
+            first, last = (own, theirs) if self._first else (theirs, own)
+            told = packed([len(first)]) + first + last
+        one, other = _parted(algorithms.broadcast(part, 0, told))
+        return _origin(one), (one[2:], other[2:])
+
+    @property
+    def _local(self) -> Membership:
+        """A communicator of the caller's group, for its own part in calls of both."""
+        raise NotImplementedError
+
+
+def side_name(name: Sequence[int], first: bool) -> tuple[int, ...]:
+    """The name of the context within one of the groups."""
+    return (*name, 0 if first else 1)
+
+
+def by_color(sides: Sides, rows: tuple[Numbers, ...], color: int) -> Sides:
+    """Those of both groups who have a color, each group by key and rank."""
+    return tuple(
+        chosen(side, wished.reshape(-1, 2), color) for side, wished in zip(sides, rows, strict=True)
+    )
+
+
+def chosen(group: Members, wished: Numbers, color: int) -> Members:
+    """Those of a group who have a color, by key and rank.
+
+    Parameters
+    ----------
+    group : Members
+        The group.
+    wished : ndarray of int64, shape (members, 2)
+        Each member's color and key.
+    color : int
+        The color.
+    """
+    ranks = (wished[:, 0] == color).nonzero()[0]
+    ranks = ranks[wished[ranks, 1].argsort(kind="stable")].tolist()
+    members = group.members
+    return members_of([members[rank] for rank in ranks])

@@ -1,0 +1,143 @@
+"""Messages of Python objects between two ranks: a communicator's lower-case calls."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import partial
+from operator import index
+from typing import Any
+
+from mpinet.process.mpi.communicators.membership import Membership
+from mpinet.process.mpi.messages.attached import claim
+from mpinet.process.mpi.messages.requests import HAPPENED, Request, sent
+from mpinet.process.mpi.messages.statuses import fill, tell
+from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
+from mpinet.process.mpi.world.calls import call, running
+from mpinet.process.mpi.world.events import Matching, Receive
+
+dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
+
+
+class ObjectMessages(Membership):
+    """Objects to and from one rank, as `mpi4py.MPI.Comm` has it."""
+
+    @call
+    def send(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object."""
+        matching = self._send(dumps(obj), dest, tag, running.world.synchronous)
+        if matching is not None:
+            running.world.wait(matching)
+
+    @call
+    def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object from the attached buffer."""
+        self._send_buffered(obj, dest, tag)
+
+    @call
+    def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object, and wait until a receive has matched."""
+        matching = self._send(dumps(obj), dest, tag, True)
+        if matching is not None:
+            running.world.wait(matching)
+
+    @call
+    def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send an object."""
+        return sent(self._send(dumps(obj), dest, tag, running.world.synchronous))
+
+    @call
+    def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send an object from the attached buffer."""
+        return sent(self._send_buffered(obj, dest, tag))
+
+    @call
+    def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send an object; complete when a receive has matched."""
+        return sent(self._send(dumps(obj), dest, tag, True))
+
+    @call
+    def recv(
+        self,
+        buf: Any = None,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        status: Any = None,
+    ) -> Any:
+        """Receive an object."""
+        room = None
+        if buf is not None:
+            warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=3)
+            room = None if source == PROC_NULL else _room(buf)
+        message = self._receive(source, tag)
+        if status is not None:
+            fill(status, message)
+        return None if message is None else loaded(message.data, room)
+
+    @call
+    def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Begin to receive an object, of no more than `buf` bytes (default: as mpi4py has it)."""
+        room = None if source == PROC_NULL else _room(buf)
+        receive = self._post(source, tag)
+        return Request.of(receive or HAPPENED, partial(fetched, receive, room))
+
+    @call
+    def sendrecv(
+        self,
+        sendobj: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Any = None,
+    ) -> Any:
+        """Send an object, and receive one."""
+        matching = self._send(dumps(sendobj), dest, sendtag, running.world.synchronous)
+        found = self.recv(recvbuf, source, recvtag, status)
+        if matching is not None:
+            running.world.wait(matching)
+        return found
+
+    def _send_buffered(self, obj: Any, dest: int, tag: int) -> Matching | None:
+        body = dumps(obj)
+        if dest != PROC_NULL:
+            claim(self._context, len(body))
+        return self._send(body, dest, tag)
+
+
+def loaded(data: bytes, room: int | None = None) -> Any:
+    """The object of a body.
+
+    Parameters
+    ----------
+    data : bytes
+        The body; an empty one gives None.
+    room : int or None
+        Most bytes that it may have.
+
+    Raises
+    ------
+    Exception
+        ``ERR_TRUNCATE``: it has more.
+    """
+    if room is not None and len(data) > room:
+        raise REAL.Exception(REAL.ERR_TRUNCATE)
+    return loads(data) if data else None
+
+
+def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
+    """The object that a receive has got; None from `PROC_NULL`, or if it is cancelled."""
+    tell(status, receive)
+    message = None if receive is None else receive.message
+    return None if message is None else loaded(message.data, room)
+
+
+def _room(buf: Any) -> int:
+    """The bytes that an object's receive has room for: of a buffer, a number, or the default."""
+    if buf is None:
+        room: int = sys.modules["mpi4py"].rc.irecv_bufsz
+        return room
+    if hasattr(buf, "__index__") and not hasattr(buf, "__len__"):
+        return index(buf)
+    return int(REAL.buffer.frombuffer(buf).nbytes)

@@ -1,0 +1,1 @@
+"""The run: processors and their scripts' threads, the network, matching, costs, deadlock."""

@@ -1,0 +1,159 @@
+"""What each kind of call, on each line of the script, costs the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.process.where import shown
+
+Numbers = NDArray[np.int64]
+Interval = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Account:
+    """One kind of call on one line.
+
+    Attributes
+    ----------
+    kind, file, line
+        The call's name, and where it is written.
+    number : int
+        The same on all ranks: it tells the rank that has opened the account, too.
+    calls : int
+        How often processors have made it.
+    sent : int
+        Bytes of the messages' bodies.
+    messages, hops : int
+        Messages of the machine, and the links that they have crossed.
+    intervals : list of (int, int)
+        Steps in which such messages were under way: after the first, up to the second.
+    """
+
+    kind: str
+    file: str
+    line: int
+    number: int = -1
+    calls: int = 0
+    sent: int = 0
+    messages: int = 0
+    hops: int = 0
+    intervals: list[Interval] = field(default_factory=list)
+
+    @property
+    def steps(self) -> int:
+        """Steps in which messages of this account were under way."""
+        return sum(end - begin for begin, end in self.intervals)
+
+    def cover(self, begin: int, end: int) -> None:
+        """Note that messages were under way; `end` is not before any earlier one."""
+        if begin == end:
+            return
+        while self.intervals and self.intervals[-1][1] >= begin:
+            begin = min(begin, self.intervals.pop()[0])
+        self.intervals.append((begin, end))
+
+
+class Accounts:
+    """The accounts that this rank's processors have opened.
+
+    Parameters
+    ----------
+    rank, ranks : int
+        This rank, and of how many.
+
+    Attributes
+    ----------
+    accounts : list of Account
+        By their order of opening.
+    """
+
+    def __init__(self, rank: int, ranks: int) -> None:
+        self.accounts: list[Account] = []
+        self._rank = rank
+        self._ranks = ranks
+        self._places: dict[tuple[str, int, int], Account] = {}
+        self._codes: list[CodeType] = []
+
+    def at(self, kind: str, frame: FrameType) -> Account:
+        """The account of a call that a frame makes."""
+        place = kind, id(frame.f_code), frame.f_lasti
+        account = self._places.get(place)
+        if account is None:
+            account = self._places[place] = self._open(kind, frame)
+        return account
+
+    def _open(self, kind: str, frame: FrameType) -> Account:
+        """Open an account; the code is kept, so that its identity stays its own."""
+        self._codes.append(frame.f_code)
+        number = len(self.accounts) * self._ranks + self._rank
+        file = shown(frame.f_code.co_filename)
+        self.accounts.append(Account(kind, file, frame.f_lineno, number))
+        return self.accounts[-1]
+
+
+def books(
+    shares: Sequence[Sequence[Account]], arrivals: Sequence[Mapping[int, Account]]
+) -> list[Account]:
+    """All ranks' accounts as one list, by file, line and kind.
+
+    Parameters
+    ----------
+    shares : sequence of sequences of Account
+        What each rank's processors have called and sent.
+    arrivals : sequence of mappings from int to Account
+        What each rank has booked of messages that arrived, by the number of the account that pays.
+    """
+    found: dict[tuple[str, int, str], Account] = {}
+    spans: dict[tuple[str, int, str], list[Interval]] = {}
+    for accounts in shares:
+        for account in accounts:
+            key = account.file, account.line, account.kind
+            one = found.setdefault(key, Account(account.kind, account.file, account.line))
+            one.calls += account.calls
+            one.sent += account.sent
+    for booked in arrivals:
+        for number, arrived in booked.items():
+            account = shares[number % len(shares)][number // len(shares)]
+            key = account.file, account.line, account.kind
+            found[key].messages += arrived.messages
+            found[key].hops += arrived.hops
+            spans.setdefault(key, []).extend(arrived.intervals)
+    for key, intervals in spans.items():
+        found[key].intervals = union(intervals)
+    return [found[key] for key in sorted(found)]
+
+
+def union(intervals: Sequence[Interval]) -> list[Interval]:
+    """The same steps as disjoint intervals, ascending."""
+    whole = Account("", "", 0)
+    for begin, end in sorted(intervals, key=lambda interval: interval[1]):
+        whole.cover(begin, end)
+    return whole.intervals
+
+
+class Arrivals:
+    """What messages have cost that arrived on this rank, by the account that sent them."""
+
+    def __init__(self) -> None:
+        self.booked: dict[int, Account] = {}
+
+    def book(self, accounts: Numbers, hops: Numbers, born: Numbers, now: int) -> None:
+        """Book messages that have arrived after step `now`."""
+        chosen, places, counts = np.unique(accounts, return_inverse=True, return_counts=True)
+        crossed = np.bincount(places, weights=hops).astype(np.int64)
+        first = np.full(len(chosen), now)
+        np.minimum.at(first, places, born)
+        rows = zip(chosen.tolist(), counts.tolist(), crossed.tolist(), first.tolist(), strict=True)
+        for number, messages, links, begin in rows:
+            account = self.booked.get(number)
+            if account is None:
+                account = self.booked[number] = Account("", "", 0)
+            account.messages += messages
+            account.hops += links
+            account.cover(begin, now)

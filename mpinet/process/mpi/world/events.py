@@ -1,0 +1,193 @@
+"""What a processor can wait for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
+
+if TYPE_CHECKING:
+    from mpinet.process.mpi.world.message import Message
+    from mpinet.process.mpi.world.processor import Processor, Strand
+
+
+class Event:
+    """Something that happens to a processor once.
+
+    Attributes
+    ----------
+    owner : Processor
+        Whose event it is.
+    done : bool
+        Whether it has happened.
+    """
+
+    __slots__ = ("done", "owner")
+
+    def __init__(self, owner: Processor):
+        self.owner = owner
+        self.done = False
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        raise NotImplementedError
+
+    @property
+    def peer(self) -> int:
+        """Whose doing it is: a rank in the context's communicator, `ANY_SOURCE` if anybody's."""
+        raise NotImplementedError
+
+    @property
+    def place(self) -> int:
+        """The context that `peer` is a rank in."""
+        raise NotImplementedError
+
+
+class Receive(Event):
+    """A receive.
+
+    Attributes
+    ----------
+    context, source, tag : int
+        What it fits; source and tag may be wildcards.
+    exact : bool
+        Whether neither is one.
+    message : Message or None
+        What it has got.
+    number : int
+        Its place among the processor's posted receives.
+    """
+
+    __slots__ = ("context", "exact", "message", "number", "source", "tag")
+
+    def __init__(self, owner: Processor, context: int, source: int, tag: int):
+        self.owner = owner
+        self.done = False
+        self.context = context
+        self.source = source
+        self.tag = tag
+        self.exact = source != ANY_SOURCE and tag != ANY_TAG
+        self.message: Message | None = None
+        self.number = -1
+
+    def fits(self, message: Message) -> bool:
+        """Whether it may get a message."""
+        return (
+            self.context == message.context
+            and (self.source == message.source or self.source == ANY_SOURCE)
+            and (self.tag == message.tag or self.tag == ANY_TAG)
+        )
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        source = "any rank" if self.source == ANY_SOURCE else f"rank {self.source}"
+        tag = "" if self.tag in (ANY_TAG, 0) else f" with tag {self.tag}"
+        return f"a message from {source}{tag}"
+
+    @property
+    def peer(self) -> int:
+        """The rank that is to send."""
+        return self.source
+
+    @property
+    def place(self) -> int:
+        """The context."""
+        return self.context
+
+
+class Arrival(Receive):
+    """The arrival of a message that a receive would get; nobody gets it by that."""
+
+    __slots__ = ()
+
+
+class Matching(Event):
+    """The matching receive of a synchronous send.
+
+    Attributes
+    ----------
+    context, target : int
+        Where the send went.
+    """
+
+    __slots__ = ("context", "target")
+
+    def __init__(self, owner: Processor, context: int, target: int):
+        super().__init__(owner)
+        self.context = context
+        self.target = target
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return f"rank {self.target} to receive its message"
+
+    @property
+    def peer(self) -> int:
+        """The rank that is to receive."""
+        return self.target
+
+    @property
+    def place(self) -> int:
+        """The context."""
+        return self.context
+
+
+class Completion(Event):
+    """The end of what a processor does beside its script.
+
+    Attributes
+    ----------
+    strand : Strand
+        What is done.
+    """
+
+    __slots__ = ("strand",)
+
+    def __init__(self, owner: Processor, strand: Strand):
+        super().__init__(owner)
+        self.strand = strand
+
+    @property
+    def _awaited(self) -> Event | None:
+        """What the strand waits for, if for one thing."""
+        awaited = self.strand.awaited
+        return awaited if isinstance(awaited, Event) else None
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "a collective that it has begun" if self._awaited is None else self._awaited.said
+
+    @property
+    def peer(self) -> int:
+        """Whom the strand waits for."""
+        return PROC_NULL if self._awaited is None else self._awaited.peer
+
+    @property
+    def place(self) -> int:
+        """The context of what it waits for."""
+        return 0 if self._awaited is None else self._awaited.place
+
+
+class Promise(Event):
+    """The completion of a request that the script itself completes."""
+
+    __slots__ = ()
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "its own Grequest.Complete"
+
+    @property
+    def peer(self) -> int:
+        """Nobody else."""
+        return PROC_NULL
+
+    @property
+    def place(self) -> int:
+        """No context in particular."""
+        return 0

@@ -1,0 +1,207 @@
+"""How scripts' messages move: envelopes hop on the machine, bodies go ahead of them.
+
+Every message is an envelope that the machine's router moves hop by hop, in packets where that is
+asked for. Its body, which may have any size, is handed to the receiver's rank when the envelope
+sets out, and to the receiver when the envelope (all packets of it) has come.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.machine.step import by_owner
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.process.mpi.world.accounts import Arrivals
+from mpinet.process.mpi.world.contexts import Contexts
+from mpinet.process.mpi.world.message import Message
+from mpinet.process.values import from_bytes, to_bytes
+from mpinet.programs.embed import preferring_links
+
+Numbers = NDArray[np.int64]
+
+KEY, ACCOUNT, BORN = 0, 1, 2
+"""Words of an envelope: its body's key, the account that pays for it, the step it set out after."""
+
+AT_ONCE = 1 << 20
+"""Most packets of one processor that set out in one step."""
+
+
+class Network:
+    """The messages under way.
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves the envelopes, under its port model.
+    routing : str or None
+        The routing's name (default: the network's first, and between neighbours the link).
+    packet : int or None
+        Bytes of a packet; None: every message is one.
+
+    Attributes
+    ----------
+    now : int
+        Steps since the beginning.
+    arrivals : Arrivals
+        What messages have cost that arrived on this rank.
+    """
+
+    def __init__(
+        self, machine: Machine, contexts: Contexts, routing: str | None, packet: int | None
+    ):
+        self.arrivals = Arrivals()
+        self._machine = machine
+        self._contexts = contexts
+        self._router = Router(
+            machine, _routing(machine.topology, routing), payload_words=3, keep=True
+        )
+        self._packet = packet
+        self.now = 0
+        self._keys = 0
+        self._sent: list[tuple[int, int, int, Message]] = []
+        self._bodies: dict[int, Message] = {}
+
+    @property
+    def unsent(self) -> int:
+        """Messages on this rank that set out in the next step."""
+        return len(self._sent)
+
+    @property
+    def under_way(self) -> int:
+        """Messages on this rank that have been sent or are under way."""
+        return len(self._sent) + self._router.live
+
+    def send(self, source: int, target: int, account: int, message: Message) -> None:
+        """Send a message from a processor to another one; it sets out in the next step."""
+        self._sent.append((source, target, account, message))
+
+    def advance(self, sent: bool) -> tuple[list[int], list[Message]]:
+        """Make a step of the machine (collective).
+
+        Parameters
+        ----------
+        sent : bool
+            Whether any rank has sent something.
+
+        Returns
+        -------
+        slots : list of int
+            The receiving processors' slots.
+        messages : list of Message
+            What has come for each, in the order in which the messages were sent.
+        """
+        if sent:
+            self._set_out()
+        self.now += self._router.step()
+        return self._received()
+
+    def _set_out(self) -> None:
+        """Give the router what processors have sent, and the bodies to the receivers' ranks."""
+        sent, self._sent = self._sent, []
+        sent.sort(key=itemgetter(0))
+        machine, count = self._machine, len(sent)
+        rows = np.fromiter(chain.from_iterable(one[:3] for one in sent), np.int64, 3 * count)
+        sources, targets, accounts = np.ascontiguousarray(rows.reshape(-1, 3).T)
+        messages = [one[3] for one in sent]
+        keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
+        self._keys += count
+        self._give_bodies(targets, keys, messages)
+        payload = np.empty((count, 3), np.int64)
+        payload[:, KEY] = keys
+        payload[:, ACCOUNT] = accounts
+        payload[:, BORN] = self.now
+        if self._packet is not None:
+            packets = np.array([one.missing for one in messages], np.int64)
+            sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
+            payload = np.repeat(payload, packets, axis=0)
+        places = _numbers(sources)
+        most = machine.max(1 + int(places.max(initial=0)))[0]
+        total = machine.topology.size * most
+        self._router.inject(sources, targets, sources * most + places, total, payload)
+
+    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: list[Message]) -> None:
+        """Bring every body to its receiver's rank (collective)."""
+        machine = self._machine
+        bodies = dict(zip(keys.tolist(), messages, strict=True))
+        if machine.transport.size > 1:
+            leaving, counts = by_owner(machine, targets)
+            parts = np.split(leaving, np.cumsum(counts)[:-1])
+            texts = [
+                self._packed([(key, bodies.pop(key)) for key in keys[part].tolist()])
+                for part in parts
+            ]
+            sizes = np.array([len(text) for text in texts], np.int64)
+            received = machine.transport.exchange(np.frombuffer(b"".join(texts), np.uint8), sizes)
+            for part in np.split(received.records, np.cumsum(received.counts)[:-1]):
+                self._bodies.update(self._unpacked(part.tobytes()))
+        self._bodies.update(bodies)
+
+    def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:
+        """Bodies as another rank gets them: contexts have other numbers there."""
+        name = self._contexts.name
+        rows = [
+            (key, name(one.context), one.source, one.tag, one.data, one.sync, one.missing)
+            for key, one in bodies
+        ]
+        return to_bytes(rows) if rows else b""
+
+    def _unpacked(self, text: bytes) -> dict[int, Message]:
+        """Bodies as another rank has given them."""
+        if not text:
+            return {}
+        rows: list[Any] = from_bytes(text)
+        number = self._contexts.number
+        return {key: Message(number(name), *rest) for key, name, *rest in rows}
+
+    def _received(self) -> tuple[list[int], list[Message]]:
+        """What has come to its target in this step."""
+        ended = self._router.take()
+        if len(ended.numbers) == 0:
+            return [], []
+        payload = ended.payload
+        self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
+        slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
+        if self._packet is None:
+            return slots, [self._bodies.pop(key) for key in keys]
+        whole = [place for place, key in enumerate(keys) if self._completes(key)]
+        return [slots[place] for place in whole], [self._bodies.pop(keys[place]) for place in whole]
+
+    def _completes(self, key: int) -> bool:
+        """Note that a packet has come; whether it was its message's last."""
+        message = self._bodies[key]
+        message.missing -= 1
+        return message.missing == 0
+
+
+def _routing(topology: Topology, name: str | None) -> Routing:
+    """The routing that a person has named; where none, what also keeps to collectives' links."""
+    if name is not None:
+        return topology.routing(name)
+    return preferring_links(topology, topology.routing())
+
+
+def _numbers(sources: Numbers) -> Numbers:
+    """Numbers of messages, by ascending sources, among those of the same source.
+
+    Raises
+    ------
+    UsageError
+        A processor sends more in one step than there are numbers.
+    """
+    first = np.searchsorted(sources, sources)
+    places = np.arange(len(sources)) - first
+    if len(places) and places.max() >= AT_ONCE:
+        raise UsageError(
+            f"Processor {sources[places.argmax()]} sends more than {AT_ONCE} packets before it "
+            "waits for anything; give larger ones by --packet."
+        )
+    return places

@@ -1,0 +1,112 @@
+"""A virtual processor that runs a script."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from mpinet.process.mpi.world.accounts import Account
+from mpinet.process.mpi.world.events import Event
+from mpinet.process.mpi.world.matching import Posted, Unexpected
+from mpinet.process.mpi.world.private import Own
+
+
+class Processor:
+    """A processor and its script.
+
+    Attributes
+    ----------
+    id : int
+        Its number on the machine, its rank in the script's world.
+    thread : greenlet
+        The script's thread.
+    main : ModuleType
+        The script's ``__main__``.
+    account : Account or None
+        The account of the call that it is in, if it is in one.
+    since : int
+        The step after which it began to wait.
+    awaited : Event, tuple of Event or None
+        What it waits for, one of them.
+    posted : Posted or None
+        Its receives that wait, other than the one it waits for itself.
+    unexpected : Unexpected or None
+        Messages that no receive has waited for.
+    kept : dict
+        What communicators keep for it: how many it has made of each, attributes, buffers.
+    own : Own or None
+        Modules and random numbers of its own.
+    """
+
+    __slots__ = (
+        "account",
+        "awaited",
+        "id",
+        "kept",
+        "main",
+        "own",
+        "posted",
+        "since",
+        "thread",
+        "unexpected",
+    )
+
+    def __init__(self, number: int):
+        self.id = number
+        self.thread: Any = None
+        self.main: ModuleType | None = None
+        self.account: Account | None = None
+        self.since = 0
+        self.awaited: Event | tuple[Event, ...] | None = None
+        self.posted: Posted | None = None
+        self.unexpected: Unexpected | None = None
+        self.kept: dict[Any, Any] | None = None
+        self.own: Own | None = None
+
+    def remembered(self) -> dict[Any, Any]:
+        """What communicators keep for it."""
+        if self.kept is None:
+            self.kept = {}
+        return self.kept
+
+
+class Strand(Processor):
+    """Something that a processor does beside its script: a collective that was begun.
+
+    Attributes
+    ----------
+    processor : Processor
+        Whose it is; messages come to the processor.
+    """
+
+    __slots__ = ("processor",)
+
+    def __init__(self, processor: Processor):
+        super().__init__(processor.id)
+        self.processor = processor
+        self.main = processor.main
+        self.account = processor.account
+
+    @property
+    def posted(self) -> Posted | None:
+        """The processor's receives that wait."""
+        return self.processor.posted
+
+    @posted.setter
+    def posted(self, posted: Posted | None) -> None:
+        if hasattr(self, "processor"):
+            self.processor.posted = posted
+
+    @property
+    def unexpected(self) -> Unexpected | None:
+        """The processor's messages that no receive has waited for."""
+        return self.processor.unexpected
+
+    @unexpected.setter
+    def unexpected(self, unexpected: Unexpected | None) -> None:
+        if hasattr(self, "processor"):
+            self.processor.unexpected = unexpected
+
+    def remembered(self) -> dict[Any, Any]:
+        """What communicators keep for the processor."""
+        return self.processor.remembered()

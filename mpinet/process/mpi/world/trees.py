@@ -1,0 +1,234 @@
+"""The machine's own broadcast trees, along which collectives of the whole world run.
+
+A tree is what the network's own broadcast does from a root: who informs whom, in which order. It
+is found by running that broadcast once on a machine beside the one that is measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.step import by_owner
+from mpinet.machine.trace import Trace
+from mpinet.process.mpi.world.processor import Processor
+from mpinet.process.values import from_bytes, to_bytes
+from mpinet.programs.broadcast import broadcast, require_algorithm
+
+Numbers = NDArray[np.int64]
+
+
+class Pattern(Enum):
+    """Whom collectives' messages go to.
+
+    Attributes
+    ----------
+    TREE
+        Along the machine's own broadcast tree.
+    EXCHANGE
+        To the partners whose ranks differ in one bit, where all members get the result.
+    BINOMIAL
+        Along the binomial tree over ranks.
+    DIRECT
+        From the root to all others, and from all others to the root.
+    """
+
+    TREE = "tree"
+    EXCHANGE = "exchange"
+    BINOMIAL = "binomial"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A broadcast tree, as this rank's processors know it.
+
+    Parameters
+    ----------
+    machine : Machine
+        Says which processors are here.
+    parents : ndarray of int64, shape (hosted,)
+        Who informs each processor, by slot; -1 for the root.
+    begin : ndarray of int64, shape (hosted + 1,)
+        Where the children of the processor in a slot begin.
+    informed : ndarray of int64
+        The children, in the order in which they are informed.
+    below : ndarray of int64
+        Processors of each child's subtree, itself included.
+    walk : ndarray of int64, shape (processors,) or (0,)
+        On the root's rank all processors, each before its subtree, and the subtree of the child
+        that is informed last before all others'.
+    """
+
+    machine: Machine
+    parents: Numbers
+    begin: Numbers
+    informed: Numbers
+    below: Numbers
+    walk: Numbers
+
+    def parent(self, processor: int) -> int:
+        """Who informs a processor of this rank; -1 if nobody."""
+        return int(self.parents[self._slot(processor)])
+
+    def children(self, processor: int) -> list[int]:
+        """Whom a processor of this rank informs, in this order."""
+        slot = self._slot(processor)
+        return list(self.informed[self.begin[slot] : self.begin[slot + 1]].tolist())
+
+    def weights(self, processor: int) -> list[int]:
+        """How many are in the subtrees of a processor's children."""
+        slot = self._slot(processor)
+        return list(self.below[self.begin[slot] : self.begin[slot + 1]].tolist())
+
+    def _slot(self, processor: int) -> int:
+        placement = self.machine.placement
+        if placement.mapping.contiguous:
+            return processor - placement.first
+        return int(placement.slots(np.array([processor]))[0])
+
+
+class Trees:
+    """The trees that have been asked for, by their roots.
+
+    Parameters
+    ----------
+    machine : Machine
+        Whose network, port model, ranks and mapping are used.
+    pattern : Pattern, optional
+        What all collectives use (default: what suits the network).
+
+    Attributes
+    ----------
+    pattern : Pattern or None
+        What all collectives use, if that has been said.
+    wanted : dict
+        Roots of trees that are not there yet, each with the processors that wait for it.
+    """
+
+    def __init__(self, machine: Machine, pattern: Pattern | None = None):
+        self.pattern = pattern
+        self.wanted: dict[int, list[Processor]] = {}
+        self._machine = machine
+        self._trees: dict[int, Tree | None] = {}
+
+    @cached_property
+    def suit(self) -> bool:
+        """Whether the machine's broadcasts run over processors alone, without switches."""
+        topology = self._machine.topology
+        if topology.hosts < topology.size:
+            return False
+        try:
+            require_algorithm(topology, 0, None, self._machine.model)
+        except UsageError:
+            return False
+        return True
+
+    @cached_property
+    def doubling(self) -> bool:
+        """Whether processors whose numbers differ in one bit are neighbours, as in a hypercube."""
+        topology = self._machine.topology
+        if topology.size & (topology.size - 1) or not self.suit:
+            return False
+        nodes = np.arange(topology.size)[:, np.newaxis]
+        differ = topology.neighbor(nodes, np.arange(topology.ports)) ^ nodes
+        bits = 1 << np.arange(topology.size.bit_length() - 1)
+        return all(bool((differ == bit).any(axis=1).all()) for bit in bits)
+
+    def __contains__(self, root: int) -> bool:
+        return root in self._trees
+
+    def __getitem__(self, root: int) -> Tree | None:
+        return self._trees[root]
+
+    def want(self, root: int, processor: Processor) -> None:
+        """Let a processor wait for the tree from a root."""
+        self.wanted.setdefault(root, []).append(processor)
+
+    def grow(self) -> list[Processor]:
+        """Find the trees that some rank's processors wait for (collective); those processors."""
+        transport = self._machine.transport
+        own = np.array(sorted(self.wanted), np.int64)
+        texts = transport.gather(own.tobytes())
+        together = np.unique(np.frombuffer(b"".join(texts), np.int64))
+        for root in np.frombuffer(transport.share(together.tobytes()), np.int64).tolist():
+            self._trees[root] = self._grown(root)
+        waited = [processor for each in self.wanted.values() for processor in each]
+        self.wanted = {}
+        return waited
+
+    def _grown(self, root: int) -> Tree | None:
+        """The tree from a root; None if the network has no broadcast from it."""
+        try:
+            return grown(self._machine, root)
+        except UsageError:
+            return None
+
+
+def grown(machine: Machine, root: int) -> Tree:
+    """The tree of the network's own broadcast from a root (collective)."""
+    trace = Trace()
+    beside = Machine(
+        machine.topology, machine.model, machine.transport, machine.mapping, trace=trace
+    )
+    broadcast(beside, root)
+    records = _told(beside, trace.records, "receiver")
+    records = records[np.lexsort((records["sender"], records["step"], records["receiver"]))]
+    _, first = np.unique(records["receiver"], return_index=True)
+    records = records[first]
+    records = records[records["receiver"] != root]
+    parents = np.full(len(machine.nodes), -1)
+    parents[machine.slots(records["receiver"])] = records["sender"]
+    told = _told(beside, records, "sender")
+    told = told[np.lexsort((told["port"], told["step"], machine.slots(told["sender"])))]
+    slots = machine.slots(told["sender"])
+    begin = np.searchsorted(slots, np.arange(len(machine.nodes) + 1))
+    informed = np.ascontiguousarray(told["receiver"])
+    below, walk = _walked(machine, root, np.ascontiguousarray(told["sender"]), informed)
+    return Tree(machine, parents, begin, informed, below, walk)
+
+
+def _told(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:
+    """The records that name this rank's processors as `whom`, from all ranks (collective)."""
+    away, counts = by_owner(machine, np.ascontiguousarray(records[whom]))
+    stay = np.delete(records, away)
+    return np.concatenate([stay, machine.transport.exchange(records[away], counts).records])
+
+
+def _walked(
+    machine: Machine, root: int, senders: Numbers, informed: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Sizes of the children's subtrees, and on the root's rank the walk (collective)."""
+    transport = machine.transport
+    edges = [from_bytes(text) for text in transport.gather(to_bytes((senders, informed)))]
+    walk, sizes = _walk(machine.topology.size, root, edges) if edges else (informed, informed)
+    sizes = np.frombuffer(transport.share(sizes.tobytes()), np.int64)
+    walk = np.frombuffer(transport.share(walk.tobytes()), np.int64)
+    here = machine.placement.owners(np.array([root]))[0] == transport.rank
+    return sizes[informed], walk if here else walk[:0].copy()
+
+
+def _walk(size: int, root: int, edges: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    """All processors in the order of the walk, and the sizes of all subtrees."""
+    children: dict[int, list[int]] = {}
+    for senders, informed in edges:
+        for sender, receiver in zip(senders.tolist(), informed.tolist(), strict=True):
+            children.setdefault(sender, []).append(receiver)
+    walk: list[int] = []
+    parents = np.full(size, -1)
+    ahead = [root]
+    while ahead:
+        one = ahead.pop()
+        walk.append(one)
+        ahead += children.get(one, ())
+        parents[children.get(one, [])] = one
+    sizes = np.ones(size, np.int64)
+    for one in reversed(walk[1:]):
+        sizes[parents[one]] += sizes[one]
+    return np.array(walk), sizes

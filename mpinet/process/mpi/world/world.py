@@ -1,0 +1,420 @@
+"""The run of a script on all processors: in rounds, each followed by a step of the machine.
+
+In a round every processor that can go on does so until it waits for something. When all wait, the
+ranks agree on what is next, and the machine makes one step with everything that has been sent.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import Any, TextIO
+
+import numpy as np
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from mpinet.machine import Machine
+from mpinet.process.mpi.world import waiting
+from mpinet.process.mpi.world.accounts import Accounts
+from mpinet.process.mpi.world.contexts import Contexts
+from mpinet.process.mpi.world.ends import Ends
+from mpinet.process.mpi.world.events import Arrival, Completion, Event, Matching, Receive
+from mpinet.process.mpi.world.matching import Posted, Unexpected
+from mpinet.process.mpi.world.message import Message
+from mpinet.process.mpi.world.network import Network
+from mpinet.process.mpi.world.private import Privacy
+from mpinet.process.mpi.world.processor import Processor, Strand
+from mpinet.process.mpi.world.trees import Pattern, Trees
+
+PATIENCE = 1000
+"""Rounds in which processors ask in vain whether something has come before they are starved."""
+
+MATCHED = ("matched", 0)
+"""Name of the context in which synchronous sends are told of their receives."""
+
+
+class World:
+    """One run of a script on this rank's processors.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine; its processors are all but its switches.
+    routing : str or None
+        The routing that brings messages to their targets (default: the network's first).
+    packet : int or None
+        Bytes of a packet; None: every message is one.
+    synchronous : bool
+        Whether standard sends wait for their receives, as large messages do on real machines.
+    out : text file
+        Where rank 0 writes what processors print.
+    pattern : Pattern, optional
+        What all collectives use (default: what suits the network).
+
+    Attributes
+    ----------
+    size : int
+        Processors.
+    current : Processor
+        The processor that is running.
+    processors : list of (Processor or None)
+        This rank's by slot; None for switches and for those that have ended.
+    """
+
+    current: Processor
+
+    def __init__(
+        self,
+        machine: Machine,
+        routing: str | None = None,
+        packet: int | None = None,
+        synchronous: bool = False,
+        out: TextIO = sys.stdout,
+        pattern: Pattern | None = None,
+    ):
+        self.machine = machine
+        self.size = machine.topology.hosts
+        self.synchronous = synchronous
+        self.contexts = Contexts(self.size)
+        self.accounts = Accounts(machine.transport.rank, machine.transport.size)
+        self.ends = Ends(machine, out)
+        self.trees = Trees(machine, pattern)
+        self.network = Network(machine, self.contexts, routing, packet)
+        self.processors: list[Processor | None] = [
+            Processor(number) if number < self.size else None for number in machine.nodes.tolist()
+        ]
+        self._packet = packet
+        self._matched = self.contexts.number(MATCHED)
+        self._synchronous: dict[int, Matching] = {}
+        self._keys = count()
+        self._ready: list[Processor] = []
+        self._polling: list[Processor] = []
+        self._strands: set[Strand] = set()
+        self._running = len(self.processors) - self.processors.count(None)
+        self._to_self = 0
+        self._in_vain = 0
+        self._hub = getcurrent()
+        self._closed = False
+
+    def run(
+        self,
+        program: Callable[[Processor], None],
+        watch: Callable[[int], None] = lambda step: None,
+    ) -> None:
+        """Let all processors run a program to its end (collective).
+
+        Parameters
+        ----------
+        program : callable
+            What a processor does, in its thread.
+        watch : callable
+            Called after every step with the number of steps so far.
+
+        Raises
+        ------
+        ProgramError
+            A program fails; has the processor's traceback.
+        Deadlock
+            Processors wait for messages that nobody will send.
+        """
+        self._ready = [one for one in self.processors if one is not None]
+        for processor in self._ready:
+            processor.thread = greenlet(partial(self._live, processor, program), self._hub)
+        self._privacy = Privacy()
+        main = sys.modules["__main__"]
+        try:
+            while self._round():
+                watch(self.network.now)
+        finally:
+            sys.modules["__main__"] = main
+            self._close()
+
+    # ---- rounds
+
+    def _round(self) -> bool:
+        """Let processors go on, and the machine make a step; whether there is more to do."""
+        modules, privacy = sys.modules, self._privacy
+        while self._ready:
+            ready, self._ready = self._ready, []
+            for processor in ready:
+                self.current = processor
+                if processor.main is not None:
+                    modules["__main__"] = processor.main
+                if processor.own is not None:
+                    processor.own.enter()
+                processor.thread.switch()
+                if processor.own is not None or len(modules) != privacy.present:
+                    privacy.leave(processor)
+        sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
+            self.network.unsent,
+            self.network.under_way,
+            self._to_self,
+            len(self._polling),
+            len(self.trees.wanted),
+            self._running,
+            self.ends.news,
+        )
+        if ended:
+            self.ends.settle()
+        self._ready, self._polling, self._to_self = self._polling, [], 0
+        if wanted:
+            self._ready += self.trees.grow()
+            return True
+        if under_way:
+            self._in_vain = 0
+            for slot, message in zip(*self.network.advance(sent > 0), strict=True):
+                self._deliver(slot, message)
+            return True
+        self._in_vain = 0 if to_self else self._in_vain + (polling > 0)
+        if running and (not polling or self._in_vain > PATIENCE):
+            waiting.explain(self, polling)
+        return running > 0
+
+    def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
+        """A processor's thread."""
+        try:
+            program(processor)
+        except GreenletExit:
+            return
+        except BaseException as error:
+            self.ends.fail(processor, error, self.network.now)
+        self.ends.leave(processor)
+        self.processors[self._slot(processor)] = None
+        self._running -= 1
+
+    def _close(self) -> None:
+        """End the threads of processors that have not come to their end."""
+        self._closed = True
+        for processor in [*self._strands, *self.processors]:
+            if processor is not None and processor.thread:
+                processor.thread.throw(GreenletExit)
+
+    def _slot(self, processor: Processor) -> int:
+        """Where a processor stands among this rank's."""
+        return int(self.machine.slots(np.array([processor.id]))[0])
+
+    # ---- what processors do
+
+    def wait(self, event: Event) -> None:
+        """Let the running processor wait until something has happened."""
+        if not event.done:
+            self._sleep(event)
+
+    def wait_any(self, events: tuple[Event, ...]) -> None:
+        """Let the running processor wait until one of several things has happened."""
+        if not any(event.done for event in events):
+            self._sleep(events)
+
+    def poll(self) -> None:
+        """Let the running processor go on after the machine's next step."""
+        self._polling.append(self.current)
+        self._switch()
+
+    def begin(self, work: Callable[[], None]) -> Completion:
+        """Let the running processor do something beside its script; what tells of its end."""
+        here = self.current
+        strand = Strand(here)
+        completion = Completion(here, strand)
+
+        def live() -> None:
+            try:
+                work()
+            except GreenletExit:
+                return
+            except BaseException as error:
+                self.ends.fail(strand, error, self.network.now)
+            self._strands.discard(strand)
+            self.happened(completion)
+
+        strand.thread = greenlet(live, self._hub)
+        self._strands.add(strand)
+        self._ready.append(strand)
+        return completion
+
+    def tree(self, root: int) -> Any:
+        """The machine's broadcast tree from a processor."""
+        if root not in self.trees:
+            self.trees.want(root, self.current)
+            self._switch()
+        return self.trees[root]
+
+    def _sleep(self, awaited: Event | tuple[Event, ...]) -> None:
+        here = self.current
+        here.awaited = awaited
+        here.since = self.network.now
+        self._switch()
+
+    def _switch(self) -> None:
+        """Let others run until this processor is called again."""
+        if self._closed:
+            raise GreenletExit
+        self._hub.switch()
+
+    def happened(self, event: Event) -> None:
+        """Note that something has happened; who waits for it goes on in the next round."""
+        event.done = True
+        owner = event.owner
+        awaited = owner.awaited
+        if awaited is event or (type(awaited) is tuple and event in awaited):
+            owner.awaited = None
+            self._ready.append(owner)
+
+    # ---- messages
+
+    def send(
+        self,
+        context: int,
+        source: int,
+        tag: int,
+        target: int,
+        data: bytes,
+        synchronous: bool = False,
+        said: int = -1,
+    ) -> Matching | None:
+        """Send a message from the running processor to another one, or to itself.
+
+        Parameters
+        ----------
+        context : int
+            The number of the context.
+        source, tag : int
+            The envelope: the sender's rank in the communicator, and the tag.
+        target : int
+            The receiving processor.
+        data : bytes
+            The body.
+        synchronous : bool
+            Whether the sender wants to know when a receive has matched.
+        said : int
+            The receiver's rank in the communicator, for those who read of a deadlock.
+
+        Returns
+        -------
+        Matching or None
+            The receive's matching, if it is wanted.
+        """
+        here = self.current
+        message = Message(context, source, tag, data)
+        if self._packet is not None:
+            message.missing = max(1, -(-len(data) // self._packet))
+        account = here.account
+        assert account is not None
+        account.sent += len(data)
+        matching = None
+        if synchronous:
+            matching = Matching(here, context, said)
+            key = next(self._keys)
+            self._synchronous[key] = matching
+            message.sync = here.id, key, account.number
+        if target == here.id:
+            self._to_self += 1
+            self._hand_to(here, message)
+        else:
+            self.network.send(here.id, target, account.number, message)
+        return matching
+
+    def receive(self, context: int, source: int, tag: int) -> Message:
+        """Wait for a message to the running processor."""
+        here = self.current
+        receive = Receive(here, context, source, tag)
+        if type(here) is Strand:
+            self.post(receive)
+            self.wait(receive)
+        elif not self._take(receive):
+            self._sleep(receive)
+        message = receive.message
+        assert message is not None
+        return message
+
+    def post(self, receive: Receive) -> None:
+        """Let the running processor expect a message without waiting for it."""
+        if self._take(receive):
+            return
+        here = self.current
+        if here.posted is None:
+            here.posted = Posted()
+        here.posted.add(receive)
+
+    def cancel(self, receive: Receive) -> None:
+        """Let a posted receive be forgotten."""
+        if not receive.done and receive.owner.posted is not None:
+            receive.owner.posted.cancel(receive)
+            self.happened(receive)
+
+    def at_hand(self, receive: Receive) -> Message | None:
+        """The message that a receive of the running processor would get at once."""
+        unexpected = self.current.unexpected
+        return None if unexpected is None else unexpected.find(receive)
+
+    def take(self, message: Message) -> None:
+        """Take a message that is at hand away from the running processor's other receives."""
+        here = self.current
+        assert here.unexpected is not None
+        here.unexpected.take(message)
+        if not len(here.unexpected):
+            here.unexpected = None
+        if message.sync is not None:
+            self._tell_sender(here, message)
+
+    def _take(self, receive: Receive) -> bool:
+        """Give a receive the message that is at hand; whether there is one."""
+        message = self.at_hand(receive)
+        if message is None:
+            return False
+        self.take(message)
+        receive.message = message
+        receive.done = True
+        return True
+
+    def _deliver(self, slot: int, message: Message) -> None:
+        """Bring a message to the processor in a slot."""
+        if message.context == self._matched:
+            self.happened(self._synchronous.pop(message.tag))
+            return
+        processor = self.processors[slot]
+        if processor is None:
+            self.ends.leave_out(slot)
+        else:
+            self._hand_to(processor, message)
+
+    def _hand_to(self, processor: Processor, message: Message) -> None:
+        """Give a message to the receive that waits for it; keep it if none does."""
+        receive = self._receive_for(processor, message)
+        if receive is None:
+            if processor.unexpected is None:
+                processor.unexpected = Unexpected()
+            processor.unexpected.add(message)
+            awaited = processor.awaited
+            if type(awaited) is Arrival and awaited.fits(message):
+                self.happened(awaited)
+            return
+        receive.message = message
+        self.happened(receive)
+        if message.sync is not None:
+            self._tell_sender(processor, message)
+
+    @staticmethod
+    def _receive_for(processor: Processor, message: Message) -> Receive | None:
+        """The receive that a message is for: one posted earlier, or the one that blocks."""
+        posted = processor.posted
+        if posted is not None:
+            receive = posted.take(message)
+            if not posted:
+                processor.posted = None
+            if receive is not None:
+                return receive
+        awaited = processor.awaited
+        if type(awaited) is Receive and awaited.number < 0 and awaited.fits(message):
+            return awaited
+        return None
+
+    def _tell_sender(self, processor: Processor, message: Message) -> None:
+        """Tell a synchronous send that it has been matched."""
+        sender, key, account = message.sync
+        if sender == processor.id:
+            self.happened(self._synchronous.pop(key))
+        else:
+            told = Message(self._matched, processor.id, key, b"")
+            self.network.send(processor.id, sender, account, told)
