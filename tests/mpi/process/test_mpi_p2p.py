@@ -634,3 +634,19 @@ def test_links_carry_one_message_a_step(tmp_path):
         )
     )
     assert run_script(machine, script, out=io.StringIO()).steps == 9
+
+
+def test_who_asks_a_thousand_times_before_it_sends_is_not_starved(tmp_path):
+    script = """
+        if rank == 0:
+            request = comm.irecv(source=1)
+            asked = sum(not request.test()[0] for _ in range(1500))
+            comm.send("go", 1)
+            say((asked, request.wait()))
+        elif rank == 1:
+            comm.recv(source=0)
+            comm.send("gone", 0)
+    """
+    said, outcome = played(tmp_path, "ring:3", script)
+    assert said[0] == [(1500, "gone")]
+    assert outcome.steps == 2

@@ -28,8 +28,11 @@ from mpinet.process.mpi.world.private import Privacy
 from mpinet.process.mpi.world.processor import Processor, Strand
 from mpinet.process.mpi.world.trees import Pattern, Trees
 
-PATIENCE = 1000
+PATIENCE = 10_000
 """Rounds in which processors ask in vain whether something has come before they are starved."""
+
+ASKING = 3_000_000
+"""Questions in vain of all processors together before they are."""
 
 MATCHED = ("matched", 0)
 """Name of the context in which synchronous sends are told of their receives."""
@@ -168,7 +171,8 @@ class World:
                 self._deliver(slot, message)
             return True
         self._in_vain = 0 if to_self else self._in_vain + (polling > 0)
-        if running and (not polling or self._in_vain > PATIENCE):
+        starved = self._in_vain > min(PATIENCE, ASKING // max(polling, 1))
+        if running and (starved or not polling):
             waiting.explain(self, polling)
         return running > 0
 
