@@ -21,14 +21,15 @@ def say(value):
 """
 
 
-def played(folder, network, script, mapping="blocks", **options):
+def played(folder, network, script, ports="all", mapping="blocks", where=None, **options):
     """What each processor says, in its order, and the run's outcome."""
     file, out = folder / "script.py", io.StringIO()
     file.write_text(PRELUDE + dedent(script))
     topology = mpinet.open(network)
-    machine = mpinet.Machine(topology, "all", transport(), mapping_of(topology, mapping))
+    machine = mpinet.Machine(topology, ports, where or transport(), mapping_of(topology, mapping))
     outcome = run_script(machine, file, out=out, **options)
+    told = out.getvalue() if where else everyone(out.getvalue())[0]
     said = {number: [] for number in range(outcome.processors)}
-    for number, value in map(ast.literal_eval, everyone(out.getvalue())[0].splitlines()):
+    for number, value in map(ast.literal_eval, told.splitlines()):
         said[number].append(value)
     return said, outcome

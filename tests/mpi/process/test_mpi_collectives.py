@@ -1,32 +1,19 @@
 """Scripts' collectives: what they give, in how many steps, on all networks and by all patterns."""
 
-import ast
-import io
 from functools import reduce
 from textwrap import dedent
 
 import numpy as np
 import pytest
-from mpi.machine.ranks import everyone, machine_of, mapping_of, transport
+from mpi.machine.ranks import everyone, machine_of, transport
+from mpi.process import playing
+from mpi.process.playing import PRELUDE
 
-import mpinet
 from mpinet.cli.commands import module_of, parse
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
-from mpinet.process.mpi.script import run_script
 from mpinet.process.mpi.world.trees import Pattern
 from mpinet.programs.broadcast import broadcast
-
-PRELUDE = """
-import numpy as np
-from mpi4py import MPI
-
-comm = MPI.COMM_WORLD
-rank, size = comm.rank, comm.size
-
-def say(value):
-    print((rank, value))
-"""
 
 ROWS = """
 rows = np.random.default_rng(size).integers(-50, 50, (size, size))
@@ -37,18 +24,10 @@ NETWORKS = ["complete:5", "hypercube:3", "ring:7", "fattree:2,2", "clens:3,3"]
 CASES = [(network, None) for network in NETWORKS] + [("torus:3x3", one) for one in Pattern]
 
 
-def played(folder, network, script, ports="one", mapping="blocks", where=None, **options):
-    """What the processors of a script say, in their order, and the run's outcome."""
-    file, out = folder / "script.py", io.StringIO()
-    file.write_text(PRELUDE + (ROWS if "mine" in script else "") + dedent(script))
-    topology = mpinet.open(network)
-    machine = mpinet.Machine(topology, ports, where or transport(), mapping_of(topology, mapping))
-    outcome = run_script(machine, file, out=out, **options)
-    told = out.getvalue() if where else everyone(out.getvalue())[0]
-    said = {number: [] for number in range(outcome.processors)}
-    for number, value in map(ast.literal_eval, told.splitlines()):
-        said[number].append(value)
-    return said, outcome
+def played(folder, network, script, ports="one", **options):
+    """What the processors of a script say, and the run's outcome; they have `ROWS` if they ask."""
+    whole = (ROWS if "mine" in script else "") + dedent(script)
+    return playing.played(folder, network, whole, ports, **options)
 
 
 def rows_of(size):

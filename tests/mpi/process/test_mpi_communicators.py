@@ -41,7 +41,7 @@ def test_split_orders_the_members_of_a_color_by_key_and_rank(tmp_path, network, 
     part = comm.Split({colors}[rank], {keys}[rank])
     say((part.rank, part.size, part.allgather(rank)))
     """
-    said, _ = played(tmp_path, network, script, mapping)
+    said, _ = played(tmp_path, network, script, mapping=mapping)
     parts = split(colors, keys)
     for rank in range(size):
         members = parts[colors[rank]]
@@ -104,7 +104,7 @@ def test_making_communicators_costs_the_same_steps_on_any_mapping(tmp_path, netw
     """
     costs = set()
     for mapping in MAPPINGS:
-        _, outcome = played(tmp_path, network, script, mapping)
+        _, outcome = played(tmp_path, network, script, mapping=mapping)
         booked = everyone(outcome.accounts)[0]
         messages = [
             sum(one.messages for one in booked if one.kind == kind) for kind in ("Split", "Dup")

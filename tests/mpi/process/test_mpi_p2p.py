@@ -1,42 +1,15 @@
 """Scripts' messages between two processors: MPI's rules of matching, datatypes, steps."""
 
-import ast
 import io
 from textwrap import dedent
 
 import numpy as np
 import pytest
-from mpi.machine.ranks import everyone, machine_of, mapping_of, transport
+from mpi.machine.ranks import machine_of
+from mpi.process.playing import PRELUDE, played
 
-import mpinet
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.process.mpi.script import run_script
-
-PRELUDE = """
-import numpy as np
-from mpi4py import MPI
-
-comm = MPI.COMM_WORLD
-rank, size = comm.rank, comm.size
-
-def say(value):
-    print((rank, value))
-"""
-
-
-def played(folder, network, script, ports="all", mapping="blocks", **options):
-    """What the processors of a script say, in their order, and the run's outcome."""
-    file, out = folder / "script.py", io.StringIO()
-    file.write_text(PRELUDE + dedent(script))
-    topology = mpinet.open(network)
-    machine = mpinet.Machine(topology, ports, transport(), mapping_of(topology, mapping))
-    outcome = run_script(machine, file, out=out, **options)
-    lines = everyone(out.getvalue())[0].splitlines()
-    said = {number: [] for number in range(outcome.processors)}
-    for number, value in map(ast.literal_eval, lines):
-        said[number].append(value)
-    return said, outcome
-
 
 # ---- which message a receive gets
 

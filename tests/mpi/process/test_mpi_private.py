@@ -56,7 +56,7 @@ def test_processors_that_seed_draw_their_own_random_numbers(tmp_path, mapping):
             comm.barrier()
     """
     state = random.getstate()
-    said, _ = played(tmp_path, "torus:3x3", script, mapping)
+    said, _ = played(tmp_path, "torus:3x3", script, mapping=mapping)
     assert random.getstate() == state
     for rank in range(9):
         plain, arrays = random.Random(rank), np.random.RandomState(rank)
