@@ -14,6 +14,7 @@ from mpinet.cli.options import (
     port_model,
     topology_of,
 )
+from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.tables import with_phases
 
@@ -79,6 +80,10 @@ class Broadcast(Job):
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_broadcast
 
+        if self._options.schedule:
+            raise UsageError(
+                "--schedule does not apply: a rank alone has no part of the others' schedule."
+            )
         machine = make_machine(self._options, self._network, dry)
         self.model = machine.model.as_json()
         return rehearse_broadcast(machine, dry, self._root, self._options.algorithm)

@@ -74,11 +74,17 @@ def _positive(text: str) -> float:
 def prepare(options: argparse.Namespace) -> Job:
     """Prepare the command itself; check the rank."""
     from mpinet.cli.commands import module_of
+    from mpinet.machine.choice import MEASURED
 
     if not options.rank < options.ranks:
         raise UsageError(
             f"--rank {options.rank} --ranks {options.ranks}: there is one rank or more, numbered "
             "from 0."
+        )
+    if options.mapping == MEASURED:
+        raise UsageError(
+            "--mapping measured does not apply: what crosses is counted by all ranks, and predict "
+            "plays one; give blocks or clusters."
         )
     command = argparse.Namespace(**(vars(options) | {"command": options.predicted}))
     return Predict(options, module_of(options.predicted).prepare(command))

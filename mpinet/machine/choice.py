@@ -22,8 +22,8 @@ MAPPINGS = (*CANDIDATES, MEASURED, RANDOM)
 LONGEST = 1.25
 """The longest block of a measured choice, in even shares."""
 
-SAMPLE = 2**16
-"""Most processors of a rank whose ports are looked at."""
+SAMPLE = 2**20
+"""Most ports of a rank that are looked at (but never less than all of one processor)."""
 
 
 def open_mapping(name: str, topology: Topology, transport: Local, seed: int = 0) -> Mapping:
@@ -61,6 +61,8 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
     which a rank would host much more than its share are left out.
     """
     best, fewest = blocks(topology), np.inf
+    if transport.size == 1:
+        return best
     for make in CANDIDATES.values():
         mapping = make(topology)
         placement = Placement(mapping, transport.rank, transport.size)
@@ -73,7 +75,8 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
 
 def crossing_ports(topology: Topology, placement: Placement) -> int:
     """Ports of this rank's processors that lead to other ranks."""
-    stride = -(-placement.count // SAMPLE) or 1
+    processors = max(SAMPLE // max(topology.ports, 1), 1)
+    stride = -(-placement.count // processors) or 1
     nodes = placement.hosted(np.arange(placement.first, placement.first + placement.count, stride))
     others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
     owners = placement.owners(others[others >= 0])

@@ -70,6 +70,10 @@ class Ends:
         self._births[self._injections] = first, self._ledger[hop.STEP]
         self._injections += 1
 
+    def forget(self) -> None:
+        """Expect none of the messages any more that have been injected."""
+        self._injections = 0
+
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
         self.rows = with_room(self.rows, live)

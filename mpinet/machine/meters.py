@@ -24,7 +24,8 @@ class Meters:
     loads : ndarray of uint32, shape (hosted * ports,)
         Messages that left each hosted processor by each port; empty where loads are not metered.
     crossed, crossed_bytes : int
-        Messages to processors of other ranks, and the bytes that this rank sent for them.
+        Messages to processors of other ranks, and the bytes that this rank sent for them. A row
+        of a `Spread` counts once for every rank that it goes to, however many there hear it.
     """
 
     steps: int = 0

@@ -150,16 +150,18 @@ class Placement:
         self.size = int(mapping.params[0])
         self.rank = rank
         self.ranks = ranks
-        self.even = mapping.starts is None
+        self.even = True
         share, longer = divmod(self.size, ranks)
         self.split = np.array([share, longer], np.int64)
         self.first = rank * share + min(rank, longer)
         self.count = share + (rank < longer)
         if mapping.starts is not None:
             starts = mapping.starts(ranks)
-            self.split = np.concatenate([[UNEVEN], starts])
+            self.even = np.array_equal(starts, even_starts(self.size, ranks))
             self.first = int(starts[rank])
             self.count = int(starts[rank + 1]) - self.first
+            if not self.even:
+                self.split = np.concatenate([[UNEVEN], starts])
         self._map = Mapped(mapping.rule, mapping.params, ports=DIRECTIONS)
 
     @cached_property

@@ -30,7 +30,7 @@ POLICIES = ("oldest", "fifo")
 INLINED_FROM = 1 << 13
 """Messages on a rank from which on rules are worth being compiled into the loop over them."""
 
-NUMBER_BITS = 40
+NUMBER_BITS = 63 - hop.LOW_BITS
 """Bits of a message's number in a priority, below the step of its arrival."""
 
 DRAWN_AT_ONCE = 1 << 18
@@ -153,6 +153,11 @@ class Router:
         for begin in range(0, len(numbers), DRAWN_AT_ONCE):
             part = numbers[begin : begin + DRAWN_AT_ONCE]
             self._set_out(*ends(part), part, first)
+
+    def restart(self) -> None:
+        """Number messages from 0 again, while none is in flight on any rank."""
+        self._numbered = 0
+        self._ends.forget()
 
     def _number(self, total: int) -> int:
         """The first number of so many messages that are injected now."""
@@ -399,8 +404,17 @@ class Router:
         self._require_wired(nodes, ports)
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
+            self._require_early()
             priorities |= waiting[:, -1] << NUMBER_BITS
         return self._arbiter.grant(nodes, ports, priorities)
+
+    def _require_early(self) -> None:
+        """Refuse a step, the same on all ranks, that does not fit above a number in a priority."""
+        if self._ledger[hop.STEP] > hop.LOW_MOST:
+            raise UsageError(
+                f"With the policy fifo, a router whose port model limits processors makes at most "
+                f"{hop.LOW_MOST} steps."
+            )
 
     def _require_wired(self, nodes: Numbers, ports: Numbers) -> None:
         """Note a message that waits for an unwired port: the arbiter must not see it."""

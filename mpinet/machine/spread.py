@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
+from mpinet.errors import ModelViolation
 from mpinet.machine.call import goes_unchecked, wired
 
 if TYPE_CHECKING:
@@ -49,10 +50,12 @@ class Spread:
         starts, heard = _heard_by_all(machine) if ports is None else _heard_on(machine, *ports)
         self.sends = len(heard)
         self.starts = starts.astype(np.uint64)
-        self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
+        elsewhere = self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
+        if ports is not None and machine.transport.size > 1:
+            self._require_both_ends(elsewhere)
 
-    def _lay_out(self, hearers: Numbers, heard: Numbers) -> None:
-        """Find the rows that are heard, and those that leave this rank.
+    def _lay_out(self, hearers: Numbers, heard: Numbers) -> Numbers:
+        """Find the rows that are heard, and those that leave this rank; the slots of the others'.
 
         Links lead both ways: whom a processor hears elsewhere hears it. Rows from elsewhere are in
         the order of positions, which is that of ranks, then of slots: the order of the senders.
@@ -68,6 +71,15 @@ class Spread:
         owners, slots = np.divmod(np.unique(owners * count + hearers), max(count, 1))
         self._leaving = _in_a_row(slots)
         self._counts = np.bincount(owners, minlength=machine.transport.size)
+        return elsewhere
+
+    def _require_both_ends(self, elsewhere: Numbers) -> None:
+        """Check that from elsewhere comes what is heard, row for row (collective)."""
+        machine = self._machine
+        first = machine.placement.first
+        leaving = np.arange(machine.placement.count)[self._leaving] + first
+        coming = machine.transport.exchange(leaving, self._counts).records
+        machine.checked(lambda: _require_same(coming, elsewhere + first))
 
     def room(self, *shape: int) -> NDArray[np.uint64]:
         """Rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
@@ -99,6 +111,14 @@ class Spread:
         return machine.exchange(
             leaving, self._counts, word, lambda coming: rows[count : count + coming]
         ).total
+
+
+def _require_same(coming: Numbers, heard: Numbers) -> None:
+    if not np.array_equal(coming, heard):
+        raise ModelViolation(
+            "A spread goes over both ends of a link or none: a processor sends over a link on "
+            "which its neighbour does not."
+        )
 
 
 def _all_wired(machine: Machine) -> Ports:

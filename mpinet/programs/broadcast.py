@@ -83,19 +83,44 @@ def broadcast(
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
     before, sent = machine.steps, machine.meters.messages
-    message = _Message(machine, root)
-    if schedule is not None:
-        _by_schedule(machine, schedule, message, watch)
-    elif name == FLOODING:
-        _by_flooding(machine, root, message, watch)
-    else:
-        _along_tree(machine, root, message, watch)
+    message = inform_all(machine, root, name, schedule, watch)
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     informed = message.informed()
     bound = broadcast_bound(machine, root, steps if informed == machine.topology.hosts else None)
     phases = schedule.phases if schedule is not None and schedule.phases else ((name, steps),)
     return BroadcastResult(name, steps, messages, informed, phases, bound)
+
+
+def inform_all(
+    machine: Machine,
+    root: int,
+    name: str,
+    schedule: Schedule | None,
+    watch: Callable[[int], None] | None = None,
+) -> Message:
+    """Make the steps of a broadcast, and nothing else (collective).
+
+    Parameters
+    ----------
+    machine, root, watch
+        As for `broadcast`.
+    name, schedule
+        As of `require_algorithm`.
+
+    Returns
+    -------
+    Message
+        Who holds it now.
+    """
+    message = Message(machine, root)
+    if schedule is not None:
+        _by_schedule(machine, schedule, message, watch)
+    elif name == FLOODING:
+        _by_flooding(machine, root, message, watch)
+    else:
+        _along_tree(machine, root, message, watch)
+    return message
 
 
 def require_algorithm(
@@ -161,7 +186,7 @@ def _allows(limit: int | None, needed: int | None) -> bool:
 def _by_schedule(
     machine: Machine,
     schedule: Schedule,
-    message: _Message,
+    message: Message,
     watch: Callable[[int], None] | None,
 ) -> None:
     """Every informed processor asks the schedule's rules."""
@@ -269,7 +294,7 @@ def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, 
 
 
 def _along_tree(
-    machine: Machine, root: int, message: _Message, watch: Callable[[int], None] | None
+    machine: Machine, root: int, message: Message, watch: Callable[[int], None] | None
 ) -> None:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     tree = Tree(machine, root)
@@ -290,7 +315,7 @@ def _along_tree(
 
 
 def _by_flooding(
-    machine: Machine, root: int, message: _Message, watch: Callable[[int], None] | None
+    machine: Machine, root: int, message: Message, watch: Callable[[int], None] | None
 ) -> None:
     """Every informed processor offers the first bus that has not carried the message (ALL)."""
     informed = machine.nodes == root
@@ -313,8 +338,16 @@ def _by_flooding(
             watch(machine.steps)
 
 
-class _Message:
-    """The broadcast's message on this rank's processors: a number that only the root knows."""
+class Message:
+    """The broadcast's message on this rank's processors: a number that only the root knows.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the processors.
+    root : int
+        The one that has the message first.
+    """
 
     def __init__(self, machine: Machine, root: int):
         self._machine = machine

@@ -162,8 +162,9 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     Parameters
     ----------
     machine : Machine
-        All-port. The floods may be shared out to ranks, on machines that each makes for itself
-        (`waves.shared_out`); the steps of this one do not count anything.
+        All-port. Its meters tell nothing of the floods: where these are shared out to ranks, each
+        makes them on a machine of its own (`waves.shared_out`), and it counts none; otherwise it
+        counts their steps, a batch of sources together.
     watch : callable, optional
         Called after every flood with the number of sources done, about.
 

@@ -110,6 +110,14 @@ STUCK = {
             "processor 6 2,0, wrong.py:8: asks in Iprobe",
         ],
     ),
+    "waiting for a time at which nothing comes": (
+        "begin = MPI.Wtime()\nwhile me == 6 and MPI.Wtime() < begin + 1: pass",
+        ["Starvation after step 0: 1 processor waits", "wrong.py:9: asks in Wtime"],
+    ),
+    "a script that catches whatever ends it": (
+        "while me == 6:\n    try: comm.recv(source=7)\n    except: pass",
+        ["Deadlock after step 0: 1 processor waits", "wrong.py:9: waits in recv"],
+    ),
     "testing without end": (
         "request = comm.irecv(source=(me + 1) % n)\nwhile not request.test()[0]: pass",
         ["Starvation after step 0: 18 processors wait", "wrong.py:9: asks in test"],
@@ -147,6 +155,10 @@ FAILING = {
     "Abort": (
         "if me == 3: comm.Abort(3)\ncomm.recv(source=3)",
         ["Processor 3 1,0, after step 0, wrong.py:8 in <module>: the script aborts with status 3."],
+    ),
+    "an Abort that the script catches": (
+        "try: comm.Abort(me)\nexcept: pass",
+        ["Processor 0 0,0, after step 0, wrong.py:8 in <module>: the script aborts with status 0."],
     ),
     "sys.exit with a status": (
         "if me == 5: sys.exit(2)\ncomm.recv(source=3)",

@@ -68,7 +68,9 @@ def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
         all_bytes=every * MESSAGE_BYTES,
         partners=int((dry.records_sent > 0).sum()),
         computing=seconds,
-        modelled=() if exact else ("steps", "all_messages", "all_bytes"),
+        modelled=()
+        if exact
+        else ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners"),
     )
 
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.transport import FEW, HEAD
 
-CONTROL_BYTES = 32
+CONTROL_BYTES = 8 * (HEAD + FEW)
 """What a rank tells every other before the messages of a step move (`Mpi.exchange`)."""
-
-COLLECTIVES = 2
-"""Collectives of a step: the counts of the messages, then the messages."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,8 @@ class Rehearsal:
     computing : float
         Seconds of this process for the rank's own part.
     modelled : tuple of str
-        The attributes that rest on a model of what other ranks do.
+        What rests on a model of other ranks, or on a sample of them: attributes, and ``memory``
+        for what this process needs.
     """
 
     rank: int
@@ -90,7 +89,8 @@ def require_rehearsable(machine: Machine, what: str) -> None:
     if not machine.topology.links:
         raise UsageError(f"predict knows {what} on networks of links, not of busses.")
     if not machine.mapping.contiguous:
+        in_order = type(machine.topology).cluster_order is None
         raise UsageError(
-            f"predict knows {what} where ranks host runs of processors: give --mapping blocks or "
-            "clusters (or measured)."
+            f"predict knows {what} where ranks host runs of processors: give --mapping "
+            f"{'blocks or clusters' if in_order else 'blocks'}."
         )

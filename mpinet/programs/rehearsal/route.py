@@ -25,6 +25,9 @@ SAMPLE = 2**20
 
 WORD_BYTES = 8
 
+ROUGHLY = ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners")
+"""What only a sample of the paths tells."""
+
 
 def rehearse_route(
     machine: Machine,
@@ -66,7 +69,7 @@ def rehearse_route(
         pass
     seconds = time.process_time() - began
     count = min(traffic.total, SAMPLE)
-    part = count / traffic.total
+    part = count / max(traffic.total, 1) or 1.0
     paths = walk(
         machine.topology,
         routing,
@@ -90,7 +93,7 @@ def rehearse_route(
         computing=seconds * max(1.0, float(hops)),
         modelled=("steps", "computing", "memory")
         if count == traffic.total
-        else ("steps", "messages", "bytes", "partners", "computing", "memory"),
+        else (*ROUGHLY, "computing", "memory"),
     )
 
 

@@ -1,6 +1,7 @@
 """Which rank hosts what by the mappings that have a name, and what crosses between ranks."""
 
 import re
+import tracemalloc
 from collections import Counter
 
 import networkx as nx
@@ -10,7 +11,7 @@ from mpi.machine.ranks import everyone, machine_of, transport
 
 import mpinet
 from mpinet.errors import UsageError
-from mpinet.machine.choice import MAPPINGS, least_crossing, open_mapping
+from mpinet.machine.choice import MAPPINGS, crossing_ports, least_crossing, open_mapping
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import Placement, blocks, clustered
 from mpinet.machine.transport import Dry, Local
@@ -194,3 +195,28 @@ def test_nothing_crosses_on_one_rank():
     machine = Machine("torus:4x4", transport=Local())
     flood(machine, 0)
     assert (machine.crossing.messages, machine.crossing.bytes) == (0, 0)
+
+
+def test_a_network_without_clusters_has_even_blocks_that_swap():
+    topology = mpinet.open("hypercube:8")
+    for ranks in (3, 4):
+        one, other = (Placement(make(topology), 2, ranks) for make in (blocks, clustered))
+        assert one.even and other.even
+        assert other.split.tolist() == one.split.tolist()
+        assert (other.first, other.count) == (one.first, one.count)
+    machine = Machine(topology, transport=Dry(2, 4), mapping=clustered(topology))
+    assert machine.swap(7, 1 << 7) is not None
+
+
+def test_one_rank_has_nothing_to_measure():
+    assert least_crossing(mpinet.open("complete:200000"), Local()).name == "blocks"
+
+
+def test_few_processors_stand_for_all_where_they_have_very_many_ports():
+    topology = mpinet.open("complete:7000")
+    placement = Placement(blocks(topology), 0, 2)
+    tracemalloc.start()
+    assert crossing_ports(topology, placement) == 3500 * 3500
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2**27

@@ -188,3 +188,23 @@ def test_a_half_duplex_link_carries_one_message_even_if_nobody_listens():
     text = "Step 1: processor [34] sends and receives on port [01]: a half-duplex link"
     everybody_is_told(machine, text, lambda: machine.step(nodes, ports, nodes, listen=([], [])))
     ranks_are_in_step("ring:6")
+
+
+def test_a_spread_over_one_end_of_a_link_between_ranks_is_a_violation():
+    machine = machine_of("ring:12")
+    if transport().size == 1:
+        return
+    ports = np.zeros_like(machine.nodes)
+    everybody_is_told(machine, "both ends", lambda: machine.spread((machine.nodes, ports)))
+    ranks_are_in_step("ring:12")
+
+
+def test_a_spread_over_both_ends_of_some_links_brings_what_their_other_ends_send():
+    machine = machine_of("ring:12")
+    nodes = machine.nodes
+    spread = machine.spread((nodes, (nodes + 1) % 2))
+    rows = spread.room()
+    rows[: len(nodes)] = nodes + 100
+    spread(rows)
+    partners = np.where(nodes % 2, nodes + 1, nodes - 1) % 12
+    assert rows[spread.origins].tolist() == (partners + 100).tolist()

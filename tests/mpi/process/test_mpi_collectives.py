@@ -516,6 +516,117 @@ def test_a_call_with_wrong_arguments_fails_as_in_mpi4py(tmp_path, call, error):
     assert error.split(".")[-1] in str(caught.value)
 
 
+def test_prepared_collectives_match_as_prepared_in_whatever_order_they_start(tmp_path):
+    script = """
+    ring = comm.Create_cart([size], [True])
+    sums, around, first = np.zeros(1, int), np.zeros(2, int), np.zeros(1, int)
+    own, mark = np.array([rank]), np.array([rank + 100])
+    prepared = [
+        comm.Allreduce_init(own, sums),
+        comm.Bcast_init(first, 0),
+        ring.Neighbor_allgather_init(own, around),
+        ring.Neighbor_allgather_init(mark, marks := np.zeros(2, int)),
+    ]
+    for time in range(3):
+        own += 10 * time
+        first[:] = 7 + time if rank == 0 else -1
+        for request in prepared[:: 1 if (rank + time) % 2 else -1]:
+            request.Start()
+        MPI.Request.Waitall(prepared)
+        say(np.concatenate([sums, first, around, marks]).tolist())
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    for rank, found in said.items():
+        beside = np.array([(rank - 1) % 5, (rank + 1) % 5])
+        for time, added in enumerate((0, 10, 30)):
+            sums = sum(range(5)) + 5 * added
+            assert found[time] == [sums, 7 + time, *(beside + added), *(beside + 100)]
+
+
+def test_a_prepared_collective_and_one_between_its_starts_do_not_mix(tmp_path):
+    script = """
+    own, found = np.array([rank + 1]), np.zeros(1, int)
+    prepared = comm.Allreduce_init(own, found)
+    for time in range(3):
+        prepared.Start()
+        begun = comm.Iallreduce(own * 10, other := np.zeros(1, int))
+        say(comm.allreduce(rank))
+        begun.Wait()
+        prepared.Wait()
+        say((int(found[0]), int(other[0])))
+    """
+    said, _ = played(tmp_path, "hypercube:2", script)
+    assert all(found == [6, (10, 100)] * 3 for found in said.values())
+
+
+def test_members_begin_to_duplicate_a_communicator_between_groups_in_their_order(tmp_path):
+    script = """
+    side = comm.Split(rank % 2, rank)
+    across = side.Create_intercomm(0, comm, 1 - rank % 2)
+    one, begun = across.Idup()
+    if rank == 0:
+        comm.recv(source=1)
+    if rank == 1:
+        comm.send(None, 0)
+    other = across.Dup()
+    begun.Wait()
+    other.send((rank, "other"), side.rank)
+    one.send((rank, "one"), side.rank)
+    say((one.recv(source=side.rank), other.recv(source=side.rank)))
+    """
+    said, _ = played(tmp_path, "ring:4", script)
+    for rank, found in said.items():
+        assert found == [((rank ^ 1, "one"), (rank ^ 1, "other"))]
+
+
+def test_what_has_been_begun_on_a_communicator_outlives_it(tmp_path):
+    script = """
+    ring = comm.Create_cart([size], [True])
+    around = np.zeros(2, int)
+    begun = ring.Ineighbor_allgather(np.array([rank]), around)
+    ring.Free()
+    begun.Wait()
+    say(around.tolist())
+    old = comm.Dup()
+    key = MPI.Comm.Create_keyval(lambda comm, key, value: value + 1)
+    old.Set_attr(key, rank)
+    made, begun = old.Idup()
+    old.Free()
+    begun.Wait()
+    say((made.allreduce(1), made.Get_attr(key)))
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    for rank, found in said.items():
+        assert found == [[(rank - 1) % 5, (rank + 1) % 5], (5, rank + 1)]
+
+
+BEGUN_TOO_LONG = """
+begun = comm.Ibcast(np.zeros(4 if rank == 0 else 2))
+"""
+
+
+def test_who_waits_for_a_collective_that_has_failed_may_catch_its_error(tmp_path):
+    script = """
+    try:
+        begun.Wait()
+        say("complete")
+    except MPI.Exception as error:
+        say(error.Get_error_class() == MPI.ERR_TRUNCATE)
+    say(bool(begun))
+    """
+    said, _ = played(tmp_path, "ring:4", BEGUN_TOO_LONG + dedent(script))
+    assert said[0] == ["complete", False]
+    assert all(said[rank] == [True, False] for rank in (1, 2, 3))
+
+
+def test_a_collective_that_has_failed_ends_the_run_on_the_line_that_waits(tmp_path):
+    script = BEGUN_TOO_LONG + "comm.barrier()\nwhile not begun.Test():\n    pass\n"
+    with pytest.raises(ProgramError, match="TRUNCATE") as caught:
+        played(tmp_path, "ring:4", script)
+    line = (PRELUDE + script).splitlines().index("while not begun.Test():") + 1
+    assert f"script.py:{line} " in str(caught.value)
+
+
 @pytest.mark.parametrize(("pattern", "steps"), [("direct", 7), ("tree", 3), ("binomial", 3)])
 def test_the_command_lets_collectives_use_a_pattern(tmp_path, pattern, steps):
     script = tmp_path / "script.py"

@@ -9,9 +9,10 @@ from mpi.machine.ranks import MAPPINGS, everyone
 from mpi.process.playing import played
 
 import mpinet
-from mpinet.errors import ProgramError
+from mpinet.errors import Deadlock, ProgramError
 from mpinet.process.mpi.module import stand_in
 from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.world.trees import MOST_KEPT
 from mpinet.process.mpi.world.world import World
 
 NETWORKS = ["hypercube:3", "torus:3x3", "ring:7"]
@@ -558,6 +559,105 @@ FUNCTIONS = set(
     Get_version Pcontrol _addressof _datatype_create _datatype_decode _handleof _sizeof _typealign
     _typecode get_vendor""".split()
 )
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_groups_are_equal_by_their_members_and_handles_are_numbers_of_a_processor(
+    tmp_path, mapping
+):
+    script = """
+    group = comm.group.Incl([0, 2, 3, 1])
+    part = comm.Create_group(group)
+    if part:
+        say((part.group == group, part.group == comm.group.Incl([0, 1, 2, 3])))
+        say((part.handle, comm.handle, part.handle, MPI.COMM_SELF.handle, MPI.COMM_NULL.handle))
+        say(MPI.Comm.fromhandle(part.handle) == part != comm)
+        say(MPI.Group.fromhandle(group.handle).Translate_ranks() == [0, 2, 3, 1])
+        say(part.group.handle == group.handle != comm.group.handle)
+    """
+    said, _ = played(tmp_path, "ring:7", script, mapping=mapping)
+    once = [(True, False), (1, 2, 1, 3, 0), True, True, True]
+    assert said == {rank: once if rank < 4 else [] for rank in range(7)}
+
+
+def test_a_communicator_can_be_freed_through_one_face_only(tmp_path):
+    script = """
+    made = comm.Dup()
+    face = MPI.Intracomm(made)
+    made.Free()
+    try:
+        face.Free()
+    except MPI.Exception as error:
+        say(error.Get_error_class() == MPI.ERR_COMM)
+    comm.barrier()
+    """
+    said, _ = played(tmp_path, "hypercube:3", script)
+    assert said == {rank: [True] for rank in range(8)}
+
+
+def test_nothing_is_kept_of_communicators_that_are_freed(tmp_path):
+    script = """
+    from mpi4py.util import pkl5
+    from mpinet.process.mpi.world.calls import running
+
+    kept = []
+    for turn in range(4):
+        made = comm.Dup()
+        made.Attach_buffer(bytearray(100))
+        made.barrier()
+        pkl5.Intracomm(made).bcast(rank)
+        made.Free()
+        kept.append(len(running.world.current.remembered()))
+    say(kept[0] == kept[-1])
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [True] for rank in range(5)}
+
+
+def test_a_processor_that_waits_for_itself_is_named_in_a_deadlock(tmp_path):
+    script = """
+    if rank == 1:
+        MPI.COMM_SELF.recv(source=0)
+    comm.barrier()
+    """
+    with pytest.raises(Deadlock, match=r"1 waits for itself:\n  processor 1, "):
+        played(tmp_path, "ring:4", script)
+
+
+def test_errors_of_any_depth_and_without_a_text_are_told(tmp_path):
+    deep = """
+    def deeper(n):
+        return deeper(n + 1)
+
+    deeper(0)
+    """
+    with pytest.raises(ProgramError, match=r"in deeper: RecursionError: .*\nTraceback"):
+        played(tmp_path, "ring:3", deep)
+    mute = """
+    class Mute(Exception):
+        def __str__(self):
+            raise ValueError
+
+    raise Mute
+    """
+    with pytest.raises(ProgramError, match=r"Mute: <its text raises ValueError>\nTraceback"):
+        played(tmp_path, "ring:3", mute)
+
+
+def test_few_trees_are_kept_however_many_roots_there_are(tmp_path):
+    script = f"""
+    from mpinet.process.mpi.world.calls import running
+
+    for turn in range(2):
+        heard = [comm.bcast(rank * 10, root) for root in range(size)]
+        requests = [comm.Ibcast(np.full(1, rank), root) for root in range(size)]
+        MPI.Request.Waitall(requests)
+        say(heard == [root * 10 for root in range(size)])
+    comm.bcast(None, 0)
+    say(sum(root in running.world.trees for root in range(size)) == {MOST_KEPT})
+    """
+    said, _ = played(tmp_path, "ring:70", script)
+    assert said == {rank: [True, True, True] for rank in range(70)}
 
 
 def test_nothing_of_the_real_mpi_that_could_communicate_is_left():

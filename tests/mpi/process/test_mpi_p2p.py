@@ -9,6 +9,7 @@ from mpi.machine.ranks import machine_of
 from mpi.process.playing import PRELUDE, played
 
 from mpinet.errors import Deadlock, ProgramError
+from mpinet.process.mpi.messages.requests import HAPPENED
 from mpinet.process.mpi.script import run_script
 
 # ---- which message a receive gets
@@ -609,11 +610,11 @@ def test_links_carry_one_message_a_step(tmp_path):
     assert run_script(machine, script, out=io.StringIO()).steps == 9
 
 
-def test_who_asks_a_thousand_times_before_it_sends_is_not_starved(tmp_path):
+def test_who_asks_thousands_of_times_before_it_sends_is_not_starved(tmp_path):
     script = """
         if rank == 0:
             request = comm.irecv(source=1)
-            asked = sum(not request.test()[0] for _ in range(1500))
+            asked = sum(not request.test()[0] for _ in range(5000))
             comm.send("go", 1)
             say((asked, request.wait()))
         elif rank == 1:
@@ -621,5 +622,53 @@ def test_who_asks_a_thousand_times_before_it_sends_is_not_starved(tmp_path):
             comm.send("gone", 0)
     """
     said, outcome = played(tmp_path, "ring:3", script)
-    assert said[0] == [(1500, "gone")]
+    assert said[0] == [(5000, "gone")]
     assert outcome.steps == 2
+
+
+@pytest.mark.parametrize("come", [False, True])
+def test_a_receive_whose_request_is_freed_fills_its_memory(tmp_path, come):
+    script = f"""
+    if rank == 0:
+        found = np.zeros(3)
+        if {come}:
+            comm.Probe(1, 5)
+        comm.Irecv(found, 1, 5).Free()
+        comm.Recv_init(other := np.zeros(3), 1, 7).Free()
+        comm.recv(source=1, tag=6)
+        say((found.tolist(), other.tolist()))
+    if rank == 1:
+        comm.Send(np.arange(3.0), 0, 5)
+        comm.send(None, 0, 6)
+    """
+    said, outcome = played(tmp_path, "ring:3", script)
+    assert said[0] == [([0.0, 1.0, 2.0], [0.0, 0.0, 0.0])]
+    assert outcome.unreceived == 0
+
+
+def test_a_message_too_long_for_a_receive_that_was_freed_ends_the_run(tmp_path):
+    script = """
+    if rank == 0:
+        comm.Irecv(np.zeros(1), 1, 5).Free()
+        comm.recv(source=1, tag=6)
+    if rank == 1:
+        comm.Send(np.zeros(3), 0, 5)
+        comm.send(None, 0, 6)
+    """
+    with pytest.raises(ProgramError, match="TRUNCATE"):
+        played(tmp_path, "ring:3", script)
+
+
+def test_a_synchronous_exchange_without_a_source_ends_with_its_send(tmp_path):
+    script = """
+    if rank == 0:
+        found = np.full(1, 7)
+        comm.Sendrecv(np.arange(3), 1, 0, found, MPI.PROC_NULL)
+        say(found.tolist())
+    if rank == 1:
+        comm.Recv(found := np.zeros(3, int), 0)
+        say(found.tolist())
+    """
+    said, _ = played(tmp_path, "ring:3", script, synchronous=True)
+    assert said == {0: [[7]], 1: [[0, 1, 2]], 2: []}
+    assert not hasattr(HAPPENED, "owner")

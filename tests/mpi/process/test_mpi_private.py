@@ -1,4 +1,4 @@
-"""What processors of one rank do not share: modules that scripts bring along, random numbers."""
+"""What processors of one rank do not share: modules of scripts, random numbers, streams."""
 
 import random
 
@@ -75,3 +75,63 @@ def test_a_datatype_may_be_freed_while_a_receive_of_it_is_under_way(tmp_path):
     """
     said, _ = played(tmp_path, "ring:5", script)
     assert said == {rank: [[(rank - 1) % 5 + k for k in range(3)]] for rank in range(5)}
+
+
+def test_a_folder_without_an_init_file_is_each_processors_own(tmp_path):
+    (tmp_path / "folder_of_each").mkdir()
+    (tmp_path / "folder_of_each" / "state.py").write_text("")
+    script = """
+        import folder_of_each.state
+
+        folder_of_each.state.value = rank
+        comm.barrier()
+        say(folder_of_each.state.value)
+    """
+    said, _ = played(tmp_path, "ring:6", script)
+    assert said == {rank: [rank] for rank in range(6)}
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_processors_may_put_streams_of_their_own_in_place(tmp_path, mapping):
+    script = """
+        import contextlib, io, sys
+
+        text, errors, shared = io.StringIO(), io.StringIO(), sys.stderr
+        with contextlib.redirect_stdout(text):
+            for turn in range(2):
+                comm.barrier()
+                print(rank, turn)
+        sys.stderr = errors if rank % 2 else shared
+        comm.barrier()
+        if rank % 2:
+            print("odd", file=sys.stderr)
+        say((text.getvalue(), errors.getvalue(), sys.stderr is shared))
+    """
+    said, _ = played(tmp_path, "hypercube:3", script, mapping=mapping)
+    for rank in range(8):
+        odd = rank % 2 == 1
+        assert said[rank] == [(f"{rank} 0\n{rank} 1\n", "odd\n" if odd else "", not odd)]
+
+
+def test_a_call_from_a_thread_is_an_error(tmp_path):
+    script = """
+        import threading
+
+        heard = []
+
+        def work():
+            try:
+                comm.barrier()
+            except RuntimeError as error:
+                heard.append(str(error))
+
+        if rank == 1:
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        comm.barrier()
+        say(heard)
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+    told = "barrier is called from a thread; a processor has only one."
+    assert said == {0: [[]], 1: [[told]], 2: [[]]}

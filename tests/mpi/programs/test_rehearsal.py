@@ -130,7 +130,11 @@ def test_what_a_rank_alone_cannot_know_gets_a_sentence():
     ring = machine("ring:8", "one")
     for act, said in [
         (lambda: rehearse_flood(machine("clens:3,3"), dry, 0), "links, not of busses"),
-        (lambda: rehearse_flood(machine("ring:8", mapping="random"), dry, 0), "runs of processors"),
+        (lambda: rehearse_flood(machine("ring:8", mapping="random"), dry, 0), "or clusters"),
+        (
+            lambda: rehearse_flood(machine("fattree:2,2", mapping="clusters"), dry, 0),
+            "--mapping blocks\\.",
+        ),
         (lambda: rehearse_ascend(ring, dry, open_operator("sum"), "ascend"), "no such case"),
         (lambda: rehearse_broadcast(machine("ccc:3", "one"), dry, 0, "tree"), "tree on ccc:3"),
         (lambda: rehearse_broadcast(machine("bsn:1,2,6", "one"), dry, 0), "hears twice"),
@@ -145,10 +149,34 @@ def test_what_a_rank_alone_cannot_know_gets_a_sentence():
             act()
 
 
+def test_a_flood_by_a_sample_of_distances_rests_on_it_in_all_counts(monkeypatch):
+    monkeypatch.setattr("mpinet.programs.rehearsal.flood.SAMPLE", 2**5)
+    dry = Dry(1, 4)
+    found = rehearse_flood(Machine("torus:9x9", transport=dry), dry, 0)
+    assert {"steps", "messages", "bytes", "partners"} <= set(found.modelled)
+
+
+def test_a_rehearsed_broadcast_sends_what_the_schedule_does_and_measures_no_distances():
+    dry = Dry(0, 4)
+    machine = Machine("hypercube:8", "one", dry)
+    found = rehearse_broadcast(machine, dry, 0)
+    assert dry.records_sent.sum() == found.messages
+    assert dry.bytes_sent == found.bytes
+
+
+def test_traffic_without_messages_takes_no_step(tmp_path):
+    (tmp_path / "none.csv").write_text("source,target\n")
+    dry = Dry(0, 2)
+    machine = Machine("ring:6", transport=dry)
+    pattern = traffic(machine.topology, str(tmp_path / "none.csv"))
+    found = rehearse_route(machine, dry, pattern, machine.topology.routing())
+    assert (found.steps, found.messages, found.all_messages, found.partners) == (0, 0, 0, 0)
+
+
 def test_the_model_adds_what_is_computed_waited_and_sent():
     found = Rehearsal(3, 16, 100, 10, 500, 8000, 8000, 128000, 7, 0.5)
     seconds = Cluster(latency=1e-3, bandwidth=1e4).seconds(found)
     assert seconds["computing"] == 0.5
     assert seconds["latency"] == pytest.approx(1e-3 * (10 * 4 + 10 * 7))
-    assert seconds["transfer"] == pytest.approx((8000 + 10 * 32 * 15) / 1e4)
+    assert seconds["transfer"] == pytest.approx((8000 + 10 * 96 * 15) / 1e4)
     assert seconds["total"] == pytest.approx(sum(list(seconds.values())[:3]))

@@ -127,7 +127,7 @@ def test_a_prediction_tells_memory_and_seconds_which_its_digest_leaves_out():
     assert (found["ranks"], found["rank"], found["processors"]) == (4, 3, 9)
     assert found["memory"].pop("peak") >= found["memory"].pop("before") > 2**20
     seconds = found.pop("seconds")
-    sent = found["bytes"] + found["steps"] * 32 * 3
+    sent = found["bytes"] + found["steps"] * 96 * 3
     assert seconds["transfer"] == pytest.approx(sent / 1e9)
     assert seconds["total"] == pytest.approx(sum(seconds.values()) / 2)
     del found["memory"]
@@ -212,6 +212,8 @@ def test_out_files_hold_the_result(tmp_path):
         ("predict route ring:6 --ranks 4 --rank 4", "numbered from 0"),
         ("predict route ring:6 --ranks 4 --latency 0", "'0' is no positive number"),
         ("predict route ring:6 --ranks 4 --paths", "--paths does not apply"),
+        ("predict flood ring:6 --ranks 4 --mapping measured", "--mapping measured does not apply"),
+        ("predict broadcast ring:6 --ranks 4 --schedule", "--schedule does not apply"),
         ("predict ascend ring:8 --operator sum --ranks 2", "no such case"),
         ("predict show ring:8 --ranks 2", "invalid choice: 'show'"),
         ("gossip mesh:3x3 --algorithm cycle", "no gossip 'cycle'"),

@@ -11,7 +11,7 @@ from serial.machine.scenario import Network, Scenario, bus_grid, classic
 import mpinet
 from mpinet import Machine
 from mpinet.errors import UsageError
-from mpinet.machine import router
+from mpinet.machine import hop, router
 from mpinet.machine.model import PortModel
 from mpinet.machine.router import Router
 from mpinet.networks.graph import from_networkx
@@ -169,3 +169,24 @@ def test_rules_that_are_compiled_in_route_as_those_that_are_called(name, policy,
         found.append(route(machine, pattern, policy=policy))
     assert found[0] == found[1]
     assert found[0].delivered == topology.size * (topology.size - 1)
+
+
+def routed_from_step(step):
+    """Latencies of one-port routing by fifo on a router that has made so many steps."""
+    machine = Machine("torus:4x4", "one")
+    pattern = traffic(machine.topology, "random:300", 5)
+    one = Router(machine, machine.topology.routing(), policy="fifo")
+    one._ledger[hop.STEP] = step
+    numbers = pattern.sent_by(machine).astype(np.int64)
+    one.inject(*pattern.ends(numbers), numbers, pattern.total)
+    one.run()
+    return np.trim_zeros(one.latencies, "b").tolist()
+
+
+def test_who_waits_longest_goes_first_however_late_it_is():
+    assert routed_from_step(2**23 - 10) == routed_from_step(0)
+
+
+def test_a_step_that_no_longer_fits_into_a_priority_gets_a_sentence():
+    with pytest.raises(UsageError, match="at most 16777215 steps"):
+        routed_from_step(2**24 - 10)

@@ -42,6 +42,12 @@ class Between:
         self.within = Collective.of(comm._local, kind)
         self.across = Collective.of(comm, kind)
 
+    def again(self, start: int) -> Between:
+        """One start of a collective that has been prepared as this call."""
+        one = Between.__new__(Between)
+        one.within, one.across = self.within.again(start), self.across.again(start)
+        return one
+
     @property
     def rank(self) -> int:
         """The member's rank in its group."""

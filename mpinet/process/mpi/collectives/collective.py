@@ -80,6 +80,16 @@ class Collective:
         tag = number * len(KINDS) + KINDS[kind]
         return cls(world, context, comm._others, comm.rank, tag)
 
+    def again(self, start: int) -> Collective:
+        """One start of a collective that has been prepared as this call.
+
+        Members prepare collectives in one order, and may start them in any; so a start has a tag
+        of the call's number and its own.
+        """
+        number, kind = divmod(self._tag, len(KINDS))
+        tag = paired(number, start) * len(KINDS) + kind
+        return Collective(self._world, self._context, self._members, self.rank, tag)
+
     def tell(self, rank: int, body: Any) -> None:
         """Send a body to a member.
 
@@ -119,6 +129,12 @@ class Collective:
     def _whole(self) -> bool:
         """Whether all processors of the machine are members."""
         return self.size == self._world.size
+
+
+def paired(one: int, other: int) -> int:
+    """Cantor's number of a pair: no other pair of numbers from 0 on has it."""
+    both = one + other
+    return both * (both + 1) // 2 + other
 
 
 def require_root(comm: Membership, root: int) -> None:

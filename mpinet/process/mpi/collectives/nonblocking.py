@@ -11,7 +11,7 @@ from mpinet.process.mpi.collectives.operators import SUM, Op
 from mpinet.process.mpi.collectives.planned import PlannedCollectives
 from mpinet.process.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
 from mpinet.process.mpi.messages.requests import Request
-from mpinet.process.mpi.world.calls import call, running
+from mpinet.process.mpi.world.calls import call
 
 
 class BegunCollectives(PlannedCollectives):
@@ -109,4 +109,4 @@ class BegunCollectives(PlannedCollectives):
     def _begin(self, kind: str, plan: Plan) -> Request:
         """Let the running processor take part in a collective beside its script."""
         collective = self._collective(kind)
-        return Request.of(running.world.begin(lambda: plan(collective)))
+        return Request.beside(lambda: plan(collective))

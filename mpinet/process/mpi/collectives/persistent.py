@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from mpinet.process.mpi.collectives.nonblocking import BegunCollectives
 from mpinet.process.mpi.collectives.operators import SUM, Op
 from mpinet.process.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
-from mpinet.process.mpi.messages.requests import Prequest
+from mpinet.process.mpi.messages.requests import Prequest, Request
 from mpinet.process.mpi.real import REAL
 from mpinet.process.mpi.world.calls import call
 
@@ -148,4 +149,10 @@ class PreparedCollectives(BegunCollectives):
 
     def _prepared(self, kind: str, plan: Plan) -> Prequest:
         """A collective that the running processor takes part in whenever it is started."""
-        return Prequest.repeating(lambda: self._begin(kind, plan))
+        collective, starts = self._collective(kind), count()
+
+        def begin() -> Request:
+            started = collective.again(next(starts))
+            return Request.beside(lambda: plan(started))
+
+        return Prequest.repeating(begin)

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Any
 
-from mpinet.process.mpi.communicators.communicator import Comm, Intercomm, Intracomm
+from mpinet.process.mpi.communicators.communicator import BESIDE, Comm, Intercomm, Intracomm
 from mpinet.process.mpi.communicators.membership import TAG_LIMIT
 from mpinet.process.mpi.communicators.opening import opened
 from mpinet.process.mpi.world.calls import running
@@ -54,9 +54,9 @@ def _commctx_inter(comm: Intercomm) -> tuple[Any, int, Any, bool]:
 def _beside(cls: type[Any], comm: Comm) -> tuple[Any, int]:
     """The communicator beside another one, and the next tag in it."""
     kept = running.world.current.remembered()
-    key = _beside, comm._context
+    key = BESIDE, comm._context
     if key not in kept:
-        kept[key] = [opened(cls, (*_name(comm), "beside"), comm._groups), 0]
+        kept[key] = [opened(cls, (*_name(comm), BESIDE), comm._groups), 0]
     kept[key][1] = (kept[key][1] + 1) % TAG_LIMIT
     other, tag = kept[key]
     return other, tag

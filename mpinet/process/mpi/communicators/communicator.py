@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import index as integer
+from threading import Lock
 from typing import Any, NoReturn
 
 from mpinet.process.mpi.collectives import Collectives, algorithms
@@ -32,6 +33,7 @@ from mpinet.process.mpi.communicators.graphs import (
     neighborhoods,
 )
 from mpinet.process.mpi.communicators.groups import Caller, Group
+from mpinet.process.mpi.communicators.handles import handle_of, thing_of
 from mpinet.process.mpi.communicators.inquiries import Inquiries
 from mpinet.process.mpi.communicators.intercommunicator import (
     between,
@@ -41,6 +43,7 @@ from mpinet.process.mpi.communicators.intercommunicator import (
     side_name,
 )
 from mpinet.process.mpi.communicators.members import Members, members_of
+from mpinet.process.mpi.communicators.membership import Holding
 from mpinet.process.mpi.communicators.neighbors import NeighborCollectives
 from mpinet.process.mpi.communicators.opening import (
     constant,
@@ -52,18 +55,28 @@ from mpinet.process.mpi.communicators.opening import (
     placed,
 )
 from mpinet.process.mpi.constants import instance_of, serialized
-from mpinet.process.mpi.messages.attached import AttachedBuffers
+from mpinet.process.mpi.messages.attached import Attached, AttachedBuffers
 from mpinet.process.mpi.messages.matched import Probes
 from mpinet.process.mpi.messages.memory import BufferMessages
 from mpinet.process.mpi.messages.objects import ObjectMessages
 from mpinet.process.mpi.messages.requests import Request
 from mpinet.process.mpi.real import REAL, UNDEFINED
 from mpinet.process.mpi.world.calls import call, running
-from mpinet.process.mpi.world.contexts import AGREEMENTS, GROUPS, PAIRS, PARTS, SELF, WORLD
+from mpinet.process.mpi.world.contexts import (
+    AGREEMENTS,
+    COLLECTIVES,
+    GROUPS,
+    PAIRS,
+    SELF,
+    WORLD,
+)
 from mpinet.process.mpi.world.failure import Aborted
 
 CONSTANTS = {WORLD: "COMM_WORLD", SELF: "COMM_SELF"}
 """MPI's own communicators by their contexts."""
+
+BESIDE = "beside"
+"""Under this and its context a processor keeps what is beside a communicator."""
 
 RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
 """The hint that names a kind of hardware to split by, and the kind that every machine has."""
@@ -114,7 +127,7 @@ class Comm(
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comm):
             return NotImplemented
-        return self.handle == other.handle
+        return self.__dict__.get("_context") == other.__dict__.get("_context")
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -155,14 +168,16 @@ class Comm(
     def Idup(self, info: Any = None) -> tuple[Any, Request]:
         """Begin to make a communicator of the same members."""
         made = REAL.Comm.__new__(type(self), REAL.COMM_SELF)
-        name = self._naming()
+        name, groups, holding = self._naming(), self._groups(), Holding()
+        self._inherit(holding)
+        hints = info or self._holding.info
+        holding.info = hints.Dup() if hints else None
 
         def work() -> None:
-            enter(made, name(), self._groups)
-            self._inherit(made)
-            made.Set_info(info or self._holding.info)
+            enter(made, name(), lambda: groups)
+            running.world.current.remembered()[made._context] = holding
 
-        return made, Request.of(running.world.begin(work))
+        return made, Request.beside(work)
 
     @call
     def Idup_with_info(self, info: Any) -> tuple[Any, Request]:
@@ -172,7 +187,7 @@ class Comm(
     def _duplicate(self) -> Any:
         """A communicator of the same members."""
         made = opened(type(self), self._naming()(), self._groups)
-        self._inherit(made)
+        self._inherit(made._holding)
         return made
 
     def _naming(self) -> Callable[[], Hashable]:
@@ -185,9 +200,8 @@ class Comm(
         groups: tuple[Members, ...] = running.world.contexts.place(self._context).groups
         return groups
 
-    def _inherit(self, made: Comm) -> None:
+    def _inherit(self, holding: Holding) -> None:
         """Give a duplicate what it is to have."""
-        holding = made._holding
         holding.topology = self._holding.topology
         holding.errhandler = self._holding.errhandler
         self._copy_to(holding)
@@ -247,11 +261,18 @@ class Comm(
 
     def Free(self) -> None:
         """Let it be the null communicator; no message is needed for that."""
-        if self._name_of_context in CONSTANTS:
+        context, here = self._context, running.world.current
+        contexts = running.world.contexts
+        if self._name_of_context in CONSTANTS or not contexts.held(context, here.id):
             raise REAL.Exception(REAL.ERR_COMM)
         self._delete_all()
-        running.world.contexts.close(self._context)
-        running.world.current.remembered().pop(self._context, None)
+        contexts.close(context, here.id)
+        kept = here.remembered()
+        beside = kept.pop((BESIDE, context), None)
+        if beside is not None:
+            beside[0].Free()
+        for key in (context, context + COLLECTIVES, (Attached, context), (Lock, context)):
+            kept.pop(key, None)
         self.__dict__.clear()
 
     Disconnect = Free
@@ -268,7 +289,7 @@ class Comm(
     @call
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """End the run of all processors."""
-        raise Aborted(errorcode)
+        running.world.stop(Aborted(errorcode))
 
     @classmethod
     def Get_parent(cls) -> Intercomm:
@@ -280,12 +301,23 @@ class Comm(
     @property
     def handle(self) -> int:
         """A number that stands for it on this processor; 0 for the null communicator."""
-        return self._context // PARTS + 1 if self else 0
+        return handle_of("communicator", self._context) if self else 0
 
     @classmethod
     def fromhandle(cls, handle: int) -> Any:
-        """The communicator that a number stands for."""
-        return known_as((handle - 1) * PARTS) if handle else Comm()
+        """The communicator that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_COMM``: it stands for none.
+        """
+        if not handle:
+            return Comm()
+        context = thing_of("communicator", handle)
+        if context is None:
+            raise REAL.Exception(REAL.ERR_COMM)
+        return known_as(context)
 
     def toint(self) -> int:
         """A number that stands for it on this processor; 0 for the null communicator."""
@@ -655,7 +687,8 @@ class Intercomm(InterCollectives, Comm):
         return Intercomm()
 
     def _naming(self) -> Callable[[], Hashable]:
-        return lambda: (*self._agreed((), of_all=False)[0], 0)
+        agree = self._agreeing((), of_all=False)
+        return lambda: (*agree()[0], 0)
 
     def _between(self, name: Sequence[int], sides: tuple[Members, ...]) -> Any:
         """A communicator between groups, if the caller is in one and the other is not empty."""

@@ -158,4 +158,4 @@ class ErrorHandling(Membership):
         if function is not None:
             function(self, errorcode)
         elif number != RETURN and errorcode != REAL.SUCCESS:
-            raise Aborted(errorcode)
+            running.world.stop(Aborted(errorcode))

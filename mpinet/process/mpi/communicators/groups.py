@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
-from weakref import WeakValueDictionary
+from typing import Any
 
+from mpinet.process.mpi.communicators.handles import handle_of, thing_of
 from mpinet.process.mpi.communicators.members import NOBODY, Members, compared, members_of
 from mpinet.process.mpi.constants import instance_of, serialized
 from mpinet.process.mpi.real import PROC_NULL, REAL, UNDEFINED
@@ -42,7 +42,6 @@ class Group(REAL.Group):  # type: ignore[misc]
 
     _members: Members | None
     _constant = ""
-    _numbered: ClassVar[WeakValueDictionary[int, Members]] = WeakValueDictionary()
 
     def __new__(cls, group: Group | None = None) -> Group:
         """The null group, or another face of a group."""
@@ -79,9 +78,13 @@ class Group(REAL.Group):  # type: ignore[misc]
         return self._members is not None
 
     def __eq__(self, other: object) -> bool:
+        """Whether the other group has the same members by rank, or both are the null one."""
         if not isinstance(other, Group):
             return NotImplemented
-        return self._members is other._members
+        one, another = self._members, other._members
+        if one is None or another is None:
+            return one is another
+        return compared(one, another) == REAL.IDENT
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -203,17 +206,23 @@ class Group(REAL.Group):  # type: ignore[misc]
         """A number that stands for it on this processor; 0 for the null group."""
         if self._members is None:
             return 0
-        number = id(self._members)
-        self._numbered[number] = self._members
-        return number
+        return handle_of("group", tuple(self._members.members))
 
     @classmethod
     def fromhandle(cls, handle: int) -> Group:
-        """The group that a number stands for."""
-        group = Group()
-        if handle:
-            group._members = cls._numbered[handle]
-        return group
+        """The group that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_GROUP``: it stands for none.
+        """
+        if not handle:
+            return Group()
+        members = thing_of("group", handle)
+        if members is None:
+            raise REAL.Exception(REAL.ERR_GROUP)
+        return cls._choosing(members)
 
     def toint(self) -> int:
         """A number that stands for it; 0 for the null group."""

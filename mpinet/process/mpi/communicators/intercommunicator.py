@@ -8,7 +8,7 @@ their own group. What both name, the leader names whose group is the first of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.communicators.agreement import (
@@ -159,19 +159,31 @@ class RemoteCalls(Membership):
         wishes : tuple of two ndarrays of int64
             What the members of each group want, by rank; of the leaders alone if only theirs count.
         """
+        return self._agreeing(wish, of_all)()
+
+    def _agreeing(
+        self, wish: Sequence[int], of_all: bool
+    ) -> Callable[[], tuple[Origin, tuple[Numbers, ...]]]:
+        """The next agreement with the other group; called, it gives what `_agreed` does."""
         part, holding = turn(self._local), self._holding
         holding.agreed += 1
-        rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
-        told = None
-        if part.rank == 0:
-            world, context = running.world, self._context + AGREEMENTS
-            own = packed([*named()]) + b"".join(rows or ())
-            world.send(context, 0, holding.agreed, self._processor(0), own)
-            theirs = world.receive(context, 0, holding.agreed).data
-            first, last = (own, theirs) if self._first else (theirs, own)
-            told = packed([len(first)]) + first + last
-        one, other = _parted(algorithms.broadcast(part, 0, told))
-        return _origin(one), (one[2:], other[2:])
+        context, tag = self._context + AGREEMENTS, holding.agreed
+        leader, leads = self._processor(0), self._first
+
+        def agree() -> tuple[Origin, tuple[Numbers, ...]]:
+            rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
+            told = None
+            if part.rank == 0:
+                world = running.world
+                own = packed([*named()]) + b"".join(rows or ())
+                world.send(context, 0, tag, leader, own)
+                theirs = world.receive(context, 0, tag).data
+                first, last = (own, theirs) if leads else (theirs, own)
+                told = packed([len(first)]) + first + last
+            one, other = _parted(algorithms.broadcast(part, 0, told))
+            return _origin(one), (one[2:], other[2:])
+
+        return agree
 
     @property
     def _local(self) -> Membership:

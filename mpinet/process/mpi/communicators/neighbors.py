@@ -8,8 +8,10 @@ They are as many messages as there are links, all at once; the machine brings ea
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
+from mpinet.process.mpi.collectives.collective import paired
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.messages.buffers import Blocks, read
 from mpinet.process.mpi.messages.objects import dumps, loads
@@ -21,6 +23,9 @@ from mpinet.process.mpi.world.contexts import NEIGHBORS
 Bodies = Sequence[bytes]
 Exchange = tuple[Callable[[], Bodies], Callable[[int, bytes], None]]
 """What gives the body for each target, and what takes the body from the source in a place."""
+
+Swap = Callable[[Exchange, int, int], None]
+"""Does an exchange, given its number among the caller's, and how often it was started before."""
 
 
 class NeighborCollectives(Membership):
@@ -191,13 +196,12 @@ class NeighborCollectives(Membership):
 
     def _swap_begun(self, exchange: Exchange) -> Request:
         """Begin an exchange."""
-        bodies, take = exchange
-        sent, turn = bodies(), self._swap_turn()
-        return Request.of(running.world.begin(lambda: self._swap((lambda: sent, take), turn)))
+        return _begun(self._swapping(), exchange, self._swap_turn(), 0)
 
     def _swap_prepared(self, exchange: Exchange) -> Prequest:
         """Prepare an exchange."""
-        return Prequest.repeating(lambda: self._swap_begun(exchange))
+        swap, turn, starts = self._swapping(), self._swap_turn(), count()
+        return Prequest.repeating(lambda: _begun(swap, exchange, turn, next(starts)))
 
     def _swap_turn(self) -> int:
         """The number of the caller's next neighbor collective."""
@@ -206,20 +210,38 @@ class NeighborCollectives(Membership):
         return holding.neighbored
 
     def _swap(self, exchange: Exchange, turn: int) -> None:
-        """Send a body to each target, and take one from each source.
+        """Do an exchange."""
+        self._swapping()(exchange, turn, 0)
+
+    def _swapping(self) -> Swap:
+        """What sends a body to each target, and takes one from each source.
 
         Bodies over several links between two members find their places: on a grid those that go
-        down come from above, on a graph they keep their order.
+        down come from above, on a graph they keep their order. An exchange that has been begun
+        goes on when the communicator is freed.
         """
         world, rank = running.world, self.rank
         topology, context = self._holding.topology, self._context + NEIGHBORS
-        bodies, take = exchange
-        first = turn * topology.ways
-        for place, (target, body) in enumerate(zip(topology.targets(rank), bodies(), strict=True)):
-            if target != PROC_NULL:
-                tag = first + topology.way(place)
-                world.send(context, rank, tag, self._processor(target), body)
-        for place, source in enumerate(topology.sources(rank)):
-            if source != PROC_NULL:
-                tag = first + topology.way_from(place)
-                take(place, world.receive(context, source, tag).data)
+        members = self._others.members
+
+        def swap(exchange: Exchange, turn: int, start: int) -> None:
+            bodies, take = exchange
+            first = paired(turn, start) * topology.ways
+            targets = topology.targets(rank)
+            for place, (target, body) in enumerate(zip(targets, bodies(), strict=True)):
+                if target != PROC_NULL:
+                    tag = first + topology.way(place)
+                    world.send(context, rank, tag, members[target], body)
+            for place, source in enumerate(topology.sources(rank)):
+                if source != PROC_NULL:
+                    tag = first + topology.way_from(place)
+                    take(place, world.receive(context, source, tag).data)
+
+        return swap
+
+
+def _begun(swap: Swap, exchange: Exchange, turn: int, start: int) -> Request:
+    """Begin an exchange with what is there to be sent now."""
+    bodies, take = exchange
+    sent = bodies()
+    return Request.beside(lambda: swap((lambda: sent, take), turn, start))

@@ -12,15 +12,25 @@ from mpinet.process.mpi.communicators.intercommunicator import side_name
 from mpinet.process.mpi.communicators.members import Members
 from mpinet.process.mpi.real import REAL, UNDEFINED
 from mpinet.process.mpi.world.calls import running
+from mpinet.process.mpi.world.contexts import ALL
 
 Groups = Callable[[], tuple[Members, ...]]
 """Gives a communicator's group, of an intercommunicator both."""
 
 
 def face(cls: type[Any], context: int) -> Any:
-    """A face of a communicator that the running processor has."""
+    """A face of a communicator that the running processor has.
+
+    Raises
+    ------
+    Exception
+        ``ERR_COMM``: it has the communicator no longer.
+    """
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
-    place, here = running.world.contexts.place(context), running.world.current.id
+    contexts, here = running.world.contexts, running.world.current.id
+    if not contexts.held(context, here):
+        raise REAL.Exception(REAL.ERR_COMM)
+    place = contexts.place(context)
     comm._context = context
     comm._group, comm._others = place.group_of(here), place.others_of(here)
     return comm
@@ -46,13 +56,13 @@ def opened(cls: type[Any], name: Hashable, groups: Groups) -> Any:
 def enter(comm: Any, name: Any, groups: Groups) -> None:
     """Let a face be that of a new communicator."""
     contexts, here = running.world.contexts, running.world.current.id
-    context = contexts.open(name, groups)
+    context = contexts.open(name, groups, here)
     place = contexts.place(context)
     comm._group, comm._others = place.group_of(here), place.others_of(here)
     comm._context = context
     if comm._group is not comm._others:
         local = side_name(name, place.groups[0] is comm._group)
-        contexts.open(local, lambda: (comm._group,))
+        contexts.open(local, lambda: (comm._group,), here)
 
 
 def opened_for_member(cls: type[Any], name: Hashable, members: Members) -> Any:
@@ -83,7 +93,7 @@ def constant(cls: type[Any], name: str, groups: Groups) -> Any:
     """One of MPI's own communicators."""
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
     contexts = running.world.contexts
-    comm._context = contexts.open(name, groups)
+    comm._context = contexts.open(name, groups, ALL)
     comm._group = comm._others = contexts.place(comm._context).groups[0]
     comm._constant = True
     return comm

@@ -250,5 +250,6 @@ def _both(matching: Matching, received: Request) -> Request:
 
     both = running.world.begin(wait)
     for event in events:
-        event.owner = both.strand
+        if not event.done:
+            event.owner = both.strand
     return Request.of(both, received._finish)

@@ -79,6 +79,24 @@ class Request:
         one._finish = finish
         return one
 
+    @classmethod
+    def beside(cls: type[R], work: Callable[[], None]) -> R:
+        """A request that is complete when something has been done beside the script.
+
+        Parameters
+        ----------
+        work : callable
+            What is done; if it fails, those who find the request complete get its error.
+        """
+        completion = running.world.begin(work)
+
+        def finish(status: Any) -> None:
+            if completion.error is not None:
+                raise completion.error
+            blank(status)
+
+        return cls.of(completion, finish)
+
     def __bool__(self) -> bool:
         return self._event is not None or self._begin is not None
 
@@ -362,8 +380,11 @@ class Request:
             running.world.cancel(event)
 
     def _forget(self) -> None:
-        """Be the null request."""
+        """Be the null request; what has been begun comes to its end."""
+        event, finish = self._event, self._finish
         self._begin, self._event, self._finish = None, None, blank
+        if event is not None and finish is not blank:
+            _finish_beside(event, finish)
 
 
 class Prequest(Request):
@@ -518,7 +539,7 @@ class Grequest(Request):
         return given
 
     def _forget(self) -> None:
-        event = self._event
+        event, self._finish = self._event, blank
         super()._forget()
         if event is not None and event.done:
             self._answers.free()
@@ -530,6 +551,26 @@ REQUEST_NULL = Request()
 def sent(matching: Matching | None) -> Request:
     """The request of a send: complete at once, or when a receive has matched."""
     return Request.of(HAPPENED if matching is None else matching)
+
+
+def _finish_beside(event: Event, finish: Finish) -> None:
+    """Finish communication when it is complete, though the script does not ask for its end.
+
+    As nobody could be given an error then, it ends the run.
+    """
+    world = running.world
+    if event.done:
+        finish(None)
+        return
+
+    def work() -> None:
+        world.wait(event)
+        try:
+            finish(None)
+        except Exception as error:
+            world.stop(error)
+
+    event.owner = world.begin(work).strand
 
 
 # ---- several requests

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from types import CodeType, FrameType
 
 import numpy as np
@@ -12,7 +14,6 @@ from numpy.typing import NDArray
 from mpinet.process.where import shown
 
 Numbers = NDArray[np.int64]
-Interval = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -31,8 +32,9 @@ class Account:
         Bytes of the messages' bodies.
     messages, hops : int
         Messages of the machine, and the links that they have crossed.
-    intervals : list of (int, int)
-        Steps in which such messages were under way: after the first, up to the second.
+    intervals : array of int
+        Steps in which such messages were under way: after the first number, up to the second, and
+        so on, ascending.
     """
 
     kind: str
@@ -43,20 +45,22 @@ class Account:
     sent: int = 0
     messages: int = 0
     hops: int = 0
-    intervals: list[Interval] = field(default_factory=list)
+    intervals: array[int] = field(default_factory=lambda: array("q"))
 
     @property
     def steps(self) -> int:
         """Steps in which messages of this account were under way."""
-        return sum(end - begin for begin, end in self.intervals)
+        return sum(self.intervals[1::2]) - sum(self.intervals[::2])
 
     def cover(self, begin: int, end: int) -> None:
         """Note that messages were under way; `end` is not before any earlier one."""
         if begin == end:
             return
-        while self.intervals and self.intervals[-1][1] >= begin:
-            begin = min(begin, self.intervals.pop()[0])
-        self.intervals.append((begin, end))
+        intervals = self.intervals
+        while intervals and intervals[-1] >= begin:
+            begin = min(begin, intervals[-2])
+            del intervals[-2:]
+        intervals.extend((begin, end))
 
 
 class Accounts:
@@ -110,7 +114,7 @@ def books(
         What each rank has booked of messages that arrived, by the number of the account that pays.
     """
     found: dict[tuple[str, int, str], Account] = {}
-    spans: dict[tuple[str, int, str], list[Interval]] = {}
+    spans: dict[tuple[str, int, str], list[int]] = {}
     for accounts in shares:
         for account in accounts:
             key = account.file, account.line, account.kind
@@ -129,10 +133,11 @@ def books(
     return [found[key] for key in sorted(found)]
 
 
-def union(intervals: Sequence[Interval]) -> list[Interval]:
-    """The same steps as disjoint intervals, ascending."""
+def union(intervals: Sequence[int]) -> array[int]:
+    """The steps of several accounts' intervals, as one account has them."""
     whole = Account("", "", 0)
-    for begin, end in sorted(intervals, key=lambda interval: interval[1]):
+    pairs = zip(intervals[::2], intervals[1::2], strict=True)
+    for begin, end in sorted(pairs, key=itemgetter(1)):
         whole.cover(begin, end)
     return whole.intervals
 

@@ -7,6 +7,8 @@ from functools import wraps
 from sys import _getframe
 from typing import Any, TypeVar
 
+from greenlet import getcurrent
+
 from mpinet.process.mpi.world.world import World
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,6 +36,8 @@ def call(method: F) -> F:
         here = world.current
         if here.account is not None:
             return method(*arguments, **named)
+        if getcurrent().parent is None:
+            raise RuntimeError(f"{kind} is called from a thread; a processor has only one.")
         here.account = account = world.accounts.at(kind, _getframe(1))
         account.calls += 1
         try:

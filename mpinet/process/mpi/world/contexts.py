@@ -18,6 +18,9 @@ and of calls that make communicators of it: of all members, of a group, and of t
 
 PARTS = 6
 
+ALL = -1
+"""Holds the communicators that all processors have to the end."""
+
 
 class Place:
     """What this rank's processors share of a communicator.
@@ -28,7 +31,7 @@ class Place:
         Its group; of an intercommunicator both.
     topology : Any
         The grid or graph that its members are arranged in, where they all know the whole of it.
-    holders : int
+    holders : set of int
         Processors of this rank that have it.
     """
 
@@ -37,7 +40,7 @@ class Place:
     def __init__(self, groups: tuple[Members, ...]):
         self.groups = groups
         self.topology: Any = None
-        self.holders = 0
+        self.holders: set[int] = set()
 
     def group_of(self, processor: int) -> Members:
         """The group that a processor is in."""
@@ -71,7 +74,7 @@ class Contexts:
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._places: dict[int, Place] = {}
-        self.open(WORLD, lambda: (self.world,))
+        self.open(WORLD, lambda: (self.world,), ALL)
 
     def number(self, name: tuple[Hashable, int]) -> int:
         """The number that stands for a name's part."""
@@ -86,7 +89,7 @@ class Contexts:
         """The name and the part that a number stands for."""
         return self._names[number // PARTS], number % PARTS
 
-    def open(self, name: Hashable, groups: Callable[[], tuple[Members, ...]]) -> int:
+    def open(self, name: Hashable, groups: Callable[[], tuple[Members, ...]], holder: int) -> int:
         """Let a processor have a communicator.
 
         Parameters
@@ -96,6 +99,8 @@ class Contexts:
         groups : callable
             Gives its group, of an intercommunicator both; called for the first of this rank's
             processors alone.
+        holder : int
+            The processor; `ALL` if none ever gives it away.
 
         Returns
         -------
@@ -106,21 +111,28 @@ class Contexts:
         place = self._places.get(number)
         if place is None:
             place = self._places[number] = Place(groups())
-        place.holders += 1
+        place.holders.add(holder)
         return number
 
-    def close(self, number: int) -> None:
+    def close(self, number: int, holder: int) -> None:
         """Let a processor have a communicator no longer."""
         place = self._places[number]
-        place.holders -= 1
-        if place.holders == 0:
+        place.holders.remove(holder)
+        if not place.holders:
             del self._places[number]
+
+    def held(self, number: int, processor: int) -> bool:
+        """Whether a processor has a communicator."""
+        place = self._places.get(number)
+        return place is not None and not place.holders.isdisjoint((processor, ALL))
 
     def place(self, number: int) -> Place:
         """What this rank's processors share of a communicator that one of them has."""
         return self._places[number]
 
     def members(self, number: int, processor: int) -> Sequence[int]:
-        """The processors of the ranks that a member's messages go to in a context."""
+        """The processors of the ranks that a member's messages go to; none if nobody knows."""
+        if self._names[number // PARTS] == SELF:
+            return (processor,)
         place = self._places.get(number - number % PARTS)
-        return (processor,) if place is None else place.others_of(processor).members
+        return () if place is None else place.others_of(processor).members

@@ -142,13 +142,16 @@ class Completion(Event):
     ----------
     strand : Strand
         What is done.
+    error : Exception or None
+        Why it has failed; the script's, which finds out when it asks for the end.
     """
 
-    __slots__ = ("strand",)
+    __slots__ = ("error", "strand")
 
     def __init__(self, owner: Processor, strand: Strand):
         super().__init__(owner)
         self.strand = strand
+        self.error: Exception | None = None
 
     @property
     def _awaited(self) -> Event | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from types import FrameType, TracebackType
 
@@ -42,8 +43,25 @@ def told(error: BaseException) -> str:
         return f"{where}: the script aborts with status {error.code}."
     if isinstance(error, MpinetError):
         return f"{where}: {error}"
-    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = _said(error)
+    why = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return f"{where}: {why}\n{_traceback(error)}"
+
+
+def _said(error: BaseException) -> str:
+    """What an error says, if it can."""
+    try:
+        return str(error)
+    except Exception as another:
+        return f"<its text raises {type(another).__name__}>"
+
+
+def script_line() -> TracebackType | None:
+    """The line of the running script, as of an error that it raises there."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _own(frame):
+        frame = frame.f_back
+    return None if frame is None else TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
 
 
 def _status(code: object) -> str:
@@ -80,9 +98,12 @@ def _traceback(error: BaseException) -> str:
 
 def _within(trace: TracebackType | None) -> TracebackType | None:
     """A traceback's lines that are the script's."""
-    if trace is None:
-        return None
-    rest = _within(trace.tb_next)
-    if _own(trace.tb_frame):
-        return rest
-    return TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+    lines: list[TracebackType] = []
+    while trace is not None:
+        if not _own(trace.tb_frame):
+            lines.append(trace)
+        trace = trace.tb_next
+    rest: TracebackType | None = None
+    for line in reversed(lines):
+        rest = TracebackType(rest, line.tb_frame, line.tb_lasti, line.tb_lineno)
+    return rest

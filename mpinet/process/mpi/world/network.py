@@ -84,13 +84,13 @@ class Network:
         """Send a message from a processor to another one; it sets out in the next step."""
         self._sent.append((source, target, account, message))
 
-    def advance(self, sent: bool) -> tuple[list[int], list[Message]]:
+    def advance(self, sent: int, under_way: int) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
 
         Parameters
         ----------
-        sent : bool
-            Whether any rank has sent something.
+        sent, under_way : int
+            Messages on all ranks that set out in this step, and those with all others.
 
         Returns
         -------
@@ -99,6 +99,8 @@ class Network:
         messages : list of Message
             What has come for each, in the order in which the messages were sent.
         """
+        if sent == under_way:
+            self._router.restart()
         if sent:
             self._set_out()
         self.now += self._router.step()
@@ -125,6 +127,11 @@ class Network:
             payload = np.repeat(payload, packets, axis=0)
         places = _numbers(sources)
         most = machine.max(1 + int(places.max(initial=0)))[0]
+        if most > AT_ONCE:
+            raise UsageError(
+                f"A processor sends {most} packets before it waits for anything, which is more "
+                f"than {AT_ONCE}; let them be larger by --packet."
+            )
         total = machine.topology.size * most
         self._router.inject(sources, targets, sources * most + places, total, payload)
 
@@ -190,18 +197,5 @@ def _routing(topology: Topology, name: str | None) -> Routing:
 
 
 def _numbers(sources: Numbers) -> Numbers:
-    """Numbers of messages, by ascending sources, among those of the same source.
-
-    Raises
-    ------
-    UsageError
-        A processor sends more in one step than there are numbers.
-    """
-    first = np.searchsorted(sources, sources)
-    places = np.arange(len(sources)) - first
-    if len(places) and places.max() >= AT_ONCE:
-        raise UsageError(
-            f"Processor {sources[places.argmax()]} sends more than {AT_ONCE} packets before it "
-            "waits for anything; give larger ones by --packet."
-        )
-    return places
+    """Numbers of messages, by ascending sources, among those of the same source."""
+    return np.arange(len(sources)) - np.searchsorted(sources, sources)

@@ -1,8 +1,8 @@
-"""What a processor has of its own beside its ``__main__``: modules, and random numbers.
+"""What a processor has of its own beside its ``__main__``: modules, random numbers, streams.
 
 Under a real MPI every rank is a process: modules that scripts bring along are executed by each,
-and each has its own random numbers. Here they are put in place while their processor runs. What is
-installed with Python is shared by the processors of a rank.
+and each has its own random numbers and standard streams. Here they are put in place while their
+processor runs. What is installed with Python is shared by the processors of a rank.
 """
 
 from __future__ import annotations
@@ -39,19 +39,23 @@ class Own:
         Modules by name.
     states : dict
         States of generators of random numbers that it has seeded; None where not saved yet.
+    streams : dict of str to file
+        What it has put in the places of ``sys.stdout`` and ``sys.stderr``.
     """
 
-    __slots__ = ("modules", "states")
+    __slots__ = ("modules", "states", "streams")
 
     def __init__(self) -> None:
         self.modules: dict[str, ModuleType] = {}
         self.states: dict[str, Any] = {}
+        self.streams: dict[str, Any] = {}
 
     def enter(self) -> None:
         """Put it in place."""
         sys.modules.update(self.modules)
         for name, state in self.states.items():
             GENERATORS[name].restore(state)
+        vars(sys).update(self.streams)
 
     def leave(self) -> None:
         """Take it away again."""
@@ -95,17 +99,35 @@ class Privacy:
     ----------
     present : int
         Modules that are there while no processor runs.
+    stdout, stderr : file
+        The streams of processors that have replaced none.
     """
 
     def __init__(self) -> None:
         self._shared = set(sys.modules)
         self.present = len(sys.modules)
+        self.stdout, self.stderr = sys.stdout, sys.stderr
+
+    @property
+    def touched(self) -> bool:
+        """Whether a processor has imported modules or replaced streams."""
+        return (
+            len(sys.modules) != self.present
+            or sys.stdout is not self.stdout
+            or sys.stderr is not self.stderr
+        )
 
     def leave(self, processor: Processor) -> None:
         """Take away what is a processor's own, now that another one is to run."""
         own = processor.own
         if len(sys.modules) != self.present + (0 if own is None else len(own.modules)):
             own = self._sorted(processor)
+        if sys.stdout is not self.stdout or sys.stderr is not self.stderr:
+            own = processor.own = own or Own()
+            own.streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+            sys.stdout, sys.stderr = self.stdout, self.stderr
+        elif own is not None:
+            own.streams = {}
         if own is not None:
             own.leave()
 
@@ -126,8 +148,10 @@ def _is_private(name: str) -> bool:
     top = name.partition(".")[0]
     if top in ("mpi4py", "mpinet"):
         return top == "mpi4py"
-    file = getattr(sys.modules[name], "__file__", None)
-    return file is not None and not os.path.realpath(file).startswith(INSTALLED)
+    module = sys.modules[name]
+    file = getattr(module, "__file__", None)
+    places = list(getattr(module, "__path__", ())) if file is None else [file]
+    return any(not os.path.realpath(one).startswith(INSTALLED) for one in places)
 
 
 @contextmanager

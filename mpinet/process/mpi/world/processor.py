@@ -24,6 +24,9 @@ class Processor:
         The script's ``__main__``.
     account : Account or None
         The account of the call that it is in, if it is in one.
+    asked, in_vain : int
+        How often it has asked for the time, and in vain whether something has come, since others
+        have run.
     since : int
         The step after which it began to wait.
     awaited : Event, tuple of Event or None
@@ -35,13 +38,15 @@ class Processor:
     kept : dict
         What communicators keep for it: how many it has made of each, attributes, buffers.
     own : Own or None
-        Modules and random numbers of its own.
+        Modules, random numbers and streams of its own.
     """
 
     __slots__ = (
         "account",
+        "asked",
         "awaited",
         "id",
+        "in_vain",
         "kept",
         "main",
         "own",
@@ -56,6 +61,8 @@ class Processor:
         self.thread: Any = None
         self.main: ModuleType | None = None
         self.account: Account | None = None
+        self.asked = 0
+        self.in_vain = 0
         self.since = 0
         self.awaited: Event | tuple[Event, ...] | None = None
         self.posted: Posted | None = None

@@ -23,6 +23,9 @@ from mpinet.programs.broadcast import broadcast, require_algorithm
 
 Numbers = NDArray[np.int64]
 
+MOST_KEPT = 64
+"""Most trees that are kept, unless more grow at once; each takes memory for every processor."""
+
 
 class Pattern(Enum):
     """Whom collectives' messages go to.
@@ -157,11 +160,18 @@ class Trees:
         own = np.array(sorted(self.wanted), np.int64)
         texts = transport.gather(own.tobytes())
         together = np.unique(np.frombuffer(b"".join(texts), np.int64))
-        for root in np.frombuffer(transport.share(together.tobytes()), np.int64).tolist():
+        roots = np.frombuffer(transport.share(together.tobytes()), np.int64).tolist()
+        self._make_room(len(roots))
+        for root in roots:
             self._trees[root] = self._grown(root)
         waited = [processor for each in self.wanted.values() for processor in each]
         self.wanted = {}
         return waited
+
+    def _make_room(self, new: int) -> None:
+        """Forget the oldest trees; who has waited for one has looked it up before others grow."""
+        for root in list(self._trees)[: max(0, len(self._trees) + new - MOST_KEPT)]:
+            del self._trees[root]
 
     def _grown(self, root: int) -> Tree | None:
         """The tree from a root; None if the network has no broadcast from it."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import count
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import numpy as np
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -21,6 +21,7 @@ from mpinet.process.mpi.world.accounts import Accounts
 from mpinet.process.mpi.world.contexts import Contexts
 from mpinet.process.mpi.world.ends import Ends
 from mpinet.process.mpi.world.events import Arrival, Completion, Event, Matching, Receive
+from mpinet.process.mpi.world.failure import script_line
 from mpinet.process.mpi.world.matching import Posted, Unexpected
 from mpinet.process.mpi.world.message import Message
 from mpinet.process.mpi.world.network import Network
@@ -28,11 +29,14 @@ from mpinet.process.mpi.world.private import Privacy
 from mpinet.process.mpi.world.processor import Processor, Strand
 from mpinet.process.mpi.world.trees import Pattern, Trees
 
-PATIENCE = 10_000
+PATIENCE = 100
 """Rounds in which processors ask in vain whether something has come before they are starved."""
 
-ASKING = 3_000_000
-"""Questions in vain of all processors together before they are."""
+IN_A_ROUND = 100
+"""How often a processor may ask in such a round: until others have run it gets the same answer."""
+
+ASKING = 20_000_000
+"""Questions in vain of all processors together before they are starved, however few the rounds."""
 
 MATCHED = ("matched", 0)
 """Name of the context in which synchronous sends are told of their receives."""
@@ -99,7 +103,6 @@ class World:
         self._to_self = 0
         self._in_vain = 0
         self._hub = getcurrent()
-        self._closed = False
 
     def run(
         self,
@@ -148,7 +151,7 @@ class World:
                 if processor.own is not None:
                     processor.own.enter()
                 processor.thread.switch()
-                if processor.own is not None or len(modules) != privacy.present:
+                if processor.own is not None or privacy.touched:
                     privacy.leave(processor)
         sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
             self.network.unsent,
@@ -167,11 +170,11 @@ class World:
             return True
         if under_way:
             self._in_vain = 0
-            for slot, message in zip(*self.network.advance(sent > 0), strict=True):
+            for slot, message in zip(*self.network.advance(sent, under_way), strict=True):
                 self._deliver(slot, message)
             return True
         self._in_vain = 0 if to_self else self._in_vain + (polling > 0)
-        starved = self._in_vain > min(PATIENCE, ASKING // max(polling, 1))
+        starved = self._in_vain > PATIENCE or self._in_vain * polling * IN_A_ROUND > ASKING
         if running and (starved or not polling):
             waiting.explain(self, polling)
         return running > 0
@@ -189,10 +192,13 @@ class World:
         self._running -= 1
 
     def _close(self) -> None:
-        """End the threads of processors that have not come to their end."""
-        self._closed = True
+        """End the threads of processors that have not come to their end.
+
+        A script may catch what ends it, and go on to its next call; there it stays.
+        """
         for processor in [*self._strands, *self.processors]:
             if processor is not None and processor.thread:
+                self.current = processor
                 processor.thread.throw(GreenletExit)
 
     def _slot(self, processor: Processor) -> int:
@@ -213,7 +219,12 @@ class World:
 
     def poll(self) -> None:
         """Let the running processor go on after the machine's next step."""
-        self._polling.append(self.current)
+        here = self.current
+        here.in_vain += 1
+        if self._in_vain and here.in_vain < IN_A_ROUND:
+            return
+        here.in_vain = 0
+        self._polling.append(here)
         self._switch()
 
     def begin(self, work: Callable[[], None]) -> Completion:
@@ -227,6 +238,8 @@ class World:
                 work()
             except GreenletExit:
                 return
+            except Exception as error:
+                completion.error = error
             except BaseException as error:
                 self.ends.fail(strand, error, self.network.now)
             self._strands.discard(strand)
@@ -244,6 +257,12 @@ class World:
             self._switch()
         return self.trees[root]
 
+    def stop(self, error: BaseException) -> NoReturn:
+        """Let the running processor fail, whatever its script catches."""
+        self.ends.fail(self.current, error.with_traceback(script_line()), self.network.now)
+        while True:
+            self._hub.switch()
+
     def _sleep(self, awaited: Event | tuple[Event, ...]) -> None:
         here = self.current
         here.awaited = awaited
@@ -251,9 +270,7 @@ class World:
         self._switch()
 
     def _switch(self) -> None:
-        """Let others run until this processor is called again."""
-        if self._closed:
-            raise GreenletExit
+        """Let others run until this processor is called again, which it is not after the end."""
         self._hub.switch()
 
     def happened(self, event: Event) -> None:
@@ -305,7 +322,6 @@ class World:
             message.missing = max(1, -(-len(data) // self._packet))
         account = here.account
         assert account is not None
-        account.sent += len(data)
         matching = None
         if synchronous:
             matching = Matching(here, context, said)
@@ -316,6 +332,7 @@ class World:
             self._to_self += 1
             self._hand_to(here, message)
         else:
+            account.sent += len(data)
             self.network.send(here.id, target, account.number, message)
         return matching
 
