@@ -10,7 +10,7 @@ from typing import Any
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.messages.attached import claim
 from mpinet.process.mpi.messages.buffers import Buffer
-from mpinet.process.mpi.messages.requests import HAPPENED, Prequest, Request, sent
+from mpinet.process.mpi.messages.requests import HAPPENED, Prequest, Request, sent, wait_for
 from mpinet.process.mpi.messages.statuses import fill, tell
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.process.mpi.world.calls import call, running
@@ -29,7 +29,7 @@ class BufferMessages(Membership):
     @call
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
-        _await(self._send(_body(buf, dest), dest, tag, running.world.synchronous))
+        wait_for(self._send(_body(buf, dest), dest, tag, running.world.synchronous))
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -44,7 +44,7 @@ class BufferMessages(Membership):
     @call
     def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory, and wait until a receive has matched."""
-        _await(self._send(_body(buf, dest), dest, tag, True))
+        wait_for(self._send(_body(buf, dest), dest, tag, True))
 
     @call
     def Recv(
@@ -232,12 +232,6 @@ def _incoming(buf: Any, source: int, kept: bool = False) -> Buffer | None:
 def _body(buf: Any, dest: int) -> bytes:
     """The body that is sent."""
     return b"" if dest == PROC_NULL else Buffer(buf).read()
-
-
-def _await(matching: Matching | None) -> None:
-    """Wait until a synchronous send has been matched."""
-    if matching is not None:
-        running.world.wait(matching)
 
 
 def _both(matching: Matching, received: Request) -> Request:

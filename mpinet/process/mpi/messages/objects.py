@@ -10,7 +10,7 @@ from typing import Any
 
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.messages.attached import claim
-from mpinet.process.mpi.messages.requests import HAPPENED, Request, sent
+from mpinet.process.mpi.messages.requests import HAPPENED, Request, sent, wait_for
 from mpinet.process.mpi.messages.statuses import fill, tell
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.process.mpi.world.calls import call, running
@@ -25,9 +25,7 @@ class ObjectMessages(Membership):
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        matching = self._send(dumps(obj), dest, tag, running.world.synchronous)
-        if matching is not None:
-            running.world.wait(matching)
+        wait_for(self._send(dumps(obj), dest, tag, running.world.synchronous))
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -37,9 +35,7 @@ class ObjectMessages(Membership):
     @call
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait until a receive has matched."""
-        matching = self._send(dumps(obj), dest, tag, True)
-        if matching is not None:
-            running.world.wait(matching)
+        wait_for(self._send(dumps(obj), dest, tag, True))
 
     @call
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
@@ -95,8 +91,7 @@ class ObjectMessages(Membership):
         """Send an object, and receive one."""
         matching = self._send(dumps(sendobj), dest, sendtag, running.world.synchronous)
         found = self.recv(recvbuf, source, recvtag, status)
-        if matching is not None:
-            running.world.wait(matching)
+        wait_for(matching)
         return found
 
     def _send_buffered(self, obj: Any, dest: int, tag: int) -> Matching | None:

@@ -350,9 +350,8 @@ class Request:
 
     def _wait(self) -> None:
         """Wait until it is complete, if it is active."""
-        event = self._event
-        if event is not None and not event.done:
-            running.world.wait(event)
+        if self._event is not None:
+            running.world.wait(self._event)
 
     def _test(self) -> bool:
         """Whether it is complete or not active, after the machine's next step at the latest."""
@@ -553,6 +552,12 @@ def sent(matching: Matching | None) -> Request:
     return Request.of(HAPPENED if matching is None else matching)
 
 
+def wait_for(matching: Matching | None) -> None:
+    """Wait until a synchronous send has been matched; not at all for another one."""
+    if matching is not None:
+        running.world.wait(matching)
+
+
 def _finish_beside(event: Event, finish: Finish) -> None:
     """Finish communication when it is complete, though the script does not ask for its end.
 
@@ -602,9 +607,6 @@ def _wait_some(requests: Sequence[Request]) -> list[int] | None:
     events = _active(requests)
     if not events:
         return None
-    done = _done(events)
-    if done:
-        return done
     running.world.wait_any(tuple(events.values()))
     return _done(events)
 
@@ -614,19 +616,15 @@ def _test_some(requests: Sequence[Request]) -> list[int] | None:
     events = _active(requests)
     if not events:
         return None
-    done = _done(events)
-    if done:
-        return done
-    running.world.poll()
+    if not _done(events):
+        running.world.poll()
     return _done(events)
 
 
 def _wait_all(requests: Sequence[Request]) -> None:
     """Wait until all active ones are complete."""
-    world = running.world
     for event in _active(requests).values():
-        if not event.done:
-            world.wait(event)
+        running.world.wait(event)
 
 
 def _test_all(requests: Sequence[Request]) -> bool:
