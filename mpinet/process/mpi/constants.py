@@ -1,4 +1,4 @@
-"""What objects of MPI have in common with MPI's own constants of their kind."""
+"""What objects of MPI have in common: constants of their kind, and numbers that stand for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,35 @@ import sys
 from typing import Any
 
 from mpinet.process.mpi.real import REAL
+
+
+class Numbered:
+    """Something that numbers stand for, by all the names that mpi4py has for that."""
+
+    __slots__ = ()
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null one."""
+        raise NotImplementedError
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Any:
+        """What a number stands for."""
+        raise NotImplementedError
+
+    def toint(self) -> int:
+        """A number that stands for it on this processor; 0 for the null one."""
+        return self.handle
+
+    py2f = toint
+
+    @classmethod
+    def fromint(cls, arg: int, /) -> Any:
+        """What a number stands for."""
+        return cls.fromhandle(arg)
+
+    f2py = fromint
 
 
 def instance_of(cls: type[Any], one: Any) -> Any:

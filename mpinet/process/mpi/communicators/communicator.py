@@ -54,7 +54,7 @@ from mpinet.process.mpi.communicators.opening import (
     opened_for_member,
     placed,
 )
-from mpinet.process.mpi.constants import instance_of, serialized
+from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.messages.attached import Attached, AttachedBuffers
 from mpinet.process.mpi.messages.matched import Probes
 from mpinet.process.mpi.messages.memory import BufferMessages
@@ -91,6 +91,7 @@ class Comm(
     Attributes,
     ErrorHandling,
     Collectives,
+    Numbered,
     REAL.Comm,  # type: ignore[misc]
 ):
     """A communicator, as `mpi4py.MPI.Comm`.
@@ -318,19 +319,6 @@ class Comm(
         if context is None:
             raise REAL.Exception(REAL.ERR_COMM)
         return known_as(context)
-
-    def toint(self) -> int:
-        """A number that stands for it on this processor; 0 for the null communicator."""
-        return self.handle
-
-    py2f = toint
-
-    @classmethod
-    def fromint(cls, arg: int, /) -> Any:
-        """The communicator that a number stands for."""
-        return cls.fromhandle(arg)
-
-    f2py = fromint
 
 
 class Intracomm(Comm):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mpinet.process.mpi.communicators.membership import Membership
-from mpinet.process.mpi.constants import instance_of, serialized
+from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.real import REAL
 from mpinet.process.mpi.world.calls import running
 from mpinet.process.mpi.world.failure import Aborted
@@ -27,7 +27,7 @@ CREATED = "error handlers"
 """Under this a processor keeps the functions of its own ones, by number."""
 
 
-class Errhandler(REAL.Errhandler):  # type: ignore[misc]
+class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
     """An error handler, as `mpi4py.MPI.Errhandler`.
 
     Nothing of it is known to the real one below it, which is always the null one.
@@ -84,19 +84,6 @@ class Errhandler(REAL.Errhandler):  # type: ignore[misc]
     def handle(self) -> int:
         """A number that stands for it on this processor; 0 for the null one."""
         return self._number
-
-    def toint(self) -> int:
-        """A number that stands for it on this processor; 0 for the null one."""
-        return self._number
-
-    py2f = toint
-
-    @classmethod
-    def fromint(cls, arg: int, /) -> Errhandler:
-        """The error handler that a number stands for."""
-        return cls.fromhandle(arg)
-
-    f2py = fromint
 
 
 PREDEFINED: dict[str, Errhandler] = {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from mpinet.process.mpi.communicators.handles import handle_of, thing_of
 from mpinet.process.mpi.communicators.members import NOBODY, Members, compared, members_of
-from mpinet.process.mpi.constants import instance_of, serialized
+from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.real import PROC_NULL, REAL, UNDEFINED
 from mpinet.process.mpi.world.calls import running
 
@@ -32,7 +32,7 @@ class Caller(Members):
         return 0 if processor == running.world.current.id else UNDEFINED
 
 
-class Group(REAL.Group):  # type: ignore[misc]
+class Group(Numbered, REAL.Group):  # type: ignore[misc]
     """An ordered set of processors, as `mpi4py.MPI.Group`.
 
     Nothing of it is known to the real group below it, which is always the null one.
@@ -223,19 +223,6 @@ class Group(REAL.Group):  # type: ignore[misc]
         if members is None:
             raise REAL.Exception(REAL.ERR_GROUP)
         return cls._choosing(members)
-
-    def toint(self) -> int:
-        """A number that stands for it; 0 for the null group."""
-        return self.handle
-
-    py2f = toint
-
-    @classmethod
-    def fromint(cls, arg: int, /) -> Group:
-        """The group that a number stands for."""
-        return cls.fromhandle(arg)
-
-    f2py = fromint
 
 
 def _ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
-from mpinet.process.mpi.constants import instance_of, serialized
+from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.messages.statuses import blank
 from mpinet.process.mpi.real import REAL, UNDEFINED
 from mpinet.process.mpi.world.calls import call, running
@@ -32,7 +32,7 @@ class Happened(Event):
 HAPPENED = Happened()
 
 
-class Request:
+class Request(Numbered):
     """Communication that has been begun, as `mpi4py.MPI.Request`.
 
     Parameters
@@ -130,19 +130,6 @@ class Request:
     def fromhandle(cls: type[R], handle: int) -> R:
         """Another face of the request that a number stands for."""
         return cls(cls._numbered[handle] if handle else None)
-
-    def toint(self) -> int:
-        """The number that stands for it."""
-        return self.handle
-
-    py2f = toint
-
-    @classmethod
-    def fromint(cls: type[R], arg: int, /) -> R:
-        """Another face of the request that a number stands for."""
-        return cls.fromhandle(arg)
-
-    f2py = fromint
 
     # ---- one request
 
