@@ -26,8 +26,9 @@ from mpinet.process.mpi.communicators.communicator import (
 from mpinet.process.mpi.communicators.errhandlers import Errhandler
 from mpinet.process.mpi.communicators.groups import GROUP_EMPTY, GROUP_NULL, Group
 from mpinet.process.mpi.messages import attached
+from mpinet.process.mpi.messages.grequests import Grequest
 from mpinet.process.mpi.messages.matched import MESSAGE_NO_PROC, MESSAGE_NULL, Message
-from mpinet.process.mpi.messages.requests import REQUEST_NULL, Grequest, Prequest, Request
+from mpinet.process.mpi.messages.requests import REQUEST_NULL, Prequest, Request
 from mpinet.process.mpi.real import REAL
 from mpinet.process.mpi.refusals import RefusedModule, refuse_rest, refused, refusing
 from mpinet.process.mpi.world.world import World
