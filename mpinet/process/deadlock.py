@@ -18,7 +18,7 @@ from mpinet.machine import Machine
 from mpinet.process.actions import ROUTED, ReceiveEach
 from mpinet.process.hosting import Hosting
 from mpinet.process.node import Node
-from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.telling import agreed, gathered_of
 from mpinet.process.where import suspended_at
 
 SHOWN = 12
@@ -40,21 +40,15 @@ def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) ->
     """
     waiting = [node for node in nodes if node is not None]
     stuck = all_waiting(machine, [node.id for node in waiting])
-    rows = [(node.id, _next(hosting, node, stuck)) for node in waiting]
-    told = machine.transport.gather(np.array(rows, np.int64).reshape(-1, 2).tobytes())
-    sources, targets = np.frombuffer(b"".join(told), np.int64).reshape(-1, 2).T
-    pairs = dict(zip(sources.tolist(), targets.tolist(), strict=True))
-    found = cycle_or_chain(pairs) if machine.transport.rank == 0 else ([], False)
-    chain, closed, total = from_bytes(machine.transport.share(to_bytes((*found, len(pairs)))))
+    transport = machine.transport
+    pairs = gathered_of(transport, {node.id: _next(hosting, node, stuck) for node in waiting})
+    found = cycle_or_chain(pairs) if pairs else ([], False)
+    chain, closed, total = agreed(transport, (*found, len(pairs)))
     shown = set(chain[:SHOWN])
     own = {node.id: _line(hosting, node, stuck) for node in waiting if node.id in shown}
-    lines: dict[int, str] = {}
-    for part in machine.transport.gather(to_bytes(own)):
-        lines.update(from_bytes(part))
-    text = ""
-    if machine.transport.rank == 0:
-        text = _text(hosting.step, total, chain, closed, lines)
-    raise Deadlock(machine.transport.share(text.encode()).decode())
+    lines = gathered_of(transport, own)
+    text = _text(hosting.step, total, chain, closed, lines) if lines else ""
+    raise Deadlock(agreed(transport, text))
 
 
 def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:

@@ -14,6 +14,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import machine as emulated
 from mpinet.process.outcome import Outcome, digest
 from mpinet.process.scheduler import Program, Scheduler
+from mpinet.process.telling import agreed
 from mpinet.process.values import from_bytes, to_bytes, unpack
 
 SELDOM = (200_000, 50, 50)
@@ -145,6 +146,7 @@ def _outcome(scheduler: Scheduler, steps: int, messages: int) -> Outcome:
                 values[node] = unpack(value)
     places = sorted(places)[:NAMED]
     proof = digest(steps, messages, unreceived, places, values) if told else ""
-    proof, places = from_bytes(machine.transport.share(to_bytes((proof, places))))
+    proof, found = agreed(machine.transport, (proof, places))
+    places = [(node, count) for node, count in found]
     hosts = machine.topology.hosts
     return Outcome(hosts, steps, messages, unreceived, places, values, proof)

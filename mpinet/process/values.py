@@ -46,10 +46,10 @@ def unpack(value: Any) -> Any:
 
 
 def to_bytes(value: Any) -> bytes:
-    """What one rank tells another."""
+    """Users' values as one rank gives them to another."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def from_bytes(text: bytes) -> Any:
-    """What another rank of this job has told."""
+    """Users' values as another rank of this job has given them."""
     return pickle.loads(text)

@@ -12,7 +12,7 @@ from mpinet.errors import ModelViolation
 from mpinet.machine import Machine
 from mpinet.process.mail import Letters
 from mpinet.process.node import Node
-from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.telling import agreed, gathered_of
 from mpinet.process.where import suspended_at
 
 SHOWN = 8
@@ -44,11 +44,9 @@ def explain(
         if node is not None and node.id in concerned:
             doing = f"processor {node.id} {node._action.said}"
             lines[node.id] = f"  {doing}: {suspended_at(node._thread)}"
-    told: dict[int, str] = {}
-    for text in machine.transport.gather(to_bytes(lines)):
-        told.update(from_bytes(text))
-    sentence = "\n".join([str(refused), *(told[node] for node in sorted(told)[:SHOWN])])
-    raise ModelViolation(machine.transport.share(sentence.encode()).decode()) from None
+    said = gathered_of(machine.transport, lines)
+    sentence = "\n".join([str(refused), *(said[node] for node in sorted(said)[:SHOWN])])
+    raise ModelViolation(agreed(machine.transport, sentence)) from None
 
 
 def _concerned(machine: Machine, letters: Letters, sentence: str) -> set[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet.process.mpi.world.accounts import Account, books, union
 from mpinet.process.mpi.world.world import World
-from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.telling import gathered
 
 NAMED = 10
 """Most processors with unreceived messages that are named."""
@@ -52,12 +52,14 @@ def outcome(world: World) -> Outcome:
     machine, unreceived = world.machine, world.ends.unreceived
     left = np.flatnonzero(unreceived)
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
-    own = (world.accounts.accounts, world.network.arrivals.booked, sorted(left_at)[:NAMED])
-    told = [from_bytes(text) for text in machine.transport.gather(to_bytes(own))]
-    shares, arrivals, places = zip(*told, strict=True) if told else ((), (), ())
+    opened = [one.row for one in world.accounts.accounts]
+    booked = [(number, one.row) for number, one in world.network.arrivals.booked.items()]
+    told = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
+    shares = [[Account.of(row) for row in rows] for rows, _, _ in told]
+    arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in told]
     accounts = books(shares, arrivals)
     hops, total = machine.sum(sum(one.hops for one in accounts), int(unreceived.sum()))
-    found = sorted(place for some in places for place in some)[:NAMED]
+    found = sorted((node, count) for _, _, places in told for node, count in places)[:NAMED]
     steps, output = world.network.now, world.ends.output
     return Outcome(world.size, steps, hops, total, found, output, accounts)
 

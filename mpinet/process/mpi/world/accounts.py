@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from types import CodeType, FrameType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,19 @@ class Account:
     messages: int = 0
     hops: int = 0
     intervals: array[int] = field(default_factory=lambda: array("q"))
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Account:
+        """The account that a row tells of."""
+        *words, intervals = row
+        account = cls(*words)
+        account.intervals.fromlist(intervals)
+        return account
+
+    @property
+    def row(self) -> list[Any]:
+        """All that it says, as lists, texts and numbers."""
+        return [*(getattr(self, name) for name in self.__slots__[:-1]), self.intervals.tolist()]
 
     @property
     def steps(self) -> int:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from hashlib import sha256
+from itertools import chain
+from operator import itemgetter
 from typing import TextIO
 
 import numpy as np
@@ -12,7 +15,7 @@ from mpinet.errors import ProgramError
 from mpinet.machine import Machine
 from mpinet.process.mpi.world.failure import named, told
 from mpinet.process.mpi.world.processor import Processor
-from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.telling import gathered
 
 Line = tuple[int, bool, str]
 """Who prints, whether to the standard error, and what."""
@@ -93,10 +96,8 @@ class Ends:
         """
         transport = self._machine.transport
         printed, self._printed = self._printed, []
-        together: list[Line] = []
-        for share in transport.gather(to_bytes(printed)):
-            together += from_bytes(share)
-        self._write(sorted(together, key=lambda line: line[0]))
+        together = chain.from_iterable(gathered(transport, printed))
+        self._write(sorted(together, key=itemgetter(0)))
         none = self._machine.topology.size
         own = none if self._failed is None else self._failed[0]
         lowest = -self._machine.max(-own)[0]
@@ -106,7 +107,7 @@ class Ends:
             transport.fail(ProgramError(self._failed[1]))
         self._machine.sum(0)
 
-    def _write(self, lines: list[Line]) -> None:
+    def _write(self, lines: Iterable[Line]) -> None:
         """Write what processors have printed, on rank 0."""
         for _, error, text in lines:
             if error:

@@ -18,7 +18,7 @@ from mpinet.machine import Machine
 from mpinet.machine.step import by_owner
 from mpinet.machine.trace import Trace
 from mpinet.process.mpi.world.processor import Processor
-from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.telling import gathered
 from mpinet.programs.broadcast import broadcast, require_algorithm
 
 Numbers = NDArray[np.int64]
@@ -216,7 +216,7 @@ def _walked(
 ) -> tuple[Numbers, Numbers]:
     """Sizes of the children's subtrees, and on the root's rank the walk (collective)."""
     transport = machine.transport
-    edges = [from_bytes(text) for text in transport.gather(to_bytes((senders, informed)))]
+    edges = gathered(transport, (senders.tolist(), informed.tolist()))
     walk, sizes = _walk(machine.topology.size, root, edges) if edges else (informed, informed)
     sizes = np.frombuffer(transport.share(sizes.tobytes()), np.int64)
     walk = np.frombuffer(transport.share(walk.tobytes()), np.int64)
@@ -224,11 +224,13 @@ def _walked(
     return sizes[informed], walk if here else walk[:0].copy()
 
 
-def _walk(size: int, root: int, edges: list[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+def _walk(
+    size: int, root: int, edges: list[tuple[list[int], list[int]]]
+) -> tuple[Numbers, Numbers]:
     """All processors in the order of the walk, and the sizes of all subtrees."""
     children: dict[int, list[int]] = {}
     for senders, informed in edges:
-        for sender, receiver in zip(senders.tolist(), informed.tolist(), strict=True):
+        for sender, receiver in zip(senders, informed, strict=True):
             children.setdefault(sender, []).append(receiver)
     walk: list[int] = []
     parents = np.full(size, -1)

@@ -14,7 +14,7 @@ from mpinet.process.mpi.world.contexts import PAIRS, PARTS
 from mpinet.process.mpi.world.events import Completion, Event, Receive
 from mpinet.process.mpi.world.failure import named
 from mpinet.process.mpi.world.processor import Processor
-from mpinet.process.values import from_bytes, to_bytes
+from mpinet.process.telling import agreed, gathered_of
 
 if TYPE_CHECKING:
     from mpinet.process.mpi.world.world import World
@@ -40,25 +40,20 @@ def explain(world: World, polling: int) -> NoReturn:
     Deadlock
         The same text on every rank.
     """
-    machine = world.machine
+    machine, transport = world.machine, world.machine.transport
     here = [one for one in world.processors if one is not None]
     stuck = all_waiting(machine, [one.id for one in here])
     rows = {one.id: (_next(world, one, stuck), one.awaited is None) for one in here}
-    told: dict[int, tuple[int, bool]] = {}
-    for text in machine.transport.gather(to_bytes(rows)):
-        told.update(from_bytes(text))
+    told = gathered_of(transport, rows)
     chain, closed = _chain(told) if told else ([], False)
-    text = machine.transport.share(to_bytes((chain, closed, len(told))))
-    chain, closed, total = from_bytes(text)
+    chain, closed, total = agreed(transport, (chain, closed, len(told)))
     shown = set(chain[:SHOWN])
     own = {one.id: _line(world, one, stuck) for one in here if one.id in shown}
-    lines: dict[int, str] = {}
-    for text in machine.transport.gather(to_bytes(own)):
-        lines.update(from_bytes(text))
+    lines = gathered_of(transport, own)
     heading = _heading(world.network.now, total, polling, len(chain) if closed else 0)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
     parts = [heading, *(lines[one] for one in chain[:SHOWN] if one in lines), *rest]
-    raise Deadlock(machine.transport.share("\n".join(parts).encode()).decode())
+    raise Deadlock(agreed(transport, "\n".join(parts)))
 
 
 def _chain(told: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:

@@ -1,0 +1,32 @@
+"""What ranks tell one another of their processors, besides what users' programs send: as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from mpinet.machine.transport import Local
+
+
+def gathered(transport: Local, value: Any) -> list[Any]:
+    """Every rank's value, on rank 0; empty elsewhere (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks.
+    value : object
+        This rank's, of lists, texts, numbers; what is a tuple comes as a list.
+    """
+    return [json.loads(text) for text in transport.gather(json.dumps(value).encode())]
+
+
+def gathered_of(transport: Local, own: Mapping[int, Any]) -> dict[int, Any]:
+    """What all ranks say of their processors, on rank 0; nothing elsewhere (collective)."""
+    return {one: said for rows in gathered(transport, list(own.items())) for one, said in rows}
+
+
+def agreed(transport: Local, value: Any) -> Any:
+    """Rank 0's value on every rank (collective)."""
+    return json.loads(transport.share(json.dumps(value).encode()))
