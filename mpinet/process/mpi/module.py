@@ -12,17 +12,8 @@ from typing import Any
 from mpinet.process.mpi import environment
 from mpinet.process.mpi.collectives.operators import PREDEFINED, Op
 from mpinet.process.mpi.communicators import beside, errhandlers
-from mpinet.process.mpi.communicators.communicator import (
-    Cartcomm,
-    Comm,
-    Distgraphcomm,
-    Graphcomm,
-    Intercomm,
-    Intracomm,
-    Topocomm,
-    own,
-    whole,
-)
+from mpinet.process.mpi.communicators.arranged import Cartcomm, Distgraphcomm, Graphcomm, Topocomm
+from mpinet.process.mpi.communicators.communicator import Comm, Intercomm, Intracomm, own, whole
 from mpinet.process.mpi.communicators.errhandlers import Errhandler
 from mpinet.process.mpi.communicators.groups import GROUP_EMPTY, GROUP_NULL, Group
 from mpinet.process.mpi.messages import attached

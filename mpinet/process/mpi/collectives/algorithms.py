@@ -165,15 +165,20 @@ def reduce_scatter(collective: Collective, own: Part, fold: Fold, sizes: Sequenc
     sizes : sequence of int
         Bytes of every member's piece.
     """
-    ends = list(accumulate(sizes))
     if collective.exchanges:
-        end = ends[collective.rank]
-        return allreduce(collective, own, fold)[end - sizes[collective.rank] : end]
-    whole = reduce(collective, 0, own, fold)
-    if whole is None:
-        return scatter(collective, 0)
-    pieces = [whole[end - size : end] for end, size in zip(ends, sizes, strict=True)]
-    return scatter(collective, 0, pieces)
+        return pieces(allreduce(collective, own, fold), sizes)[collective.rank]
+    return scatter_pieces(collective, reduce(collective, 0, own, fold), sizes)
+
+
+def scatter_pieces(collective: Collective, whole: bytes | None, sizes: Sequence[int]) -> bytes:
+    """Bring to every member its piece of a body that the first has (None for all others)."""
+    return scatter(collective, 0, None if whole is None else pieces(whole, sizes))
+
+
+def pieces(whole: bytes, sizes: Sequence[int]) -> list[bytes]:
+    """A body in pieces of these sizes."""
+    ends = accumulate(sizes)
+    return [whole[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
 def scan(collective: Collective, operand: bytes, combine: Combine, inclusive: bool) -> bytes | None:

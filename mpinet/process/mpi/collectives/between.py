@@ -8,7 +8,6 @@ groups, their first members. In calls with a root, the root says `ROOT`, the res
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 from mpinet.process.mpi.collectives import algorithms
@@ -169,7 +168,4 @@ def reduce_scatter(between: Between, own: Part, fold: Fold, sizes: Sequence[int]
         Bytes of the piece of every member of the caller's group.
     """
     whole = between.swapped(algorithms.reduce(between.within, 0, own, fold))
-    if whole is None:
-        return algorithms.scatter(between.within, 0)
-    pieces = [whole[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)]
-    return algorithms.scatter(between.within, 0, pieces)
+    return algorithms.scatter_pieces(between.within, whole, sizes)

@@ -165,7 +165,7 @@ class CartesianCalls(Membership):
 
     def Get_coords(self, rank: int) -> list[int]:
         """Where a rank is."""
-        self._processor(rank)
+        self._others.processor(rank)
         return self._grid.coords(rank)
 
     def Shift(self, direction: int, disp: int) -> tuple[int, int]:

@@ -9,29 +9,18 @@ from operator import index as integer
 from threading import Lock
 from typing import Any, NoReturn
 
-from mpinet.process.mpi.collectives import Collectives, algorithms
+from mpinet.process.mpi.collectives import Collectives
 from mpinet.process.mpi.collectives.intercalls import InterCollectives
 from mpinet.process.mpi.communicators.agreement import (
     among,
     named,
     origin,
-    packed,
     turn,
-    unpacked,
     wishes,
 )
+from mpinet.process.mpi.communicators.arranging import KINDS, Arranging
 from mpinet.process.mpi.communicators.attributes import Attributes
-from mpinet.process.mpi.communicators.cartesian import CartesianCalls, Grid, Periods
 from mpinet.process.mpi.communicators.errhandlers import Errhandler, ErrorHandling
-from mpinet.process.mpi.communicators.graphs import (
-    Graph,
-    GraphCalls,
-    Neighborhood,
-    NeighborhoodCalls,
-    Weights,
-    edges_of,
-    neighborhoods,
-)
 from mpinet.process.mpi.communicators.groups import Caller, Group
 from mpinet.process.mpi.communicators.handles import handle_of, thing_of
 from mpinet.process.mpi.communicators.inquiries import Inquiries
@@ -44,7 +33,6 @@ from mpinet.process.mpi.communicators.intercommunicator import (
 )
 from mpinet.process.mpi.communicators.members import Members, members_of
 from mpinet.process.mpi.communicators.membership import Holding
-from mpinet.process.mpi.communicators.neighbors import NeighborCollectives
 from mpinet.process.mpi.communicators.opening import (
     constant,
     enter,
@@ -52,7 +40,6 @@ from mpinet.process.mpi.communicators.opening import (
     face,
     opened,
     opened_for_member,
-    placed,
 )
 from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.messages.attached import Attached, AttachedBuffers
@@ -321,7 +308,7 @@ class Comm(
         return known_as(context)
 
 
-class Intracomm(Comm):
+class Intracomm(Arranging, Comm):
     """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
 
     @classmethod
@@ -390,7 +377,7 @@ class Intracomm(Comm):
         tag : int
             Tells apart messages of several such calls between the same leaders.
         """
-        self._processor(local_leader)
+        self._others.processor(local_leader)
         agreed, sides = between(self, local_leader, peer_comm, remote_leader, tag)
         group = self._group
 
@@ -399,193 +386,6 @@ class Intracomm(Comm):
             return tuple(group if one.members == group.members else one for one in found)
 
         return opened(Intercomm, (*agreed, 0), groups)
-
-    # ---- grids and graphs
-
-    @call
-    def Create_cart(
-        self, dims: Sequence[int], periods: Periods = None, reorder: bool = False
-    ) -> Any:
-        """A communicator of the first members, arranged in a grid.
-
-        Parameters
-        ----------
-        dims : sequence of int
-            Ranks in each dimension.
-        periods : sequence of bool or bool, optional
-            Whether each dimension is a ring (default: none).
-        reorder : bool
-            Whether members may get other ranks. They never do: which processor has which rank is
-            what a person varies who studies the machine.
-        """
-        return self._arranged(Cartcomm, Grid(dims, periods))
-
-    @call
-    def Create_graph(
-        self, index: Sequence[int], edges: Sequence[int], reorder: bool = False
-    ) -> Any:
-        """A communicator of the first members, arranged in a graph that all know.
-
-        Parameters
-        ----------
-        index : sequence of int
-            Where the neighbors of each rank end in `edges`.
-        edges : sequence of int
-            The neighbors of all ranks.
-        reorder : bool
-            Whether members may get other ranks; they never do.
-        """
-        return self._arranged(Graphcomm, Graph(index, edges))
-
-    def _arranged(self, cls: type[Any], topology: Grid | Graph) -> Any:
-        """A communicator of the first members, in an arrangement that all know."""
-        if topology.size > self.size:
-            raise REAL.Exception(REAL.ERR_ARG)
-        name = (*origin(turn(self)), 0)
-        if self.rank >= topology.size:
-            return cls()
-        group, size = self._group, topology.size
-        first = group if size == self.size else members_of(group.members[:size])
-        return placed(cls, name, first, topology)
-
-    @call
-    def Create_dist_graph_adjacent(
-        self,
-        sources: Sequence[int] | None,
-        destinations: Sequence[int] | None,
-        sourceweights: Weights = None,
-        destweights: Weights = None,
-        info: Any = REAL.INFO_NULL,
-        reorder: bool = False,
-    ) -> Any:
-        """A communicator of the members, arranged in a graph of which each knows its own links.
-
-        Parameters
-        ----------
-        sources, destinations : sequence of int
-            Ranks that the caller hears from, and that hear from it.
-        sourceweights, destweights : sequence of int, optional
-            The weights of these links.
-        info : Info
-            Hints.
-        reorder : bool
-            Whether members may get other ranks; they never do.
-        """
-        place = Neighborhood.of(sources, destinations, sourceweights, destweights)
-        return self._in_neighborhoods((*origin(turn(self)), 0), place)
-
-    @call
-    def Create_dist_graph(
-        self,
-        sources: Sequence[int],
-        degrees: Sequence[int],
-        destinations: Sequence[int],
-        weights: Weights = None,
-        info: Any = REAL.INFO_NULL,
-        reorder: bool = False,
-    ) -> Any:
-        """A communicator of the members, arranged in a graph of which each knows some links.
-
-        The first member gathers all links, and scatters each member's.
-
-        Parameters
-        ----------
-        sources : sequence of int
-            Ranks whose links the caller knows.
-        degrees : sequence of int
-            How many it knows of each.
-        destinations : sequence of int
-            Ranks that these links lead to.
-        weights : sequence of int, optional
-            Their weights.
-        info : Info
-            Hints.
-        reorder : bool
-            Whether members may get other ranks; they never do.
-        """
-        edges, weighted = edges_of(sources, degrees, destinations, weights)
-        part = turn(self)
-        parts = algorithms.gather(part, 0, packed(edges))
-        items = None if parts is None else neighborhoods(unpacked(b"".join(parts)), self.size)
-        place = Neighborhood.unpacked(unpacked(algorithms.scatter(part, 0, items)), weighted)
-        return self._in_neighborhoods((*origin(turn(self)), 0), place)
-
-    def _in_neighborhoods(self, name: Hashable, place: Neighborhood) -> Any:
-        """A communicator in which the caller has a place."""
-        made = opened(Distgraphcomm, name, self._groups)
-        made._holding.topology = place
-        return made
-
-    def Cart_map(self, dims: Sequence[int], periods: Periods = None) -> int:
-        """The rank that the caller would have in a grid; `UNDEFINED` for none."""
-        return self._mapped(Grid(dims, periods))
-
-    def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
-        """The rank that the caller would have in a graph; `UNDEFINED` for none."""
-        return self._mapped(Graph(index, edges))
-
-    def _mapped(self, topology: Grid | Graph) -> int:
-        if topology.size > self.size:
-            raise REAL.Exception(REAL.ERR_ARG)
-        return self.rank if self.rank < topology.size else UNDEFINED
-
-
-class Topocomm(NeighborCollectives, Intracomm):
-    """A communicator whose members are arranged, as `mpi4py.MPI.Topocomm`."""
-
-    @classmethod
-    def _require(cls, comm: Comm) -> None:
-        super()._require(comm)
-        if not comm.is_topo:
-            raise TypeError("expecting a topology communicator")
-
-
-class Cartcomm(CartesianCalls, Topocomm):
-    """A communicator whose members are arranged in a grid, as `mpi4py.MPI.Cartcomm`."""
-
-    @classmethod
-    def _require(cls, comm: Comm) -> None:
-        super()._require(comm)
-        if comm.topology != REAL.CART:
-            raise TypeError("expecting a Cartesian communicator")
-
-    @call
-    def Sub(self, remain_dims: Sequence[bool]) -> Any:
-        """A communicator of the members whose coordinates in the other dimensions are the caller's.
-
-        Parameters
-        ----------
-        remain_dims : sequence of bool
-            For each dimension whether the new grid has it.
-        """
-        grid, rank = self._grid, self.rank
-        remains = [bool(one) for one in remain_dims]
-        if len(remains) != len(grid.dims):
-            raise ValueError(f"expecting {len(grid.dims)} items, got {len(remains)}")
-        agreed = origin(turn(self))
-        ranks = grid.line(rank, remains)
-        members = members_of([self._group.members[one] for one in ranks])
-        return placed(Cartcomm, (*agreed, ranks[0]), members, grid.without(remains))
-
-
-class Graphcomm(GraphCalls, Topocomm):
-    """A communicator whose members are arranged in a graph, as `mpi4py.MPI.Graphcomm`."""
-
-    @classmethod
-    def _require(cls, comm: Comm) -> None:
-        super()._require(comm)
-        if comm.topology != REAL.GRAPH:
-            raise TypeError("expecting a general graph communicator")
-
-
-class Distgraphcomm(NeighborhoodCalls, Topocomm):
-    """A communicator whose members know their own links, as `mpi4py.MPI.Distgraphcomm`."""
-
-    @classmethod
-    def _require(cls, comm: Comm) -> None:
-        super()._require(comm)
-        if comm.topology != REAL.DIST_GRAPH:
-            raise TypeError("expecting a distributed graph communicator")
 
 
 class Intercomm(InterCollectives, Comm):
@@ -700,10 +500,6 @@ class Intercomm(InterCollectives, Comm):
         local.Free()
 
     Disconnect = Free
-
-
-KINDS = {REAL.CART: Cartcomm, REAL.GRAPH: Graphcomm, REAL.DIST_GRAPH: Distgraphcomm}
-"""The classes of communicators whose members are arranged."""
 
 
 def known_as(context: int) -> Any:

@@ -261,7 +261,7 @@ class GraphCalls(Membership):
 
     def Get_neighbors(self, rank: int) -> list[int]:
         """The neighbors of a rank."""
-        self._processor(rank)
+        self._others.processor(rank)
         return self._graph.sources(rank)
 
     def Get_neighbors_count(self, rank: int) -> int:

@@ -121,22 +121,9 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         if ranks is None:
             ranks = range(len(self._all.members))
         return [
-            PROC_NULL if rank == PROC_NULL else others.rank_of(self._processor(rank))
+            PROC_NULL if rank == PROC_NULL else others.rank_of(self._all.processor(rank))
             for rank in ranks
         ]
-
-    def _processor(self, rank: int) -> int:
-        """The processor of a rank.
-
-        Raises
-        ------
-        Exception
-            There is no such rank.
-        """
-        members = self._all.members
-        if not 0 <= rank < len(members):
-            raise REAL.Exception(REAL.ERR_RANK)
-        return members[rank]
 
     # ---- others from it
 
@@ -167,12 +154,12 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     def Incl(self, ranks: Sequence[int]) -> Group:
         """The members of these ranks, in this order."""
         self._require_different(ranks)
-        return self._choosing(self._processor(rank) for rank in ranks)
+        return self._choosing(self._all.processor(rank) for rank in ranks)
 
     def Excl(self, ranks: Sequence[int]) -> Group:
         """The members of all other ranks."""
         self._require_different(ranks)
-        left_out = {self._processor(rank) for rank in ranks}
+        left_out = {self._all.processor(rank) for rank in ranks}
         return self._choosing(one for one in self._all.members if one not in left_out)
 
     def Range_incl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:

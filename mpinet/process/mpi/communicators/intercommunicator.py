@@ -59,7 +59,7 @@ def between(
     if part.rank == leader:
         own = packed([*named(), *local._group.members])
         world, context = running.world, bridge._context + LEADERS
-        world.send(context, bridge.rank, tag, bridge._processor(remote_leader), own)
+        world.send(context, bridge.rank, tag, bridge._others.processor(remote_leader), own)
         theirs = world.receive(context, remote_leader, tag).data
         told = _both(own, theirs)
     one, other = _parted(algorithms.broadcast(part, leader, told))
@@ -168,7 +168,7 @@ class RemoteCalls(Membership):
         part, holding = turn(self._local), self._holding
         holding.agreed += 1
         context, tag = self._context + AGREEMENTS, holding.agreed
-        leader, leads = self._processor(0), self._first
+        leader, leads = self._others.processor(0), self._first
 
         def agree() -> tuple[Origin, tuple[Numbers, ...]]:
             rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]

@@ -35,6 +35,18 @@ class Members:
             self._ranks = {one: rank for rank, one in enumerate(self.members)}
         return self._ranks.get(processor, UNDEFINED)
 
+    def processor(self, rank: int) -> int:
+        """The processor of a rank.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``: there is no such rank.
+        """
+        if not 0 <= rank < len(self.members):
+            raise REAL.Exception(REAL.ERR_RANK)
+        return self.members[rank]
+
 
 class Span(Members):
     """Processors at even distances, which need neither a list nor a table."""

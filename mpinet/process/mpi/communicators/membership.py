@@ -92,26 +92,13 @@ class Membership:
             holding = kept[self._context] = Holding()
         return holding
 
-    def _processor(self, rank: int) -> int:
-        """The processor of a rank.
-
-        Raises
-        ------
-        Exception
-            There is no such rank.
-        """
-        members = self._others.members
-        if not 0 <= rank < len(members):
-            raise REAL.Exception(REAL.ERR_RANK)
-        return members[rank]
-
     def _send(
         self, data: bytes, target: int, tag: int, synchronous: bool = False
     ) -> Matching | None:
         """Send a body to a rank; what tells of the matching receive, if that is wanted."""
         if target == PROC_NULL:
             return None
-        processor = self._processor(target)
+        processor = self._others.processor(target)
         if not 0 <= tag <= TAG_LIMIT:
             raise REAL.Exception(REAL.ERR_TAG)
         return running.world.send(
@@ -137,6 +124,6 @@ class Membership:
     def _require_receivable(self, source: int, tag: int) -> None:
         """Raise an error unless messages may come from this rank with this tag."""
         if source != ANY_SOURCE:
-            self._processor(source)
+            self._others.processor(source)
         if tag != ANY_TAG and not 0 <= tag <= TAG_LIMIT:
             raise REAL.Exception(REAL.ERR_TAG)
