@@ -114,7 +114,7 @@ class Collective:
         if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
             tree = self._world.tree(self._members.members[root])
             if tree is not None:
-                return Own(self._members, self.rank, tree)
+                return Own(self._members, self._world.current.slot, tree)
         return Binomial(self.rank, self.size, root)
 
     @property

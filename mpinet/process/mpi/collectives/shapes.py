@@ -121,34 +121,34 @@ class Own:
     ----------
     members : Members
         The processors by rank, all of the machine.
-    rank : int
-        The member.
+    slot : int
+        The member's processor among this rank's.
     tree : Tree
         The tree, of processors.
     """
 
-    __slots__ = ("_members", "_processor", "_tree")
+    __slots__ = ("_members", "_slot", "_tree")
 
-    def __init__(self, members: Members, rank: int, tree: Tree):
+    def __init__(self, members: Members, slot: int, tree: Tree):
         self._members = members
-        self._processor = members.members[rank]
+        self._slot = slot
         self._tree = tree
 
     @property
     def parent(self) -> int:
         """Who is the first to inform it."""
-        parent = self._tree.parent(self._processor)
+        parent = self._tree.parent(self._slot)
         return parent if parent < 0 else self._members.rank_of(parent)
 
     @property
     def children(self) -> Sequence[int]:
         """Whom it is the first to inform."""
-        return [self._members.rank_of(one) for one in self._tree.children(self._processor)]
+        return [self._members.rank_of(one) for one in self._tree.children(self._slot)]
 
     @property
     def weights(self) -> Sequence[int]:
         """As the tree has been walked."""
-        return self._tree.weights(self._processor)
+        return self._tree.weights(self._slot)
 
     @property
     def walk(self) -> Sequence[int]:

@@ -63,8 +63,7 @@ class Ends:
     def leave(self, processor: Processor) -> None:
         """Count what an ended processor has not received."""
         if processor.unexpected is not None:
-            slot = self._machine.slots(np.array([processor.id]))[0]
-            self.unreceived[slot] += len(processor.unexpected)
+            self.unreceived[processor.slot] += len(processor.unexpected)
 
     def leave_out(self, slot: int) -> None:
         """Count a message that has come to a processor which has ended."""

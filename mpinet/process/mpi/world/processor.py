@@ -18,6 +18,8 @@ class Processor:
     ----------
     id : int
         Its number on the machine, its rank in the script's world.
+    slot : int
+        Where it stands among this rank's.
     thread : greenlet
         The script's thread.
     main : ModuleType
@@ -52,12 +54,14 @@ class Processor:
         "own",
         "posted",
         "since",
+        "slot",
         "thread",
         "unexpected",
     )
 
-    def __init__(self, number: int):
+    def __init__(self, number: int, slot: int):
         self.id = number
+        self.slot = slot
         self.thread: Any = None
         self.main: ModuleType | None = None
         self.account: Account | None = None
@@ -89,7 +93,7 @@ class Strand(Processor):
     __slots__ = ("processor",)
 
     def __init__(self, processor: Processor):
-        super().__init__(processor.id)
+        super().__init__(processor.id, processor.slot)
         self.processor = processor
         self.main = processor.main
         self.account = processor.account

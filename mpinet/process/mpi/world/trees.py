@@ -54,8 +54,6 @@ class Tree:
 
     Parameters
     ----------
-    machine : Machine
-        Says which processors are here.
     parents : ndarray of int64, shape (hosted,)
         Who informs each processor, by slot; -1 for the root.
     begin : ndarray of int64, shape (hosted + 1,)
@@ -69,32 +67,23 @@ class Tree:
         that is informed last before all others'.
     """
 
-    machine: Machine
     parents: Numbers
     begin: Numbers
     informed: Numbers
     below: Numbers
     walk: Numbers
 
-    def parent(self, processor: int) -> int:
-        """Who informs a processor of this rank; -1 if nobody."""
-        return int(self.parents[self._slot(processor)])
+    def parent(self, slot: int) -> int:
+        """Who informs the processor in a slot; -1 if nobody."""
+        return int(self.parents[slot])
 
-    def children(self, processor: int) -> list[int]:
-        """Whom a processor of this rank informs, in this order."""
-        slot = self._slot(processor)
+    def children(self, slot: int) -> list[int]:
+        """Whom the processor in a slot informs, in this order."""
         return list(self.informed[self.begin[slot] : self.begin[slot + 1]].tolist())
 
-    def weights(self, processor: int) -> list[int]:
-        """How many are in the subtrees of a processor's children."""
-        slot = self._slot(processor)
+    def weights(self, slot: int) -> list[int]:
+        """How many are in the subtrees of its children."""
         return list(self.below[self.begin[slot] : self.begin[slot + 1]].tolist())
-
-    def _slot(self, processor: int) -> int:
-        placement = self.machine.placement
-        if placement.mapping.contiguous:
-            return processor - placement.first
-        return int(placement.slots(np.array([processor]))[0])
 
 
 class Trees:
@@ -201,7 +190,7 @@ def grown(machine: Machine, root: int) -> Tree:
     begin = np.searchsorted(slots, np.arange(len(machine.nodes) + 1))
     informed = np.ascontiguousarray(told["receiver"])
     below, walk = _walked(machine, root, np.ascontiguousarray(told["sender"]), informed)
-    return Tree(machine, parents, begin, informed, below, walk)
+    return Tree(parents, begin, informed, below, walk)
 
 
 def _told(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:

@@ -12,7 +12,6 @@ from functools import partial
 from itertools import count
 from typing import Any, NoReturn, TextIO
 
-import numpy as np
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from mpinet.machine import Machine
@@ -90,7 +89,8 @@ class World:
         self.trees = Trees(machine, pattern)
         self.network = Network(machine, self.contexts, routing, packet)
         self.processors: list[Processor | None] = [
-            Processor(number) if number < self.size else None for number in machine.nodes.tolist()
+            Processor(number, slot) if number < self.size else None
+            for slot, number in enumerate(machine.nodes.tolist())
         ]
         self._packet = packet
         self._matched = self.contexts.number(MATCHED)
@@ -188,7 +188,7 @@ class World:
         except BaseException as error:
             self.ends.fail(processor, error, self.network.now)
         self.ends.leave(processor)
-        self.processors[self._slot(processor)] = None
+        self.processors[processor.slot] = None
         self._running -= 1
 
     def _close(self) -> None:
@@ -200,10 +200,6 @@ class World:
             if processor is not None and processor.thread:
                 self.current = processor
                 processor.thread.throw(GreenletExit)
-
-    def _slot(self, processor: Processor) -> int:
-        """Where a processor stands among this rank's."""
-        return int(self.machine.slots(np.array([processor.id]))[0])
 
     # ---- what processors do
 
