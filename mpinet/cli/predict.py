@@ -122,13 +122,13 @@ class Predict(Job):
         """What the rank does, then what it needs, then the model's seconds."""
         from mpinet.report.tables import fields
 
-        memory = result.pop("memory")
-        seconds = result.pop("seconds")
-        result["modelled"] = ", ".join(result["modelled"]) or "nothing but the seconds"
-        result["memory"] = f"{memory['peak'] / 2**30:.3g} GiB"
-        result["seconds"] = "  ".join(f"{name} {value:.3g}" for name, value in seconds.items())
-        heading = f"rank {result.pop('rank')} of {result['ranks']}: {self._options.predicted}"
-        return f"{heading} on {self.topology}\n{fields(result)}"
+        memory, seconds = result["memory"], result["seconds"]
+        told = {name: value for name, value in result.items() if name != "rank"}
+        told["modelled"] = ", ".join(result["modelled"]) or "nothing but the seconds"
+        told["memory"] = f"{memory['peak'] / 2**30:.3g} GiB"
+        told["seconds"] = "  ".join(f"{name} {value:.3g}" for name, value in seconds.items())
+        heading = f"rank {result['rank']} of {result['ranks']}: {self._options.predicted}"
+        return f"{heading} on {self.topology}\n{fields(told)}"
 
     def lasting(self, result: Any) -> Any:
         """The rank's messages, without this process's memory and time."""

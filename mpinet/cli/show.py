@@ -93,10 +93,11 @@ class Show(Job):
 
     def show(self, result: Any) -> str:
         """The measures, with what the paper states beside them."""
-        stated = result.pop("stated")
+        stated = result["stated"]
         measured = {
             name: f"{value}   (stated: {stated[name]})" if name in stated else value
             for name, value in result.items()
+            if name != "stated"
         }
         degrees = result["degree_histogram"]
         measured["degree_histogram"] = "  ".join(f"{d}: {n}" for d, n in degrees.items())

@@ -198,6 +198,18 @@ def test_out_files_hold_the_result(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "command",
+    ["show ccc:3", "route ring:6", "predict flood ring:6 --ranks 2 --rank 1"],
+)
+def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path, command):
+    document = json.loads(run(f"{command} --json").stdout)
+    run(f"{command} --out r.json", tmp_path)
+    kept = json.loads((tmp_path / "r.json").read_text())
+    assert set(kept["result"]) == set(document["result"])
+    assert kept["digest"] == document["digest"]
+
+
+@pytest.mark.parametrize(
     ("command", "said"),
     [
         ("show hypercube:x", "'x' is not a whole number"),
