@@ -130,7 +130,7 @@ class Router:
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
         """
-        if not ascend(np.ascontiguousarray(numbers)):
+        if not ascend(np.ascontiguousarray(numbers, np.int64)):
             error = UsageError("The messages of an injection are given in ascending number.")
             self.machine.transport.fail(error)
         first = self._number(total)
