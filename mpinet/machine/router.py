@@ -100,11 +100,12 @@ class Router:
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
         self._leaving = self._dealt = self._arriving = self._messages
         self._owners = np.empty(0, np.int32)
+        self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
         """Make ready for so many messages on this rank: room for them, and compiled loops."""
         self._reserve(messages)
-        for loop in self._loops(messages):
+        for loop in self._loops:
             loop.native  # noqa: B018 (compiles it)
 
     def inject(
@@ -334,7 +335,7 @@ class Router:
         counts = np.zeros(machine.transport.size, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
         granted = self._granted()
-        advance, _, _ = self._loops(live)
+        advance, _, _ = self._loops
         advance(
             machine.topology.neighbor.native,
             self.routing.decide.native,
@@ -380,10 +381,8 @@ class Router:
         hop.deal(leaving, self._owners, places, self._dealt)
         return self._dealt[: len(leaving)]
 
-    def _loops(self, messages: int) -> tuple[Kernel, ...]:
-        """The loops over messages, with rules and settings compiled in if there are very many."""
-        if messages < INLINED_FROM:
-            return hop.LOOPS
+    def _inlining(self) -> tuple[Kernel, ...]:
+        """The loops over messages with rules and settings compiled in."""
         return hop.inlining(
             self.machine.topology.neighbor.rule,
             self.routing.decide,
@@ -427,7 +426,7 @@ class Router:
 
     def _settled(self, rows: Numbers) -> Numbers:
         """Let messages that have just come decide on their next port; those that go on."""
-        _, settle, _ = self._loops(len(rows))
+        _, settle, _ = self._loops
         going = settle(
             self.machine.topology.neighbor.native,
             self.routing.decide.native,
@@ -458,11 +457,16 @@ class Router:
         if self.fifo:
             self._messages[residents : self.live] = arrivals
         else:
-            _, _, merge = self._loops(len(arrivals))
+            _, _, merge = self._loops
             merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
-        """Make room for `live` messages here, and for all of them to leave or to end."""
+        """Make room for `live` messages here, and for all of them to leave or to end.
+
+        Where they are very many once, their loops have rules compiled in from then on.
+        """
+        if live >= INLINED_FROM and self._loops is hop.LOOPS:
+            self._loops = self._inlining()
         self._messages = with_room(self._messages, live)
         if self._leavers != hop.NOBODY:
             self._leaving = with_room(self._leaving, live)
