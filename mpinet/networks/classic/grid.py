@@ -13,6 +13,7 @@ import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.arithmetic import inverse, quotient
 from mpinet.networks.classic.ring import (
     MINUS,
     PLUS,
@@ -30,17 +31,19 @@ from mpinet.networks.topology import Topology
 DIMENSIONS = 2
 """Where the rules' parameters hold the number of dimensions; the ports' records follow."""
 
-PORT_RECORD = 4
-"""Words of a port's record: stride, side, step (1 or -1), reverse port."""
+PORT_RECORD = 6
+"""Words of a port's record: the dimension's stride, side and their `inverse`s, the step (1 or -1)
+and the reverse port."""
 
-LINE_RECORD = 3
-"""Words of a dimension's record, behind all ports' records: stride, side, first port."""
+LINE_RECORD = 5
+"""Words of a dimension's record, behind all ports' records: stride, side, their inverses, first
+port."""
 
 
 @rule
 def opposite_port(node, port, params):
     """The other direction of the same dimension."""
-    return params[DIMENSIONS + 1 + PORT_RECORD * port + 3]
+    return params[DIMENSIONS + 1 + PORT_RECORD * port + 5]
 
 
 class Grid(Topology):
@@ -49,16 +52,18 @@ class Grid(Topology):
     def __init__(self, SIDES: Sequence[int], directions: Sequence[int]):
         self.sides = tuple(SIDES)
         self.strides = tuple(prod(self.sides[j + 1 :]) for j in range(len(self.sides)))
+        size = prod(self.sides)
         ports: list[int] = []
         lines: list[int] = []
         for side, stride, count in zip(self.sides, self.strides, directions, strict=True):
             first = len(ports) // PORT_RECORD
-            lines += [stride, side, first]
+            line = [stride, side, inverse(stride, size), inverse(side, size)]
+            lines += [*line, first]
             for direction in range(count):
-                ports += [stride, side, 1 - 2 * direction, first + count - 1 - direction]
+                ports += [*line, 1 - 2 * direction, first + count - 1 - direction]
         super().__init__(
             "x".join(map(str, self.sides)),
-            size=prod(self.sides),
+            size=size,
             ports=len(ports) // PORT_RECORD,
             params=[len(self.sides), *ports, *lines],
         )
@@ -92,8 +97,8 @@ class Mesh(Grid):
     def neighbor(node, port, params):
         """One further in the port's dimension, nothing behind the border."""
         at = DIMENSIONS + 1 + PORT_RECORD * port
-        stride, side, step = params[at], params[at + 1], params[at + 2]
-        moved = node // stride % side + step
+        stride, side, step = params[at], params[at + 1], params[at + 4]
+        moved = coordinate(node, at, params) + step
         return -1 if moved < 0 or moved == side else node + step * stride
 
     reverse_port = opposite_port
@@ -142,8 +147,8 @@ class Torus(Grid):
     def neighbor(node, port, params):
         """One further in the port's dimension, round the ring."""
         at = DIMENSIONS + 1 + PORT_RECORD * port
-        stride, side, step = params[at], params[at + 1], params[at + 2]
-        moved = node // stride % side + step
+        stride, side, step = params[at], params[at + 1], params[at + 4]
+        moved = coordinate(node, at, params) + step
         if moved < 0:
             step += side
         elif moved == side:
@@ -188,16 +193,29 @@ def first_line(params):
 
 
 @inlined
+def row_of(node, line, params):
+    """A node's coordinates up to that of a record's dimension, as one number."""
+    return quotient(node, params[line], params[line + 2])
+
+
+@inlined
+def coordinate(node, line, params):
+    """A node's coordinate in a record's dimension."""
+    row = row_of(node, line, params)
+    return row - quotient(row, params[line + 1], params[line + 3]) * params[line + 1]
+
+
+@inlined
 def differing_line(node, target, params):
     """The record of the lowest dimension in which two different nodes differ, and the difference.
 
-    The quotients by the stride hold all lower dimensions too, but these are equal.
+    Rows differ by no more than that: all lower dimensions are equal.
     """
     line = first_line(params)
-    offset = target // params[line] - node // params[line]
+    offset = row_of(target, line, params) - row_of(node, line, params)
     while offset == 0:
         line += LINE_RECORD
-        offset = target // params[line] - node // params[line]
+        offset = row_of(target, line, params) - row_of(node, line, params)
     return line, offset
 
 
@@ -207,7 +225,7 @@ def decide_mesh(node, header, params):
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
-    return params[line + 2] + (PLUS if offset > 0 else MINUS)
+    return params[line + 4] + (PLUS if offset > 0 else MINUS)
 
 
 @rule
@@ -217,7 +235,7 @@ def decide_torus(node, header, params):
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
     side = params[line + 1]
-    return params[line + 2] + way_round(offset if offset > 0 else offset + side, side)
+    return params[line + 4] + way_round(offset if offset > 0 else offset + side, side)
 
 
 @inlined
@@ -257,7 +275,7 @@ def send_mesh(node, root, since, step, params):
         steps = path_broadcast_steps(source, side)
         if step <= steps:
             direction = path_call(node // stride % side, source, side, step)
-            return direction if direction < 0 else params[line + 2] + direction
+            return direction if direction < 0 else params[line + 4] + direction
         step -= steps
         line += LINE_RECORD
     return -1
@@ -272,7 +290,7 @@ def send_torus(node, root, since, step, params):
         steps = ring_broadcast_steps(side)
         if step <= steps:
             direction = ring_call((node // stride - root // stride) % side, side, step)
-            return direction if direction < 0 else params[line + 2] + direction
+            return direction if direction < 0 else params[line + 4] + direction
         step -= steps
         line += LINE_RECORD
     return -1
@@ -291,12 +309,12 @@ def next_of_rows(node, way, params):
     line = first_line(params)
     order = line + LINE_RECORD * params[DIMENSIONS]
     first = line + LINE_RECORD * params[order]
-    place, length = node // params[first] % params[first + 1], params[first + 1]
-    port = params[first + 2] + PLUS
+    place, length = coordinate(node, first, params), params[first + 1]
+    port = params[first + 4] + PLUS
     for dimension in params[order + 1 : order + params[DIMENSIONS]]:
         record = line + LINE_RECORD * dimension
         side = params[record + 1]
-        column = node // params[record] % side
+        column = coordinate(node, record, params)
         shifting = side if length & 1 else 0
         backward = place >= shifting and (place - shifting) & 1 == 1
         if place < shifting:
@@ -304,7 +322,7 @@ def next_of_rows(node, way, params):
         else:
             walked = side - 1 - column if backward else column
         if walked < side - 1:
-            port = params[record + 2] + (MINUS if backward and side > 2 else PLUS)
+            port = params[record + 4] + (MINUS if backward and side > 2 else PLUS)
         place, length = place * side + walked, length * side
     return port
 
@@ -319,8 +337,8 @@ def next_to_and_fro(node, way, params):
     line = first_line(params)
     of_rows = params[line + LINE_RECORD * params[DIMENSIONS]]
     record = line + LINE_RECORD * of_rows
-    rows, row_port = params[record + 1], params[record + 2]
-    row = node // params[record] % rows
+    rows, row_port = params[record + 1], params[record + 4]
+    row = coordinate(node, record, params)
     column, ahead, back = 0, row_port, row_port
     for dimension in range(params[DIMENSIONS]):
         if dimension == of_rows:
@@ -328,12 +346,12 @@ def next_to_and_fro(node, way, params):
         record = line + LINE_RECORD * dimension
         side = params[record + 1]
         turned = column & 1
-        place = node // params[record] % side
+        place = coordinate(node, record, params)
         walked = side - 1 - place if turned else place
         if walked < side - 1:
-            ahead = params[record + 2] + (MINUS if turned else PLUS)
+            ahead = params[record + 4] + (MINUS if turned else PLUS)
         if walked > 0:
-            back = params[record + 2] + (PLUS if turned else MINUS)
+            back = params[record + 4] + (PLUS if turned else MINUS)
         column = column * side + walked
     turn = turn_in_grid(row, column, rows, params[0] // rows)
     if turn <= UP:

@@ -1,11 +1,12 @@
-"""Bits of a processor's number are counted and found as Python's integers do it."""
+"""Bits are counted and found, and numbers divided, as Python's integers do it."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mpinet.compiled import Mapped, rule
-from mpinet.networks.arithmetic import count_ones, highest_one, lowest_one
+from mpinet.networks.arithmetic import count_ones, highest_one, inverse, lowest_one, quotient
 
 WORDS = st.integers(1, (1 << 63) - 1)
 
@@ -39,3 +40,18 @@ def test_bits_of_one_number(word):
 def test_bits_of_many_numbers_in_compiled_code(words):
     found = COMPILED(np.array(words)[:, np.newaxis], np.arange(3))
     assert found.tolist() == [stated(word) for word in words]
+
+
+@given(st.integers(1, 1 << 40), st.integers(0, (1 << 40) - 1), st.integers(0, 1 << 10))
+def test_quotient_is_that_of_a_division(divisor, number, more):
+    largest = number + more
+    assert quotient(number, divisor, inverse(divisor, largest)) == number // divisor
+
+
+@pytest.mark.parametrize("largest", [(1 << 31) - 1, 1 << 31, (1 << 36) + 5])
+@pytest.mark.parametrize("divisor", [1, 2, 3, 7, 1 << 16, (1 << 16) + 1, (1 << 31) - 1])
+def test_quotient_next_to_multiples_of_the_divisor(divisor, largest):
+    multiple = largest // divisor * divisor
+    for number in (0, divisor - 1, divisor, multiple - 1, multiple, largest):
+        if 0 <= number <= largest:
+            assert quotient(number, divisor, inverse(divisor, largest)) == number // divisor
