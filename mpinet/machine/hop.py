@@ -13,7 +13,7 @@ import numpy as np
 
 from mpinet.compiled import Compiled, Kernel, Rule, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
-from mpinet.machine.placement import TO_POSITION, owner_of
+from mpinet.machine.placement import TO_POSITION, owner_of, start_of
 from mpinet.machine.step import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
 
@@ -222,6 +222,7 @@ def advance(
     header = np.empty(header_words, np.int64)
     live, left, moved, ended = ledger[LIVE], 0, 0, 0
     kept, one = np.uint64(0), np.uint64(1)
+    owner = start = end = 0
     sparse = live < count // 8
     touched = np.empty(live if sparse else 0, np.int64)
     ledger[STEP] += 1
@@ -276,7 +277,9 @@ def advance(
                 leaving[left, PLACE], leaving[left, NUMBER] = joined(v, 0), number
                 for j in range(WORDS, WORDS + width):
                     leaving[left, j] = messages[m, j]
-                owner = owner_of(position, split)
+                if position < start or position >= end:  # not the last one's rank again
+                    owner = owner_of(position, split)
+                    start, end = start_of(owner, split), start_of(owner + 1, split)
                 owners[left] = owner
                 counts[owner] += 1
                 left += 1

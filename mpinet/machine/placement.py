@@ -209,6 +209,14 @@ def owner_of(position, split):
     return longer + int((position - (share + 1) * longer) / share)
 
 
+@inlined
+def start_of(rank, split):
+    """The first position that a rank hosts, or would host if it were one more."""
+    if split[0] == UNEVEN:
+        return split[1 + rank]
+    return rank * split[0] + min(rank, split[1])
+
+
 @kernel("void(int64[::1], int64[::1], int64[::1])")
 def find_owners(positions, split, owners):
     """Write the rank that hosts each position."""
