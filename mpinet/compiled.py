@@ -107,7 +107,8 @@ class Compiled:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is compiled into this function, and of how."""
-        text = sha256(f"{SHORT} {_code_text(self.function.__code__)}".encode())
+        how = f"{type(self).__name__} {SHORT}"
+        text = sha256(f"{how} {_code_text(self.function.__code__)}".encode())
         scope = self.function.__globals__
         for name in sorted(set(self.function.__code__.co_names)):
             value = scope.get(name)
@@ -158,6 +159,12 @@ class Inlined(Compiled):
         """What callers compile in, by instructions where it is `SHORT`."""
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
         return numba().njit(self._with_native_callees(), inline="always" if short else "never")
+
+
+class Idiom(Inlined):
+    """Arithmetic in which LLVM sees one instruction, if it sees the whole of it and nothing else."""
+
+    callee = Compiled.callee
 
 
 class Rule(Compiled):
@@ -232,6 +239,11 @@ def rule(function: Callable[..., Any]) -> Rule:
 def inlined(function: Callable[..., Any]) -> Inlined:
     """Make arithmetic that rules and kernels may call."""
     return Inlined(function)
+
+
+def idiom(function: Callable[..., Any]) -> Idiom:
+    """Make arithmetic that is compiled by itself before it is put into its callers."""
+    return Idiom(function)
 
 
 def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:

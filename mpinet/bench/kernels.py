@@ -7,7 +7,7 @@ takes up what was done: message-hops (or 1 for a fault), then steps.
 import numpy as np
 
 from mpinet.bench.rules import next_uniform
-from mpinet.compiled import inlined, kernel
+from mpinet.compiled import idiom, inlined, kernel
 
 HOPS, STEPS = 0, 1
 """Fields of ``counts``."""
@@ -222,7 +222,7 @@ def transform_pairs(x, roots, q):
                 x[begin + i + span] = (u - v) * roots[i * stride]
 
 
-@inlined
+@idiom
 def ones(word):
     """Number of one bits of an unsigned 64-bit word."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

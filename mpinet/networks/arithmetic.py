@@ -1,9 +1,9 @@
 """Integer arithmetic that local rules share: bits and digits of processor numbers."""
 
-from mpinet.compiled import inlined
+from mpinet.compiled import idiom, inlined
 
 
-@inlined
+@idiom
 def count_ones(word: int) -> int:
     """Number of one bits of a non-negative 64-bit word.
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.compiled import inlined, kernel
+from mpinet.compiled import idiom, kernel
 from mpinet.machine import Machine
 from mpinet.machine.spread import Spread
 from mpinet.machine.transport import Local
@@ -205,7 +205,7 @@ def packed(flags: NDArray[np.bool_], words: int) -> Words:
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 
 
-@inlined
+@idiom
 def count_word(word):
     """Number of one bits of an unsigned 64-bit word, in the form that compilers know."""
     pairs, halves = np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
