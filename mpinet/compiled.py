@@ -162,7 +162,7 @@ class Inlined(Compiled):
 
 
 class Idiom(Inlined):
-    """Arithmetic in which LLVM sees one instruction, if it sees the whole of it and nothing else."""
+    """Arithmetic in which LLVM sees one instruction where it sees that and nothing else."""
 
     callee = Compiled.callee
 

@@ -222,7 +222,7 @@ def advance(
     header = np.empty(header_words, np.int64)
     live, left, moved, ended = ledger[LIVE], 0, 0, 0
     kept, one = np.uint64(0), np.uint64(1)
-    owner = start = end = 0
+    owner = start = end = since = 0
     sparse = live < count // 8
     touched = np.empty(live if sparse else 0, np.int64)
     ledger[STEP] += 1
@@ -278,10 +278,10 @@ def advance(
                 for j in range(WORDS, WORDS + width):
                     leaving[left, j] = messages[m, j]
                 if position < start or position >= end:  # not the last one's rank again
-                    owner = owner_of(position, split)
+                    counts[owner] += left - since
+                    owner, since = owner_of(position, split), left
                     start, end = start_of(owner, split), start_of(owner + 1, split)
                 owners[left] = owner
-                counts[owner] += 1
                 left += 1
                 continue
         for j in range(header_words):
@@ -301,6 +301,7 @@ def advance(
     if ledger[WRONG] != 0:
         wipe(used, waiting, touched, False, words_per_node)
         return
+    counts[owner] += left - since
     ledger[LIVE], ledger[MOVED], ledger[LEAVING], ledger[ENDED] = np.int64(kept), moved, left, ended
     ledger[HOPS_TOTAL] += moved
     if grants != IDEAL:
