@@ -1,5 +1,6 @@
 """Several ranks against one: a workload on all ranks, then on rank 0 alone, in turn.
 
+Both have done it once before: what is timed neither compiles anything nor asks for new memory.
 Strong scaling: the same workload. Weak scaling: one that has as many processors a rank.
 """
 
@@ -38,7 +39,7 @@ from mpinet.programs.operators import open_operator
 ALONE = "one rank"
 
 Prepared = tuple[Callable[[], object], Callable[[], float]]
-"""Work, and then how many units it was."""
+"""Work that has been done once, and then how many units it is."""
 
 Prepare = Callable[[Setting, int, Local], Prepared]
 """``prepare(setting, n, transport)``: a workload of size 2^n, or that grows so, on these ranks."""
@@ -84,7 +85,9 @@ def permutation(setting: Setting, n: int, transport: Local, crossing: bool = Fal
     topology = open_topology(f"hypercube:{n}")
     mapping = by_parity(topology) if crossing and transport.size > 1 else None
     router, run = make_router(topology, topology.routing(), setting.seed, transport, mapping)
-    return run, lambda: router.totals["hops_total"]
+    run()
+    hops = router.totals["hops_total"]
+    return run, lambda: hops
 
 
 def by_parity(topology: Topology) -> Mapping:
@@ -117,6 +120,7 @@ def informed(setting: Setting, n: int, transport: Local) -> Prepared:
 def passes(setting: Setting, q: int, transport: Local, operator: str) -> Prepared:
     """W4."""
     program = Program(open_operator(operator), q, setting, transport)
+    program.run()
     return program.run, lambda: program.element_steps
 
 
