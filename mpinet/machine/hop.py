@@ -281,7 +281,8 @@ def advance(
                     counts[owner] += left - since
                     owner, since = owner_of(position, split), left
                     start, end = start_of(owner, split), start_of(owner + 1, split)
-                owners[left] = owner
+                if counts.size > 2 or leavers == EVERYBODY:  # otherwise all go to one
+                    owners[left] = owner
                 left += 1
                 continue
         for j in range(header_words):
