@@ -1,13 +1,15 @@
 """Rules and kernels: plain functions that Numba compiles once, for all parameter values.
 
 This is the only module that imports Numba, and it does so where a compiled function is first
-called. Three kinds of function exist:
+called. Four kinds of function exist:
 
 ``@rule``
     a small function of one processor with one of the fixed signatures of `SIGNATURES`. Kernels
     get rules as first-class functions, so a kernel is compiled once for all rules.
 ``@inlined``
     arithmetic that rules and kernels call; it is compiled into its callers.
+``@idiom``
+    likewise, but compiled by itself first, for LLVM to see one instruction in it.
 ``@kernel("signature")``
     a loop over many processors or messages. Its signature may name the rule kinds.
 

@@ -100,7 +100,7 @@ class Router:
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
         self._leaving = self._dealt = self._arriving = self._messages
         self._owners = np.empty(0, np.int32)
-        self._loops = hop.LOOPS
+        self._loops: tuple[Kernel, ...] = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
         """Make ready for so many messages on this rank: room for them, and compiled loops."""

@@ -39,7 +39,9 @@ SHIFT_BITS = 6
 
 
 def inverse(divisor: int, largest: int) -> int:
-    """What `quotient` multiplies numbers up to `largest` (below 2^62) by, instead of dividing them.
+    """What `quotient` multiplies by instead of dividing.
+
+    The numbers divided are up to `largest`, which is below 2^62 and no less than the divisor.
 
     A factor, how far its product is shifted, and how far the number before. For 2^c >= divisor the
     factor ceil(2^(31 + c) / divisor) makes all quotients of numbers of 31 bits exact (Granlund and
@@ -59,12 +61,8 @@ def inverse(divisor: int, largest: int) -> int:
 def quotient(number: int, divisor: int, inverse: int) -> int:
     """A non-negative number divided by a divisor with a known `inverse`: several times faster."""
     shift = (1 << SHIFT_BITS) - 1
-    factor, after, before = (
-        inverse >> 2 * SHIFT_BITS,
-        inverse >> SHIFT_BITS & shift,
-        inverse & shift,
-    )
-    whole = (number >> before) * factor >> after
+    before, after = inverse & shift, inverse >> SHIFT_BITS & shift
+    whole = (number >> before) * (inverse >> 2 * SHIFT_BITS) >> after
     while number - whole * divisor >= divisor:
         whole += 1
     return whole
