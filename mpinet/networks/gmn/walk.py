@@ -102,10 +102,9 @@ def place_of(node, position, scratch):
 
     Only nodes at the same position can be the same, so that these are chained.
     """
-    nodes, earlier = scratch[NODES], scratch[EARLIER]
     place = scratch[LATEST, position]
-    while place >= 0 and nodes[place] != node:
-        place = earlier[place]
+    while place >= 0 and scratch[NODES, place] != node:
+        place = scratch[EARLIER, place]
     return place
 
 
@@ -116,17 +115,16 @@ def go_on(token, node, position, count, row, scratch, params):
     There is one where the path, of `count` tokens in a row of scratch, has been at that node.
     Gives the path's new number of tokens, and the node.
     """
-    positions, earlier, latest = scratch[POSITIONS], scratch[EARLIER], scratch[LATEST]
     node = behind(node, token, params)
     met = place_of(node, position, scratch)
     if met < 0:
         scratch[row, count] = token
         count += 1
-        scratch[NODES, count], positions[count] = node, position
-        earlier[count], latest[position] = latest[position], count
+        scratch[NODES, count], scratch[POSITIONS, count] = node, position
+        scratch[EARLIER, count], scratch[LATEST, position] = scratch[LATEST, position], count
         return count, node
     while count > met:
-        latest[positions[count]] = earlier[count]
+        scratch[LATEST, scratch[POSITIONS, count]] = scratch[EARLIER, count]
         count -= 1
     return count, node
 
@@ -138,21 +136,20 @@ def emit(source, way, hops, diagonal, scratch, params):
     Hops of a type, and the diagonal, are spent where the walk first comes to their position. The
     tokens get into `TOKENS`; the nodes, the source first, into `NODES`.
     """
-    m, unspent = params[SECTOR], scratch[UNSPENT]
-    for i in range(m):
-        unspent[i] = 0
+    m = params[SECTOR]
+    scratch[UNSPENT, :m] = 0
     for hop_type in range(params[TYPES]):
-        unspent[position_of(hop_type, params)] = hops[hop_type]
+        scratch[UNSPENT, position_of(hop_type, params)] = hops[hop_type]
     if diagonal:
-        unspent[0] = 1
+        scratch[UNSPENT, 0] = 1
     position = set_off(source, scratch, params)
     node, place, count, turns = source, position, 0, 0
     goal, following, last = way
     while True:
-        left = unspent[position]
+        left = scratch[UNSPENT, position]
         if left != 0:
             token = token_at(position, params) + (left < 0)
-            unspent[position] -= 1 if left > 0 else -1
+            scratch[UNSPENT, position] -= 1 if left > 0 else -1
         else:
             while turns < 3 and place == goal:
                 goal, following, turns = following, last, turns + 1
@@ -177,11 +174,11 @@ def beside(position, token, m):
 @inlined
 def erase_loops(source, row, count, scratch, params):
     """Drop the loops from the walk in a row of scratch, chronologically, as `emit` does it."""
-    m, tokens = params[SECTOR], scratch[row]
+    m = params[SECTOR]
     position = set_off(source, scratch, params)
     node, kept = source, 0
     for i in range(count):
-        token = tokens[i]
+        token = scratch[row, i]
         position = beside(position, token, m)
         kept, node = go_on(token, node, position, kept, row, scratch, params)
     return kept
