@@ -48,7 +48,7 @@ SIGNATURES = {
 
 
 SHORT = 72
-"""Up to so many instructions, those of arithmetic are put into its callers before LLVM sees them.
+"""Up to so many instructions, a callee's are put into its callers before LLVM sees them.
 
 LLVM by itself leaves calls of small functions that divide, for what Python demands of a division
 makes them long: on torus, fat tree and G(m,N) a hop takes 1.5 to 2 times as long without.
@@ -109,7 +109,7 @@ class Compiled:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is compiled into this function, and of how."""
-        how = f"{type(self).__name__} {SHORT}"
+        how = f"{SHORT} {type(self).__name__}"
         text = sha256(f"{how} {_code_text(self.function.__code__)}".encode())
         scope = self.function.__globals__
         for name in sorted(set(self.function.__code__.co_names)):
@@ -123,7 +123,8 @@ class Compiled:
     @cached_property
     def callee(self) -> Any:
         """What callers compile in: a Numba function without a signature of its own."""
-        return numba().njit(self._with_native_callees())
+        short = sum(1 for _ in get_instructions(self.function)) <= SHORT
+        return numba().njit(self._with_native_callees(), inline="always" if short else "never")
 
     def _with_native_callees(self) -> FunctionType:
         clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
@@ -156,17 +157,14 @@ class Compiled:
 class Inlined(Compiled):
     """Arithmetic that rules and kernels share; compiled into its callers."""
 
-    @cached_property
-    def callee(self) -> Any:
-        """What callers compile in, by instructions where it is `SHORT`."""
-        short = sum(1 for _ in get_instructions(self.function)) <= SHORT
-        return numba().njit(self._with_native_callees(), inline="always" if short else "never")
-
 
 class Idiom(Inlined):
     """Arithmetic in which LLVM sees one instruction where it sees that and nothing else."""
 
-    callee = Compiled.callee
+    @cached_property
+    def callee(self) -> Any:
+        """As of others, but whole."""
+        return numba().njit(self._with_native_callees())
 
 
 class Rule(Compiled):
