@@ -59,7 +59,7 @@ def inverse(divisor: int, largest: int) -> int:
 
 @inlined
 def quotient(number: int, divisor: int, inverse: int) -> int:
-    """A non-negative number divided by a divisor with a known `inverse`: several times faster."""
+    """A non-negative number divided by a divisor with a known `inverse`: twice as fast."""
     shift = (1 << SHIFT_BITS) - 1
     before, after = inverse & shift, inverse >> SHIFT_BITS & shift
     whole = (number >> before) * (inverse >> 2 * SHIFT_BITS) >> after

@@ -1,6 +1,9 @@
 """What processors of one rank do not share: modules of scripts, random numbers, streams."""
 
 import random
+import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +19,18 @@ seen = []
 """
 
 
-def test_modules_beside_the_script_are_each_processors_own(tmp_path):
-    (tmp_path / "kept_by_each.py").write_text(MODULE)
+@pytest.fixture(params=["anywhere", "in Python's folder"])
+def place(request, tmp_path):
+    """A folder for a script: some one, or one below the environment's, where libraries are, too."""
+    if request.param == "anywhere":
+        yield tmp_path
+    else:
+        with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+            yield Path(folder)
+
+
+def test_modules_beside_the_script_are_each_processors_own(place):
+    (place / "kept_by_each.py").write_text(MODULE)
     script = """
         import sys
         import kept_by_each
@@ -28,7 +41,7 @@ def test_modules_beside_the_script_are_each_processors_own(tmp_path):
 
         say((again is kept_by_each, again is sys.modules["kept_by_each"], again.seen))
     """
-    said, _ = played(tmp_path, "ring:7", script)
+    said, _ = played(place, "ring:7", script)
     assert said == {rank: [(True, True, [rank])] for rank in range(7)}
 
 

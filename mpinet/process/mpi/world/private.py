@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from mpinet.process.mpi.world.processor import Processor
     from mpinet.process.mpi.world.world import World
 
+LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
+
 INSTALLED = tuple(
     os.path.join(os.path.realpath(folder), "")
-    for folder in {*sysconfig.get_paths().values(), site.getusersitepackages()}
+    for folder in {*map(sysconfig.get_path, LIBRARIES), site.getusersitepackages()}
 )
-"""Where modules lie that are installed with Python."""
+"""Where modules lie that are installed with Python; not all that is below its folder."""
 
 
 class Own:
