@@ -196,13 +196,14 @@ DEAD = 17
 def benchmark(family: str, routing: str, dead: tuple[int, ...] = ()) -> Benchmark:
     """The row of a family and a routing."""
     full, small, _ = NETWORKS[family]
+    pattern = TRAFFIC.get(family, PERMUTATION)
     return Benchmark(
         f"rules-{family}-{routing}{'-around' if dead else ''}",
         "{}, ideal",
         "Mhops/s",
         {
-            "small": Course(small, routing, dead=dead),
-            "full": Course(full, routing, TRAFFIC.get(family, PERMUTATION), dead),
+            size: Course(network, routing, pattern, dead)
+            for size, network in (("small", small), ("full", full))
         },
         against_hypercube,
         (Baseline(HYPERCUBE, at_least(1 / 64)),),

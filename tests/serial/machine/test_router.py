@@ -138,7 +138,7 @@ def test_router_refuses_networks_whose_numbers_do_not_fit_into_a_message(name):
 def test_messages_whose_ends_are_drawn_in_parts_end_like_those_given_at_once(monkeypatch):
     monkeypatch.setattr(router, "DRAWN_AT_ONCE", 7)
     pattern = traffic(mpinet.open("torus:4x5"), "random:60", 3)
-    numbers, found = np.arange(60), []
+    numbers, found = np.arange(60, dtype=np.uint8), []
     for drawn in (True, False):
         routed = Router(Machine("torus:4x5"), pattern.topology.routing(), keep=True)
         if drawn:
@@ -177,7 +177,7 @@ def routed_from_step(step):
     pattern = traffic(machine.topology, "random:300", 5)
     one = Router(machine, machine.topology.routing(), policy="fifo")
     one._ledger[hop.STEP] = step
-    numbers = pattern.sent_by(machine).astype(np.int64)
+    numbers = pattern.sent_by(machine)
     one.inject(*pattern.ends(numbers), numbers, pattern.total)
     one.run()
     return np.trim_zeros(one.latencies, "b").tolist()
