@@ -1,6 +1,6 @@
 """Several ranks against one: a workload on all ranks, then on rank 0 alone, in turn.
 
-Both have done it once before: what is timed neither compiles anything nor asks for new memory.
+Permutations and passes have been carried out once before: neither asks for new memory then.
 Strong scaling: the same workload. Weak scaling: one that has as many processors a rank.
 """
 
@@ -39,7 +39,7 @@ from mpinet.programs.operators import open_operator
 ALONE = "one rank"
 
 Prepared = tuple[Callable[[], object], Callable[[], float]]
-"""Work that has been done once, and then how many units it is."""
+"""Work, and then how many units it is."""
 
 Prepare = Callable[[Setting, int, Local], Prepared]
 """``prepare(setting, n, transport)``: a workload of size 2^n, or that grows so, on these ranks."""

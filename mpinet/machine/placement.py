@@ -153,15 +153,13 @@ class Placement:
         self.even = True
         share, longer = divmod(self.size, ranks)
         self.split = np.array([share, longer], np.int64)
-        self.first = rank * share + min(rank, longer)
-        self.count = share + (rank < longer)
         if mapping.starts is not None:
             starts = mapping.starts(ranks)
             self.even = np.array_equal(starts, even_starts(self.size, ranks))
-            self.first = int(starts[rank])
-            self.count = int(starts[rank + 1]) - self.first
             if not self.even:
                 self.split = np.concatenate([[UNEVEN], starts])
+        self.first = int(start_of(rank, self.split))
+        self.count = int(start_of(rank + 1, self.split)) - self.first
         self._map = Mapped(mapping.rule, mapping.params, ports=DIRECTIONS)
 
     @cached_property

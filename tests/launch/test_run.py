@@ -75,19 +75,7 @@ def bare_checkout(tmp_path: Path) -> Path:
     (tmp_path / "launch").mkdir()
     shutil.copy(CHECKOUT / "launch/run", tmp_path / "launch/run")
     (tmp_path / "bin").mkdir()
-    for tool in (
-        "bash",
-        "basename",
-        "cat",
-        "dirname",
-        "echo",
-        "env",
-        "getconf",
-        "id",
-        "rm",
-        "sh",
-        "sleep",
-    ):
+    for tool in "bash basename cat dirname echo env getconf id rm sh sleep".split():
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
     return tmp_path
 

@@ -31,19 +31,23 @@ from mpinet.networks.topology import Topology
 DIMENSIONS = 2
 """Where the rules' parameters hold the number of dimensions; the ports' records follow."""
 
-PORT_RECORD = 6
-"""Words of a port's record: the dimension's stride, side and their `inverse`s, the step (1 or -1)
-and the reverse port."""
+PORT_RECORD, LINE_RECORD = 6, 5
+"""Words of a port's record, and of a dimension's, which stand behind all ports' records."""
 
-LINE_RECORD = 5
-"""Words of a dimension's record, behind all ports' records: stride, side, their inverses, first
-port."""
+SIDE, OVER_STRIDE, OVER_SIDE = 1, 2, 3
+"""Where both records hold the dimension's side, and the `inverse`s; the stride comes first."""
+
+STEP, REVERSE = 4, 5
+"""Where a port's record holds its step (1 or -1) and its reverse port."""
+
+FIRST_PORT = 4
+"""Where a dimension's record holds its first port."""
 
 
 @rule
 def opposite_port(node, port, params):
     """The other direction of the same dimension."""
-    return params[DIMENSIONS + 1 + PORT_RECORD * port + 5]
+    return params[DIMENSIONS + 1 + PORT_RECORD * port + REVERSE]
 
 
 class Grid(Topology):
@@ -97,7 +101,7 @@ class Mesh(Grid):
     def neighbor(node, port, params):
         """One further in the port's dimension, nothing behind the border."""
         at = DIMENSIONS + 1 + PORT_RECORD * port
-        stride, side, step = params[at], params[at + 1], params[at + 4]
+        stride, side, step = params[at], params[at + SIDE], params[at + STEP]
         moved = coordinate(node, at, params) + step
         return -1 if moved < 0 or moved == side else node + step * stride
 
@@ -147,7 +151,7 @@ class Torus(Grid):
     def neighbor(node, port, params):
         """One further in the port's dimension, round the ring."""
         at = DIMENSIONS + 1 + PORT_RECORD * port
-        stride, side, step = params[at], params[at + 1], params[at + 4]
+        stride, side, step = params[at], params[at + SIDE], params[at + STEP]
         moved = coordinate(node, at, params) + step
         if moved < 0:
             step += side
@@ -195,14 +199,14 @@ def first_line(params):
 @inlined
 def row_of(node, line, params):
     """A node's coordinates up to that of a record's dimension, as one number."""
-    return quotient(node, params[line], params[line + 2])
+    return quotient(node, params[line], params[line + OVER_STRIDE])
 
 
 @inlined
 def coordinate(node, line, params):
     """A node's coordinate in a record's dimension."""
     row = row_of(node, line, params)
-    return row - quotient(row, params[line + 1], params[line + 3]) * params[line + 1]
+    return row - quotient(row, params[line + SIDE], params[line + OVER_SIDE]) * params[line + SIDE]
 
 
 @inlined
@@ -225,7 +229,7 @@ def decide_mesh(node, header, params):
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
-    return params[line + 4] + (PLUS if offset > 0 else MINUS)
+    return params[line + FIRST_PORT] + (PLUS if offset > 0 else MINUS)
 
 
 @rule
@@ -234,8 +238,8 @@ def decide_torus(node, header, params):
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
-    side = params[line + 1]
-    return params[line + 4] + way_round(offset if offset > 0 else offset + side, side)
+    side = params[line + SIDE]
+    return params[line + FIRST_PORT] + way_round(offset if offset > 0 else offset + side, side)
 
 
 @inlined
@@ -270,12 +274,12 @@ def send_mesh(node, root, since, step, params):
     """The mesh's schedule."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
-        stride, side = params[line], params[line + 1]
+        stride, side = params[line], params[line + SIDE]
         source = root // stride % side
         steps = path_broadcast_steps(source, side)
         if step <= steps:
             direction = path_call(node // stride % side, source, side, step)
-            return direction if direction < 0 else params[line + 4] + direction
+            return direction if direction < 0 else params[line + FIRST_PORT] + direction
         step -= steps
         line += LINE_RECORD
     return -1
@@ -286,11 +290,11 @@ def send_torus(node, root, since, step, params):
     """The torus' schedule."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
-        stride, side = params[line], params[line + 1]
+        stride, side = params[line], params[line + SIDE]
         steps = ring_broadcast_steps(side)
         if step <= steps:
             direction = ring_call((node // stride - root // stride) % side, side, step)
-            return direction if direction < 0 else params[line + 4] + direction
+            return direction if direction < 0 else params[line + FIRST_PORT] + direction
         step -= steps
         line += LINE_RECORD
     return -1
@@ -309,11 +313,11 @@ def next_of_rows(node, way, params):
     line = first_line(params)
     order = line + LINE_RECORD * params[DIMENSIONS]
     first = line + LINE_RECORD * params[order]
-    place, length = coordinate(node, first, params), params[first + 1]
-    port = params[first + 4] + PLUS
+    place, length = coordinate(node, first, params), params[first + SIDE]
+    port = params[first + FIRST_PORT] + PLUS
     for dimension in params[order + 1 : order + params[DIMENSIONS]]:
         record = line + LINE_RECORD * dimension
-        side = params[record + 1]
+        side = params[record + SIDE]
         column = coordinate(node, record, params)
         shifting = side if length & 1 else 0
         backward = place >= shifting and (place - shifting) & 1 == 1
@@ -322,7 +326,7 @@ def next_of_rows(node, way, params):
         else:
             walked = side - 1 - column if backward else column
         if walked < side - 1:
-            port = params[record + 4] + (MINUS if backward and side > 2 else PLUS)
+            port = params[record + FIRST_PORT] + (MINUS if backward and side > 2 else PLUS)
         place, length = place * side + walked, length * side
     return port
 
@@ -337,21 +341,21 @@ def next_to_and_fro(node, way, params):
     line = first_line(params)
     of_rows = params[line + LINE_RECORD * params[DIMENSIONS]]
     record = line + LINE_RECORD * of_rows
-    rows, row_port = params[record + 1], params[record + 4]
+    rows, row_port = params[record + SIDE], params[record + FIRST_PORT]
     row = coordinate(node, record, params)
     column, ahead, back = 0, row_port, row_port
     for dimension in range(params[DIMENSIONS]):
         if dimension == of_rows:
             continue
         record = line + LINE_RECORD * dimension
-        side = params[record + 1]
+        side = params[record + SIDE]
         turned = column & 1
         place = coordinate(node, record, params)
         walked = side - 1 - place if turned else place
         if walked < side - 1:
-            ahead = params[record + 4] + (MINUS if turned else PLUS)
+            ahead = params[record + FIRST_PORT] + (MINUS if turned else PLUS)
         if walked > 0:
-            back = params[record + 4] + (PLUS if turned else MINUS)
+            back = params[record + FIRST_PORT] + (PLUS if turned else MINUS)
         column = column * side + walked
     turn = turn_in_grid(row, column, rows, params[0] // rows)
     if turn <= UP:
