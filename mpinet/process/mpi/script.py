@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TextIO
 
 from mpinet.machine import Machine
@@ -79,8 +79,11 @@ def run_script(
         sys.argv = [whole.name, *arguments]
         if whole.package:
             import_module(whole.package)
+        begin = FunctionType(
+            whole.code, main.__dict__
+        )  # `exec` would lie on the stack to be copied
         try:
-            exec(whole.code, main.__dict__)
+            begin()
         except SystemExit as ended:
             call_last(main.__dict__)
             raise ended

@@ -100,11 +100,13 @@ class Collective:
         body : bytes, Items or Runs
             What nobody changes any more; its length is its bytes.
         """
-        self._world.send(self._context, self.rank, self._tag, self._members.members[rank], body)
+        envelope = self._context, self.rank, self._tag
+        self._world.send(envelope, self._members.members[rank], body)
 
     def hear(self, rank: int) -> Any:
         """Wait for a body from a member."""
-        return self._world.receive(self._context, rank, self._tag).data
+        _, body, _ = self._world.receive((self._context, rank, self._tag))
+        return body
 
     def shape(self, root: int) -> Shape:
         """The tree along which a root informs the members, or hears from them."""

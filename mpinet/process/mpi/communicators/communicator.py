@@ -69,6 +69,15 @@ RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
 """The hint that names a kind of hardware to split by, and the kind that every machine has."""
 
 
+class Lacking:
+    """What every communicator has of its own but the null communicator."""
+
+    def __get__(self, comm: object, kind: type) -> Any:
+        if comm is None:
+            return self
+        raise REAL.Exception(REAL.ERR_COMM)
+
+
 class Comm(
     ObjectMessages,
     BufferMessages,
@@ -90,6 +99,9 @@ class Comm(
     __module__ = REAL.__name__
 
     _constant = False
+    _context: Any = Lacking()
+    _group: Any = Lacking()
+    _others: Any = Lacking()
 
     def __new__(cls, comm: Comm | None = None) -> Comm:
         """The null communicator, or another face of a communicator."""
@@ -103,11 +115,6 @@ class Comm(
     @classmethod
     def _require(cls, comm: Comm) -> None:
         """Raise an error unless a communicator may have a face of this class."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("_context", "_group", "_others"):
-            raise REAL.Exception(REAL.ERR_COMM)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __bool__(self) -> bool:
         return "_context" in self.__dict__

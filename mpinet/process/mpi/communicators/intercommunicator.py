@@ -59,8 +59,8 @@ def between(
     if part.rank == leader:
         own = packed([*named(), *local._group.members])
         world, context = running.world, bridge._context + LEADERS
-        world.send(context, bridge.rank, tag, bridge._others.processor(remote_leader), own)
-        theirs = world.receive(context, remote_leader, tag).data
+        world.send((context, bridge.rank, tag), bridge._others.processor(remote_leader), own)
+        _, theirs, _ = world.receive((context, remote_leader, tag))
         told = _both(own, theirs)
     one, other = _parted(algorithms.broadcast(part, leader, told))
     return _origin(one), (one[2:], other[2:])
@@ -85,8 +85,9 @@ def from_groups(
     if part.rank == leader:
         own = packed(named())
         world, there = running.world, remote.members[remote_leader]
-        world.send(place + LEADERS, world.current.id, 0, there, own)
-        told = _both(own, world.receive(place + LEADERS, there, 0).data)
+        world.send((place + LEADERS, world.current.id, 0), there, own)
+        _, theirs, _ = world.receive((place + LEADERS, there, 0))
+        told = _both(own, theirs)
     one, _ = _parted(algorithms.broadcast(part, leader, told))
     return _origin(one)
 
@@ -176,8 +177,8 @@ class RemoteCalls(Membership):
             if part.rank == 0:
                 world = running.world
                 own = packed([*named()]) + b"".join(rows or ())
-                world.send(context, 0, tag, leader, own)
-                theirs = world.receive(context, 0, tag).data
+                world.send((context, 0, tag), leader, own)
+                _, theirs, _ = world.receive((context, 0, tag))
                 first, last = (own, theirs) if leads else (theirs, own)
                 told = packed([len(first)]) + first + last
             one, other = _parted(algorithms.broadcast(part, 0, told))

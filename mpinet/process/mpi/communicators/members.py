@@ -43,9 +43,12 @@ class Members:
         Exception
             ``ERR_RANK``: there is no such rank.
         """
-        if not 0 <= rank < len(self.members):
+        if rank < 0:
             raise REAL.Exception(REAL.ERR_RANK)
-        return self.members[rank]
+        try:
+            return self.members[rank]
+        except IndexError:
+            raise REAL.Exception(REAL.ERR_RANK) from None
 
 
 class Span(Members):

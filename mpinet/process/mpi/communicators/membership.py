@@ -101,23 +101,26 @@ class Membership:
         processor = self._others.processor(target)
         if not 0 <= tag <= TAG_LIMIT:
             raise REAL.Exception(REAL.ERR_TAG)
-        return running.world.send(
-            self._context, self.rank, tag, processor, data, synchronous, target
-        )
+        world = running.world
+        envelope = self._context, self._group.rank_of(world.current.id), tag
+        return world.send(envelope, processor, data, synchronous, target)
 
     def _receive(self, source: int, tag: int) -> Message | None:
         """Wait for a message from a rank; None from `PROC_NULL`."""
         if source == PROC_NULL:
             return None
-        self._require_receivable(source, tag)
-        return running.world.receive(self._context, source, tag)
+        if source != ANY_SOURCE:
+            self._others.processor(source)
+        if tag != ANY_TAG and not 0 <= tag <= TAG_LIMIT:
+            raise REAL.Exception(REAL.ERR_TAG)
+        return running.world.receive((self._context, source, tag))
 
     def _post(self, source: int, tag: int) -> Receive | None:
         """Expect a message from a rank without waiting; None from `PROC_NULL`."""
         if source == PROC_NULL:
             return None
         self._require_receivable(source, tag)
-        receive = Receive(running.world.current, self._context, source, tag)
+        receive = Receive(running.world.current, (self._context, source, tag))
         running.world.post(receive)
         return receive
 

@@ -231,11 +231,12 @@ class NeighborCollectives(Membership):
             for place, (target, body) in enumerate(zip(targets, bodies(), strict=True)):
                 if target != PROC_NULL:
                     tag = first + topology.way(place)
-                    world.send(context, rank, tag, members[target], body)
+                    world.send((context, rank, tag), members[target], body)
             for place, source in enumerate(topology.sources(rank)):
                 if source != PROC_NULL:
                     tag = first + topology.way_from(place)
-                    take(place, world.receive(context, source, tag).data)
+                    _, body, _ = world.receive((context, source, tag))
+                    take(place, body)
 
         return swap
 

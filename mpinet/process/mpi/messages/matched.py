@@ -84,7 +84,7 @@ class Probes(Membership):
         if source == PROC_NULL:
             return None
         self._require_receivable(source, tag)
-        return Arrival(running.world.current, self._context, source, tag)
+        return Arrival(running.world.current, (self._context, source, tag))
 
 
 def awaited(probe: Arrival) -> Body:

@@ -29,7 +29,9 @@ class BufferMessages(Membership):
     @call
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
-        wait_for(self._send(_body(buf, dest), dest, tag, running.world.synchronous))
+        matching = self._send(_body(buf, dest), dest, tag, running.world.synchronous)
+        if matching is not None:
+            wait_for(matching)
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -56,7 +58,7 @@ class BufferMessages(Membership):
         if status is not None:
             fill(status, message)
         if message is not None and buffer is not None:
-            buffer.write(message.data)
+            buffer.write(message[1])
 
     @call
     def Sendrecv(
@@ -213,7 +215,7 @@ def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
     tell(status, receive)
     message = None if receive is None else receive.message
     if message is not None and buffer is not None:
-        buffer.write(message.data)
+        buffer.write(message[1])
 
 
 def _outgoing(buf: Any, dest: int) -> Buffer | None:

@@ -25,7 +25,9 @@ class ObjectMessages(Membership):
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        wait_for(self._send(dumps(obj), dest, tag, running.world.synchronous))
+        matching = self._send(dumps(obj), dest, tag, running.world.synchronous)
+        if matching is not None:
+            wait_for(matching)
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -68,7 +70,7 @@ class ObjectMessages(Membership):
         message = self._receive(source, tag)
         if status is not None:
             fill(status, message)
-        return None if message is None else loaded(message.data, room)
+        return None if message is None else loaded(message[1], room)
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
@@ -125,7 +127,7 @@ def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
     """The object that a receive has got; None from `PROC_NULL`, or if it is cancelled."""
     tell(status, receive)
     message = None if receive is None else receive.message
-    return None if message is None else loaded(message.data, room)
+    return None if message is None else loaded(message[1], room)
 
 
 def _room(buf: Any) -> int:

@@ -16,7 +16,8 @@ def fill(status: Any, message: Message | None) -> None:
     if message is None:
         _set(status, PROC_NULL, ANY_TAG, 0)
     else:
-        _set(status, message.source, message.tag, len(message.data))
+        (_, source, tag), data, _ = message
+        _set(status, source, tag, len(data))
 
 
 def blank(status: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 
 if TYPE_CHECKING:
-    from mpinet.process.mpi.world.message import Message
+    from mpinet.process.mpi.world.message import Envelope, Message
     from mpinet.process.mpi.world.processor import Processor, Strand
 
 
@@ -49,52 +49,53 @@ class Receive(Event):
 
     Attributes
     ----------
-    context, source, tag : int
+    envelope : Envelope
         What it fits; source and tag may be wildcards.
-    exact : bool
-        Whether neither is one.
     message : Message or None
         What it has got.
     number : int
-        Its place among the processor's posted receives.
+        Its place among the processor's posted receives, if it is one.
     """
 
-    __slots__ = ("context", "exact", "message", "number", "source", "tag")
+    __slots__ = ("envelope", "message", "number")
 
-    def __init__(self, owner: Processor, context: int, source: int, tag: int):
+    number: int
+
+    def __init__(self, owner: Processor, envelope: Envelope):
         self.owner = owner
         self.done = False
-        self.context = context
-        self.source = source
-        self.tag = tag
-        self.exact = source != ANY_SOURCE and tag != ANY_TAG
+        self.envelope = envelope
         self.message: Message | None = None
-        self.number = -1
+
+    @property
+    def exact(self) -> bool:
+        """Whether neither its source nor its tag is a wildcard."""
+        _, source, tag = self.envelope
+        return source != ANY_SOURCE and tag != ANY_TAG
 
     def fits(self, message: Message) -> bool:
         """Whether it may get a message."""
-        return (
-            self.context == message.context
-            and (self.source == message.source or self.source == ANY_SOURCE)
-            and (self.tag == message.tag or self.tag == ANY_TAG)
-        )
+        context, source, tag = self.envelope
+        come, sender, sent = message[0]
+        return context == come and source in (sender, ANY_SOURCE) and tag in (sent, ANY_TAG)
 
     @property
     def said(self) -> str:
         """What is waited for."""
-        source = "any rank" if self.source == ANY_SOURCE else f"rank {self.source}"
-        tag = "" if self.tag in (ANY_TAG, 0) else f" with tag {self.tag}"
-        return f"a message from {source}{tag}"
+        _, source, tag = self.envelope
+        sender = "any rank" if source == ANY_SOURCE else f"rank {source}"
+        tagged = "" if tag in (ANY_TAG, 0) else f" with tag {tag}"
+        return f"a message from {sender}{tagged}"
 
     @property
     def peer(self) -> int:
         """The rank that is to send."""
-        return self.source
+        return self.envelope[1]
 
     @property
     def place(self) -> int:
         """The context."""
-        return self.context
+        return self.envelope[0]
 
 
 class Arrival(Receive):

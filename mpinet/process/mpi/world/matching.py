@@ -7,65 +7,51 @@ message the earliest receive.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import TypeVar
 
 from mpinet.process.mpi.world.events import Receive
-from mpinet.process.mpi.world.message import Message
+from mpinet.process.mpi.world.message import Envelope, Message
 
 T = TypeVar("T")
-
-Key = tuple[int, int, int]
 
 
 class Unexpected:
     """Messages that have come before their receives, by arrival."""
 
-    __slots__ = ("_arrivals", "_first", "_lines", "_taken")
+    __slots__ = ("_come", "_lines", "_messages")
 
     def __init__(self) -> None:
-        self._arrivals: list[Message] = []
-        self._first = 0
-        self._lines: dict[Key, Message | deque[Message]] = {}
-        self._taken = 0
+        self._come = 0
+        self._messages: OrderedDict[int, Message] = OrderedDict()
+        self._lines: dict[Envelope, int | deque[int]] = {}
 
     def __len__(self) -> int:
-        return len(self._arrivals) - self._taken
+        return len(self._messages)
 
     def __iter__(self) -> Iterator[Message]:
-        arrivals = self._arrivals
-        for place in range(self._first, len(arrivals)):
-            if not arrivals[place].taken:
-                yield arrivals[place]
+        return iter(self._messages.values())
 
     def add(self, message: Message) -> None:
         """Keep a message."""
-        self._arrivals.append(message)
-        _line_up(self._lines, (message.context, message.source, message.tag), message)
+        self._messages[self._come] = message
+        _line_up(self._lines, message[0], self._come)
+        self._come += 1
 
     def find(self, receive: Receive) -> Message | None:
         """The earliest message that a receive may get."""
         if receive.exact:
-            line = self._lines.get((receive.context, receive.source, receive.tag))
-            return line[0] if type(line) is deque else line  # type: ignore[return-value]
+            line = self._lines.get(receive.envelope)
+            return None if line is None else self._messages[_first(line)]
         return next((message for message in self if receive.fits(message)), None)
 
     def take(self, message: Message) -> None:
-        """Give away a message that `find` has found."""
-        _step_out(self._lines, (message.context, message.source, message.tag), message)
-        message.taken = True
-        arrivals = self._arrivals
-        if not self._lines:
-            arrivals.clear()
-            self._first = self._taken = 0
-            return
-        self._taken += 1
-        while self._first < len(arrivals) and arrivals[self._first].taken:
-            self._first += 1
-        if 2 * self._taken > len(arrivals):
-            self._arrivals = list(self)
-            self._first = self._taken = 0
+        """Give away a message that `find` has found: of its envelope the earliest."""
+        envelope = message[0]
+        number = _first(self._lines[envelope])
+        _step_out(self._lines, envelope, number)
+        del self._messages[number]
 
 
 class Posted:
@@ -75,7 +61,7 @@ class Posted:
 
     def __init__(self) -> None:
         self._numbered = 0
-        self._lines: dict[Key, Receive | deque[Receive]] = {}
+        self._lines: dict[Envelope, Receive | deque[Receive]] = {}
         self._wild: list[Receive] = []
 
     def __bool__(self) -> bool:
@@ -86,28 +72,29 @@ class Posted:
         receive.number = self._numbered
         self._numbered += 1
         if receive.exact:
-            _line_up(self._lines, (receive.context, receive.source, receive.tag), receive)
+            _line_up(self._lines, receive.envelope, receive)
         else:
             self._wild.append(receive)
 
     def take(self, message: Message) -> Receive | None:
         """The earliest receive that a message fits, which is then posted no longer."""
-        line = self._lines.get((message.context, message.source, message.tag))
-        found = line[0] if type(line) is deque else line
+        envelope = message[0]
+        line = self._lines.get(envelope)
+        found = None if line is None else _first(line)
         for receive in self._wild:
-            if found is not None and found.number < receive.number:  # type: ignore[union-attr]
+            if found is not None and found.number < receive.number:
                 break
             if receive.fits(message):
-                found = receive
-                break
+                self._wild.remove(receive)
+                return receive
         if found is not None:
-            self.cancel(found)  # type: ignore[arg-type]
-        return found  # type: ignore[return-value]
+            _step_out(self._lines, envelope, found)
+        return found
 
     def cancel(self, receive: Receive) -> None:
         """Post a receive no longer."""
         if receive.exact:
-            _step_out(self._lines, (receive.context, receive.source, receive.tag), receive)
+            _step_out(self._lines, receive.envelope, receive)
         else:
             self._wild.remove(receive)
 
@@ -115,22 +102,27 @@ class Posted:
 # ---- lines of one are the one itself: most are no longer, and a deque is large
 
 
-def _line_up(lines: dict[Key, T | deque[T]], key: Key, one: T) -> None:
+def _first(line: T | deque[T]) -> T:
+    """Who is first in a line."""
+    return line[0] if type(line) is deque else line  # type: ignore[return-value]
+
+
+def _line_up(lines: dict[Envelope, T | deque[T]], envelope: Envelope, one: T) -> None:
     """Let something join the end of a line."""
-    line = lines.setdefault(key, one)
+    line = lines.setdefault(envelope, one)
     if line is one:
         return
     if type(line) is deque:
         line.append(one)
     else:
-        lines[key] = deque((line, one))  # type: ignore[arg-type]
+        lines[envelope] = deque((line, one))  # type: ignore[arg-type]
 
 
-def _step_out(lines: dict[Key, T | deque[T]], key: Key, one: T) -> None:
+def _step_out(lines: dict[Envelope, T | deque[T]], envelope: Envelope, one: T) -> None:
     """Let something leave its line."""
-    line = lines[key]
+    line = lines[envelope]
     if line is one:
-        del lines[key]
+        del lines[envelope]
         return
     assert type(line) is deque
     if line[0] is one:
@@ -138,4 +130,4 @@ def _step_out(lines: dict[Key, T | deque[T]], key: Key, one: T) -> None:
     else:
         line.remove(one)
     if not line:
-        del lines[key]
+        del lines[envelope]

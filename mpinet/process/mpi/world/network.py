@@ -1,14 +1,12 @@
-"""How scripts' messages move: envelopes hop on the machine, bodies go ahead of them.
+"""How scripts' messages move: keys hop on the machine, the messages go ahead of them.
 
-Every message is an envelope that the machine's router moves hop by hop, in packets where that is
-asked for. Its body, which may have any size, is handed to the receiver's rank when the envelope
-sets out, and to the receiver when the envelope (all packets of it) has come.
+For every message the machine's router moves a key hop by hop, in packets where that is asked for.
+The message itself, which may have any size, is handed to the receiver's rank when the key sets out,
+and to the receiver when the key (all packets of it) has come.
 """
 
 from __future__ import annotations
 
-from itertools import chain
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -29,7 +27,7 @@ from mpinet.programs.embed import preferring_links
 Numbers = NDArray[np.int64]
 
 KEY, ACCOUNT, BORN = 0, 1, 2
-"""Words of an envelope: its body's key, the account that pays for it, the step it set out after."""
+"""Words that hop: the message's key, the account that pays for it, the step it set out after."""
 
 AT_ONCE = 1 << 20
 """Most packets of one processor that set out in one step."""
@@ -41,7 +39,7 @@ class Network:
     Parameters
     ----------
     machine : Machine
-        Moves the envelopes, under its port model.
+        Moves the keys, under its port model.
     routing : str or None
         The routing's name (default: the network's first, and between neighbours the link).
     packet : int or None
@@ -67,8 +65,10 @@ class Network:
         self._packet = packet
         self.now = 0
         self._keys = 0
-        self._sent: list[tuple[int, int, int, Message]] = []
+        self._addresses: list[int] = []  # sender, receiver and account of what is in `_sent`
+        self._sent: list[Message] = []
         self._bodies: dict[int, Message] = {}
+        self._missing: dict[int, int] = {}
 
     @property
     def unsent(self) -> int:
@@ -82,7 +82,8 @@ class Network:
 
     def send(self, source: int, target: int, account: int, message: Message) -> None:
         """Send a message from a processor to another one; it sets out in the next step."""
-        self._sent.append((source, target, account, message))
+        self._addresses += source, target, account
+        self._sent.append(message)
 
     def advance(self, sent: int, under_way: int) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
@@ -108,21 +109,21 @@ class Network:
 
     def _set_out(self) -> None:
         """Give the router what processors have sent, and the bodies to the receivers' ranks."""
-        sent, self._sent = self._sent, []
-        sent.sort(key=itemgetter(0))
-        machine, count = self._machine, len(sent)
-        rows = np.fromiter(chain.from_iterable(one[:3] for one in sent), np.int64, 3 * count)
-        sources, targets, accounts = np.ascontiguousarray(rows.reshape(-1, 3).T)
-        messages = [one[3] for one in sent]
+        messages, self._sent = self._sent, []
+        machine, count = self._machine, len(messages)
+        rows = np.fromiter(self._addresses, np.int64, 3 * count).reshape(-1, 3)
+        self._addresses.clear()
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
-        self._give_bodies(targets, keys, messages)
+        self._give_bodies(np.ascontiguousarray(rows[:, 1]), keys, messages)
+        order = np.argsort(rows[:, 0], kind="stable")
+        sources, targets, accounts = np.ascontiguousarray(rows[order].T)
         payload = np.empty((count, 3), np.int64)
-        payload[:, KEY] = keys
+        payload[:, KEY] = keys[order]
         payload[:, ACCOUNT] = accounts
         payload[:, BORN] = self.now
         if self._packet is not None:
-            packets = np.array([one.missing for one in messages], np.int64)
+            packets = np.array([self._packets(one) for one in messages], np.int64)[order]
             sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
             payload = np.repeat(payload, packets, axis=0)
         places = _numbers(sources)
@@ -156,8 +157,8 @@ class Network:
         """Bodies as another rank gets them: contexts have other numbers there."""
         name = self._contexts.name
         rows = [
-            (key, name(one.context), one.source, one.tag, one.data, one.sync, one.missing)
-            for key, one in bodies
+            (key, name(context), source, tag, data, told)
+            for key, ((context, source, tag), data, told) in bodies
         ]
         return to_bytes(rows) if rows else b""
 
@@ -167,7 +168,10 @@ class Network:
             return {}
         rows: list[Any] = from_bytes(text)
         number = self._contexts.number
-        return {key: Message(number(name), *rest) for key, name, *rest in rows}
+        return {
+            key: ((number(name), source, tag), data, told)
+            for key, name, source, tag, data, told in rows
+        }
 
     def _received(self) -> tuple[list[int], list[Message]]:
         """What has come to its target in this step."""
@@ -177,16 +181,22 @@ class Network:
         payload = ended.payload
         self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
-        if self._packet is None:
-            return slots, [self._bodies.pop(key) for key in keys]
-        whole = [place for place, key in enumerate(keys) if self._completes(key)]
-        return [slots[place] for place in whole], [self._bodies.pop(keys[place]) for place in whole]
+        if self._packet is not None:
+            whole = [place for place, key in enumerate(keys) if self._completes(key)]
+            slots, keys = [slots[place] for place in whole], [keys[place] for place in whole]
+        return slots, list(map(self._bodies.pop, keys))
 
     def _completes(self, key: int) -> bool:
         """Note that a packet has come; whether it was its message's last."""
-        message = self._bodies[key]
-        message.missing -= 1
-        return message.missing == 0
+        missing = self._missing.pop(key, None) or self._packets(self._bodies[key])
+        if missing > 1:
+            self._missing[key] = missing - 1
+        return missing == 1
+
+    def _packets(self, message: Message) -> int:
+        """In how many packets a message sets out."""
+        assert self._packet is not None
+        return max(1, -(-len(message[1]) // self._packet))
 
 
 def _routing(topology: Topology, name: str | None) -> Routing:

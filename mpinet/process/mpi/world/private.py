@@ -110,17 +110,8 @@ class Privacy:
         self.present = len(sys.modules)
         self.stdout, self.stderr = sys.stdout, sys.stderr
 
-    @property
-    def touched(self) -> bool:
-        """Whether a processor has imported modules or replaced streams."""
-        return (
-            len(sys.modules) != self.present
-            or sys.stdout is not self.stdout
-            or sys.stderr is not self.stderr
-        )
-
     def leave(self, processor: Processor) -> None:
-        """Take away what is a processor's own, now that another one is to run."""
+        """Take away what is a processor's own, now that it stops."""
         own = processor.own
         if len(sys.modules) != self.present + (0 if own is None else len(own.modules)):
             own = self._sorted(processor)

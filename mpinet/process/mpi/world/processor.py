@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from mpinet.process.mpi.world.accounts import Account
-from mpinet.process.mpi.world.events import Event
+from mpinet.process.mpi.world.events import Event, Receive
 from mpinet.process.mpi.world.matching import Posted, Unexpected
 from mpinet.process.mpi.world.private import Own
 
@@ -37,6 +37,8 @@ class Processor:
         Its receives that wait, other than the one it waits for itself.
     unexpected : Unexpected or None
         Messages that no receive has waited for.
+    receiving : Receive or None
+        What it waits for where a message is all that it waits for: the same one every time.
     kept : dict
         What communicators keep for it: how many it has made of each, attributes, buffers.
     own : Own or None
@@ -53,6 +55,7 @@ class Processor:
         "main",
         "own",
         "posted",
+        "receiving",
         "since",
         "slot",
         "thread",
@@ -71,6 +74,7 @@ class Processor:
         self.awaited: Event | tuple[Event, ...] | None = None
         self.posted: Posted | None = None
         self.unexpected: Unexpected | None = None
+        self.receiving: Receive | None = None
         self.kept: dict[Any, Any] | None = None
         self.own: Own | None = None
 

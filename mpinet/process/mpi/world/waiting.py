@@ -134,8 +134,8 @@ def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
 
 def _said(event: Event) -> str:
     """What is waited for; tags of the emulator's own say nothing."""
-    if isinstance(event, Receive) and event.context % PARTS != PAIRS:
-        return f"a message from rank {event.source}"
+    if isinstance(event, Receive) and event.place % PARTS != PAIRS:
+        return f"a message from rank {event.peer}"
     return event.said
 
 
@@ -155,7 +155,7 @@ def _come(processor: Processor) -> str:
         return ""
     messages = list(processor.unexpected)
     many = "1 other message has" if len(messages) == 1 else f"{len(messages)} other messages have"
-    first = messages[0]
-    if first.context % PARTS != PAIRS:
+    context, source, tag = messages[0][0]
+    if context % PARTS != PAIRS:
         return f"; {many} come, the first in a collective"
-    return f"; {many} come, the first from rank {first.source} with tag {first.tag}"
+    return f"; {many} come, the first from rank {source} with tag {tag}"

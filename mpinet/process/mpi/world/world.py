@@ -7,7 +7,7 @@ ranks agree on what is next, and the machine makes one step with everything that
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from typing import Any, NoReturn, TextIO
@@ -16,13 +16,13 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 from mpinet.machine import Machine
 from mpinet.process.mpi.world import waiting
-from mpinet.process.mpi.world.accounts import Accounts
+from mpinet.process.mpi.world.accounts import Account, Accounts
 from mpinet.process.mpi.world.contexts import Contexts
 from mpinet.process.mpi.world.ends import Ends
 from mpinet.process.mpi.world.events import Arrival, Completion, Event, Matching, Receive
 from mpinet.process.mpi.world.failure import script_line
 from mpinet.process.mpi.world.matching import Posted, Unexpected
-from mpinet.process.mpi.world.message import Message
+from mpinet.process.mpi.world.message import Envelope, Message
 from mpinet.process.mpi.world.network import Network
 from mpinet.process.mpi.world.private import Privacy
 from mpinet.process.mpi.world.processor import Processor, Strand
@@ -96,13 +96,16 @@ class World:
         self._matched = self.contexts.number(MATCHED)
         self._synchronous: dict[int, Matching] = {}
         self._keys = count()
+        self._new: list[Processor] = []
         self._ready: list[Processor] = []
+        self._turns: Iterator[Processor] = iter(())
         self._polling: list[Processor] = []
         self._strands: set[Strand] = set()
         self._running = len(self.processors) - self.processors.count(None)
         self._to_self = 0
         self._in_vain = 0
-        self._hub = getcurrent()
+        self._nobody = self.current = Processor(-1, -1)
+        self._nobody.thread = getcurrent()
 
     def run(
         self,
@@ -125,9 +128,11 @@ class World:
         Deadlock
             Processors wait for messages that nobody will send.
         """
-        self._ready = [one for one in self.processors if one is not None]
-        for processor in self._ready:
-            processor.thread = greenlet(partial(self._live, processor, program), self._hub)
+        self._new = [one for one in self.processors if one is not None]
+        for processor in self._new:
+            processor.thread = greenlet(
+                partial(self._live, processor, program), self._nobody.thread
+            )
         self._privacy = Privacy()
         main = sys.modules["__main__"]
         try:
@@ -141,18 +146,15 @@ class World:
 
     def _round(self) -> bool:
         """Let processors go on, and the machine make a step; whether there is more to do."""
-        modules, privacy = sys.modules, self._privacy
-        while self._ready:
+        while self._new or self._ready:
+            new, self._new = self._new, []  # begun from here, so that no stack stands on another
+            for processor in new:
+                self._call(processor)
             ready, self._ready = self._ready, []
-            for processor in ready:
-                self.current = processor
-                if processor.main is not None:
-                    modules["__main__"] = processor.main
-                if processor.own is not None:
-                    processor.own.enter()
-                processor.thread.switch()
-                if processor.own is not None or privacy.touched:
-                    privacy.leave(processor)
+            self._turns = iter(ready)
+            for processor in self._turns:
+                self._call(processor)
+            self._call(self._nobody)
         sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
             self.network.unsent,
             self.network.under_way,
@@ -170,8 +172,7 @@ class World:
             return True
         if under_way:
             self._in_vain = 0
-            for slot, message in zip(*self.network.advance(sent, under_way), strict=True):
-                self._deliver(slot, message)
+            self._deliver(*self.network.advance(sent, under_way))
             return True
         self._in_vain = 0 if to_self else self._in_vain + (polling > 0)
         starved = self._in_vain > PATIENCE or self._in_vain * polling * IN_A_ROUND > ASKING
@@ -196,6 +197,7 @@ class World:
 
         A script may catch what ends it, and go on to its next call; there it stays.
         """
+        self._turns = iter(())
         for processor in [*self._strands, *self.processors]:
             if processor is not None and processor.thread:
                 self.current = processor
@@ -241,9 +243,9 @@ class World:
             self._strands.discard(strand)
             self.happened(completion)
 
-        strand.thread = greenlet(live, self._hub)
+        strand.thread = greenlet(live, self._nobody.thread)
         self._strands.add(strand)
-        self._ready.append(strand)
+        self._new.append(strand)
         return completion
 
     def tree(self, root: int) -> Any:
@@ -257,7 +259,7 @@ class World:
         """Let the running processor fail, whatever its script catches."""
         self.ends.fail(self.current, error.with_traceback(script_line()), self.network.now)
         while True:
-            self._hub.switch()
+            self._switch()
 
     def _sleep(self, awaited: Event | tuple[Event, ...]) -> None:
         here = self.current
@@ -267,7 +269,27 @@ class World:
 
     def _switch(self) -> None:
         """Let others run until this processor is called again, which it is not after the end."""
-        self._hub.switch()
+        self._call(next(self._turns, self._nobody))
+
+    def _call(self, processor: Processor) -> None:
+        """Let another one go on, and all those whose turn it is after it.
+
+        Each calls the next one itself, the last one nobody: that goes on with the round.
+        """
+        here, privacy, modules = self.current, self._privacy, sys.modules
+        if (
+            here.own is not None
+            or len(modules) != privacy.present
+            or sys.stdout is not privacy.stdout
+            or sys.stderr is not privacy.stderr
+        ):
+            privacy.leave(here)
+        if processor.main is not None:
+            modules["__main__"] = processor.main
+        if processor.own is not None:
+            processor.own.enter()
+        self.current = processor
+        processor.thread.switch()
 
     def happened(self, event: Event) -> None:
         """Note that something has happened; who waits for it goes on in the next round."""
@@ -282,11 +304,9 @@ class World:
 
     def send(
         self,
-        context: int,
-        source: int,
-        tag: int,
+        envelope: Envelope,
         target: int,
-        data: bytes,
+        data: Any,
         synchronous: bool = False,
         said: int = -1,
     ) -> Matching | None:
@@ -294,10 +314,8 @@ class World:
 
         Parameters
         ----------
-        context : int
-            The number of the context.
-        source, tag : int
-            The envelope: the sender's rank in the communicator, and the tag.
+        envelope : Envelope
+            Context, the sender's rank in the communicator, and the tag.
         target : int
             The receiving processor.
         data : bytes
@@ -313,37 +331,38 @@ class World:
             The receive's matching, if it is wanted.
         """
         here = self.current
-        message = Message(context, source, tag, data)
-        if self._packet is not None:
-            message.missing = max(1, -(-len(data) // self._packet))
-        account = here.account
-        assert account is not None
-        matching = None
+        account: Account = here.account  # type: ignore[assignment]
+        matching = told = None
         if synchronous:
-            matching = Matching(here, context, said)
+            matching = Matching(here, envelope[0], said)
             key = next(self._keys)
             self._synchronous[key] = matching
-            message.sync = here.id, key, account.number
+            told = here.id, key, account.number
         if target == here.id:
             self._to_self += 1
-            self._hand_to(here, message)
+            self._hand_to(here, (envelope, data, told))
         else:
             account.sent += len(data)
-            self.network.send(here.id, target, account.number, message)
+            self.network.send(here.id, target, account.number, (envelope, data, told))
         return matching
 
-    def receive(self, context: int, source: int, tag: int) -> Message:
+    def receive(self, envelope: Envelope) -> Message:
         """Wait for a message to the running processor."""
         here = self.current
-        receive = Receive(here, context, source, tag)
+        receive = here.receiving
+        if receive is None:
+            receive = here.receiving = Receive(here, envelope)
+        receive.envelope = envelope
         if type(here) is Strand:
+            receive.done = False
             self.post(receive)
             self.wait(receive)
-        elif not self._take(receive):
-            self._sleep(receive)
-        message = receive.message
-        assert message is not None
-        return message
+        elif here.unexpected is None or not self._take(receive):
+            here.awaited = receive
+            here.since = self.network.now
+            self._call(next(self._turns, self._nobody))
+        message, receive.message = receive.message, None
+        return message  # type: ignore[return-value]
 
     def post(self, receive: Receive) -> None:
         """Let the running processor expect a message without waiting for it."""
@@ -372,8 +391,7 @@ class World:
         here.unexpected.take(message)
         if not len(here.unexpected):
             here.unexpected = None
-        if message.sync is not None:
-            self._tell_sender(here, message)
+        self._tell_sender(here, message)
 
     def _take(self, receive: Receive) -> bool:
         """Give a receive the message that is at hand; whether there is one."""
@@ -385,13 +403,31 @@ class World:
         receive.done = True
         return True
 
-    def _deliver(self, slot: int, message: Message) -> None:
-        """Bring a message to the processor in a slot."""
-        if message.context == self._matched:
-            self.happened(self._synchronous.pop(message.tag))
-            return
+    def _deliver(self, slots: list[int], messages: list[Message]) -> None:
+        """Bring messages to the processors in slots, most of which wait for just that one."""
+        processors, ready = self.processors, self._ready
+        for slot, message in zip(slots, messages, strict=True):
+            processor = processors[slot]
+            if (
+                processor is not None
+                and processor.posted is None
+                and type(awaited := processor.awaited) is Receive
+                and awaited.fits(message)
+                and message[2] is None
+            ):
+                awaited.message = message
+                processor.awaited = None
+                ready.append(processor)
+            else:
+                self._bring(slot, message)
+
+    def _bring(self, slot: int, message: Message) -> None:
+        """Bring any message to what is in a slot: a processor that may have ended."""
+        context, _, tag = message[0]
         processor = self.processors[slot]
-        if processor is None:
+        if context == self._matched:
+            self.happened(self._synchronous.pop(tag))
+        elif processor is None:
             self.ends.leave_out(slot)
         else:
             self._hand_to(processor, message)
@@ -409,8 +445,7 @@ class World:
             return
         receive.message = message
         self.happened(receive)
-        if message.sync is not None:
-            self._tell_sender(processor, message)
+        self._tell_sender(processor, message)
 
     @staticmethod
     def _receive_for(processor: Processor, message: Message) -> Receive | None:
@@ -423,15 +458,18 @@ class World:
             if receive is not None:
                 return receive
         awaited = processor.awaited
-        if type(awaited) is Receive and awaited.number < 0 and awaited.fits(message):
+        if type(awaited) is Receive and awaited.fits(message):
             return awaited
         return None
 
     def _tell_sender(self, processor: Processor, message: Message) -> None:
         """Tell a synchronous send that it has been matched."""
-        sender, key, account = message.sync
+        _, _, told = message
+        if told is None:
+            return
+        sender, key, account = told
         if sender == processor.id:
             self.happened(self._synchronous.pop(key))
         else:
-            told = Message(self._matched, processor.id, key, b"")
-            self.network.send(processor.id, sender, account, told)
+            telling = (self._matched, processor.id, key), b"", None
+            self.network.send(processor.id, sender, account, telling)
