@@ -10,11 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import by_owner, heard_claims
 
 Numbers = NDArray[np.int64]
+
+NONE = np.iinfo(np.int64).max
+"""No priority: higher than all."""
 
 
 class Arbiter:
@@ -42,6 +46,8 @@ class Arbiter:
         self._one_send = model.send == 1
         self._one_receive = model.receive == 1
         self._shared = model.half_duplex or not machine.topology.links
+        limited = self._one_send or self._one_receive
+        self._lowest = np.full(len(machine.nodes) if limited else 0, NONE)
 
     @classmethod
     def where_needed(cls, machine: Machine) -> Arbiter | None:
@@ -67,7 +73,10 @@ class Arbiter:
         """
         topology = self._machine.topology
         channels = topology.channel(nodes, ports) if self._shared else ports
-        chosen = _first_of_each(nodes, nodes if self._one_send else channels)
+        if self._one_send:
+            chosen = np.flatnonzero(self._best_of_each(nodes, priorities))
+        else:
+            chosen = _first_of_each(nodes, channels)
         if self._shared:
             nominated = np.stack([nodes, channels, priorities], axis=1)[chosen]
             chosen = chosen[self._best_on_channel(nominated)]
@@ -89,18 +98,35 @@ class Arbiter:
     def _accepted(self, targets: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
         """Which messages their receivers accept: of all sent to a receiver the best one."""
         machine = self._machine
+        if machine.transport.size == 1:
+            return self._best_of_each(targets, priorities)
         leaving, counts = by_owner(machine, targets)
         staying = np.delete(np.arange(len(targets)), leaving)
         offers = np.stack([targets, priorities], axis=1)
         received = machine.transport.exchange(offers[leaving], counts)
         every = np.concatenate([offers[staying], received.records])
-        order = np.argsort(every[:, 1])
-        accepted = np.zeros(len(every), bool)
-        accepted[order[_first_of_each(every[order, 0], every[order, 0])]] = True
+        accepted = self._best_of_each(*np.ascontiguousarray(every.T))
         answers = machine.transport.exchange(accepted[len(staying) :], received.counts).records
         result = np.empty(len(targets), bool)
         result[staying], result[leaving] = accepted[: len(staying)], answers
         return result
+
+    def _best_of_each(self, nodes: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+        """Which messages have the lowest priority of all at their processors, hosted here."""
+        best = np.empty(len(nodes), bool)
+        mark_best(self._machine.slots(nodes), priorities, self._lowest, best)
+        return best
+
+
+@kernel("void(int64[::1], int64[::1], int64[::1], boolean[::1])")
+def mark_best(slots, priorities, lowest, best):
+    """Mark the message of each slot that has the lowest priority; `lowest` is all `NONE`."""
+    for i in range(slots.size):
+        lowest[slots[i]] = min(lowest[slots[i]], priorities[i])
+    for i in range(slots.size):
+        best[i] = priorities[i] == lowest[slots[i]]
+    for i in range(slots.size):
+        lowest[slots[i]] = NONE
 
 
 def _first_of_each(first: Numbers, second: Numbers) -> Numbers:
