@@ -70,7 +70,10 @@ class ObjectMessages(Membership):
         message = self._receive(source, tag)
         if status is not None:
             fill(status, message)
-        return None if message is None else loaded(message[1], room)
+        if message is None:
+            return None
+        _, data, _ = message
+        return loads(data) if room is None and data else loaded(data, room)
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:

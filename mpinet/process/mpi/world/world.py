@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
+from operator import length_hint
 from typing import Any, NoReturn, TextIO
 
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -147,14 +148,11 @@ class World:
     def _round(self) -> bool:
         """Let processors go on, and the machine make a step; whether there is more to do."""
         while self._new or self._ready:
-            new, self._new = self._new, []  # begun from here, so that no stack stands on another
-            for processor in new:
-                self._call(processor)
+            new, self._new = self._new, []
+            for processor in new:  # one by one, so that no stack stands on another
+                self._give_turns([processor])
             ready, self._ready = self._ready, []
-            self._turns = iter(ready)
-            for processor in self._turns:
-                self._call(processor)
-            self._call(self._nobody)
+            self._give_turns(ready)
         sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
             self.network.unsent,
             self.network.under_way,
@@ -179,6 +177,13 @@ class World:
         if running and (starved or not polling):
             waiting.explain(self, polling)
         return running > 0
+
+    def _give_turns(self, processors: list[Processor]) -> None:
+        """Let processors go on, one after another."""
+        self._turns = iter(processors)
+        while length_hint(self._turns):
+            self.sleep()
+        self.sleep()  # takes away what is the last one's own, if that has ended
 
     def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
         """A processor's thread."""
@@ -208,12 +213,12 @@ class World:
     def wait(self, event: Event) -> None:
         """Let the running processor wait until something has happened."""
         if not event.done:
-            self._sleep(event)
+            self.sleep(event)
 
     def wait_any(self, events: tuple[Event, ...]) -> None:
         """Let the running processor wait until one of several things has happened."""
         if not any(event.done for event in events):
-            self._sleep(events)
+            self.sleep(events)
 
     def poll(self) -> None:
         """Let the running processor go on after the machine's next step."""
@@ -223,7 +228,7 @@ class World:
             return
         here.in_vain = 0
         self._polling.append(here)
-        self._switch()
+        self.sleep()
 
     def begin(self, work: Callable[[], None]) -> Completion:
         """Let the running processor do something beside its script; what tells of its end."""
@@ -252,31 +257,28 @@ class World:
         """The machine's broadcast tree from a processor."""
         if root not in self.trees:
             self.trees.want(root, self.current)
-            self._switch()
+            self.sleep()
         return self.trees[root]
 
     def stop(self, error: BaseException) -> NoReturn:
         """Let the running processor fail, whatever its script catches."""
         self.ends.fail(self.current, error.with_traceback(script_line()), self.network.now)
         while True:
-            self._switch()
+            self.sleep()
 
-    def _sleep(self, awaited: Event | tuple[Event, ...]) -> None:
-        here = self.current
-        here.awaited = awaited
-        here.since = self.network.now
-        self._switch()
+    def sleep(self, awaited: Event | tuple[Event, ...] | None = None) -> None:
+        """Let others run until this processor is called again, which it is not after the end.
 
-    def _switch(self) -> None:
-        """Let others run until this processor is called again, which it is not after the end."""
-        self._call(next(self._turns, self._nobody))
+        It calls the next one itself; after the last one the round goes on.
 
-    def _call(self, processor: Processor) -> None:
-        """Let another one go on, and all those whose turn it is after it.
-
-        Each calls the next one itself, the last one nobody: that goes on with the round.
+        Parameters
+        ----------
+        awaited : Event, tuple of Event or None
+            What it waits for, one of them; None: somebody calls it anyhow.
         """
         here, privacy, modules = self.current, self._privacy, sys.modules
+        here.awaited = awaited
+        here.since = self.network.now
         if (
             here.own is not None
             or len(modules) != privacy.present
@@ -284,12 +286,12 @@ class World:
             or sys.stderr is not privacy.stderr
         ):
             privacy.leave(here)
-        if processor.main is not None:
-            modules["__main__"] = processor.main
-        if processor.own is not None:
-            processor.own.enter()
-        self.current = processor
-        processor.thread.switch()
+        self.current = following = next(self._turns, self._nobody)
+        if following.main is not None:
+            modules["__main__"] = following.main
+        if following.own is not None:
+            following.own.enter()
+        following.thread.switch()
 
     def happened(self, event: Event) -> None:
         """Note that something has happened; who waits for it goes on in the next round."""
@@ -338,29 +340,27 @@ class World:
             key = next(self._keys)
             self._synchronous[key] = matching
             told = here.id, key, account.number
+        message = envelope, data, told
         if target == here.id:
             self._to_self += 1
-            self._hand_to(here, (envelope, data, told))
+            self._hand_to(here, message)
         else:
             account.sent += len(data)
-            self.network.send(here.id, target, account.number, (envelope, data, told))
+            self.network.send(here.id, target, account.number, message)
         return matching
 
     def receive(self, envelope: Envelope) -> Message:
         """Wait for a message to the running processor."""
         here = self.current
-        receive = here.receiving
-        if receive is None:
-            receive = here.receiving = Receive(here, envelope)
+        receive = here.receiving or Receive(here, envelope)
         receive.envelope = envelope
         if type(here) is Strand:
-            receive.done = False
             self.post(receive)
             self.wait(receive)
-        elif here.unexpected is None or not self._take(receive):
-            here.awaited = receive
-            here.since = self.network.now
-            self._call(next(self._turns, self._nobody))
+        else:
+            here.receiving = receive
+            if here.unexpected is None or not self._take(receive):
+                self.sleep(receive)
         message, receive.message = receive.message, None
         return message  # type: ignore[return-value]
 
