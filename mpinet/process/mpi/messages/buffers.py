@@ -76,18 +76,21 @@ class Buffer:
         The specification is malformed, as mpi4py has it.
     """
 
-    __slots__ = ("_memory", "_offset", "count", "datatype", "nbytes")
+    __slots__ = ("_memory", "_offset", "_whole", "count", "datatype", "nbytes")
 
     count: int
     datatype: Any
     nbytes: int
     _memory: Any
     _offset: int
+    _whole: bool
 
     def __init__(self, spec: Any, writable: bool = False, blocks: int = 1):
+        self._whole = False
         if type(spec) is np.ndarray and blocks == 1:
             datatype = _of_arrays.get(spec.dtype)
             if datatype is not None:
+                self._whole = True  # no count or place that might not fit
                 self._memory = memory = REAL.buffer.frombuffer(spec, not writable)
                 self._offset = 0
                 self.nbytes = memory.nbytes
@@ -117,6 +120,7 @@ class Buffer:
         one = cls.__new__(cls)
         one._memory = memory
         one._offset = offset
+        one._whole = False
         one.count = count
         one.datatype = datatype
         one.nbytes = count * datatype.size
@@ -135,7 +139,7 @@ class Buffer:
 
     def read(self) -> bytes:
         """The body of a message that is sent from here."""
-        if self._copies:
+        if self._whole or self._copies:
             memory = self._memory
             if self.nbytes < memory.nbytes:
                 memory = memory[self._offset : self._offset + self.nbytes]
@@ -153,7 +157,7 @@ class Buffer:
         """
         if len(data) > self.nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
-        if self._copies:
+        if self._whole or self._copies:
             self._memory[self._offset : self._offset + len(data)] = data
         elif data:
             _unpack(self._address, data, self.datatype)
