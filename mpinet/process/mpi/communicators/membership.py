@@ -96,20 +96,19 @@ class Membership:
         self, data: bytes, target: int, tag: int, synchronous: bool = False
     ) -> Matching | None:
         """Send a body to a rank; what tells of the matching receive, if that is wanted."""
-        members = self._others.members
-        if not 0 <= target < len(members):
-            if target == PROC_NULL:
-                return None
-            raise REAL.Exception(REAL.ERR_RANK)
+        if target == PROC_NULL:
+            return None
+        processor = self._others.processor(target)
         if not 0 <= tag <= TAG_LIMIT:
             raise REAL.Exception(REAL.ERR_TAG)
         world = running.world
         envelope = self._context, self._group.rank_of(world.current.id), tag
-        return world.send(envelope, members[target], data, synchronous, target)
+        return world.send(envelope, processor, data, synchronous, target)
 
     def _receive(self, source: int, tag: int) -> Message | None:
         """Wait for a message from a rank; None from `PROC_NULL`."""
-        if type(source) is not int or not 0 <= source < len(self._others.members) or tag != ANY_TAG:
+        ordinary = type(source) is int and 0 <= source < len(self._others.members)
+        if not ordinary or tag != ANY_TAG:
             if source == PROC_NULL:
                 return None
             self._require_receivable(source, tag)

@@ -93,7 +93,6 @@ class World:
             Processor(number, slot) if number < self.size else None
             for slot, number in enumerate(machine.nodes.tolist())
         ]
-        self._packet = packet
         self._matched = self.contexts.number(MATCHED)
         self._synchronous: dict[int, Matching] = {}
         self._keys = count()
