@@ -79,11 +79,9 @@ def run_script(
         sys.argv = [whole.name, *arguments]
         if whole.package:
             import_module(whole.package)
-        begin = FunctionType(
-            whole.code, main.__dict__
-        )  # `exec` would lie on the stack to be copied
         try:
-            begin()
+            # as a function: `exec` lies on the stack that is copied whenever a processor waits
+            FunctionType(whole.code, main.__dict__)()
         except SystemExit as ended:
             call_last(main.__dict__)
             raise ended

@@ -1,34 +1,27 @@
 """Calls of scripts: they are written out from methods, and only a processor itself makes them."""
 
 from inspect import signature
+from itertools import chain
 
 import pytest
 from mpi.process.playing import played
 
-from mpinet.process.mpi.module import CLASSES, FUNCTIONS
+from mpinet.process.mpi.module import CLASSES
 
 
 def calls():
-    """All calls, by name."""
-    members = [member for cls in CLASSES.values() for member in vars_of(cls)]
-    functions = [*members, *FUNCTIONS.values()]
-    return {one.__qualname__: one for one in functions if one.__module__.startswith("mpinet")}
-
-
-def vars_of(cls):
-    """Functions that a class has, its own and those of its bases, also as class methods."""
-    for base in cls.__mro__:
-        for member in vars(base).values():
-            function = getattr(member, "__func__", member)
-            if hasattr(function, "__wrapped__") and hasattr(function, "__code__"):
-                yield function
+    """All calls by name; class methods are calls, too."""
+    bases = {base for cls in CLASSES.values() for base in cls.__mro__}
+    for member in chain.from_iterable(vars(base).values() for base in bases):
+        function = getattr(member, "__func__", member)
+        if hasattr(function, "__wrapped__") and hasattr(function, "__code__"):
+            yield function.__qualname__, function
 
 
 def test_calls_take_what_their_methods_take():
-    assert len(calls()) > 150
-    for name, called in calls().items():
-        if not hasattr(called, "__wrapped__"):
-            continue
+    written = dict(calls())
+    assert len(written) > 150
+    for name, called in written.items():
         own = signature(called, follow_wrapped=False).parameters
         method = signature(called.__wrapped__).parameters
         told = [(one.name, one.kind, one.default) for one in own.values()]

@@ -43,12 +43,9 @@ class Members:
         Exception
             ``ERR_RANK``: there is no such rank.
         """
-        if rank < 0:
+        if not 0 <= rank < len(self.members):
             raise REAL.Exception(REAL.ERR_RANK)
-        try:
-            return self.members[rank]
-        except IndexError:
-            raise REAL.Exception(REAL.ERR_RANK) from None
+        return self.members[rank]
 
 
 class Span(Members):

@@ -107,11 +107,9 @@ class Membership:
 
     def _receive(self, source: int, tag: int) -> Message | None:
         """Wait for a message from a rank; None from `PROC_NULL`."""
-        ordinary = type(source) is int and 0 <= source < len(self._others.members)
-        if not ordinary or tag != ANY_TAG:
-            if source == PROC_NULL:
-                return None
-            self._require_receivable(source, tag)
+        if source == PROC_NULL:
+            return None
+        self._require_receivable(source, tag)
         return running.world.receive((self._context, source, tag))
 
     def _post(self, source: int, tag: int) -> Receive | None:

@@ -29,9 +29,7 @@ class BufferMessages(Membership):
     @call
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
-        matching = self._send(_body(buf, dest), dest, tag, running.world.synchronous)
-        if matching is not None:
-            wait_for(matching)
+        wait_for(self._send(_body(buf, dest), dest, tag, running.world.synchronous))
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:

@@ -25,9 +25,7 @@ class ObjectMessages(Membership):
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        matching = self._send(dumps(obj), dest, tag, running.world.synchronous)
-        if matching is not None:
-            wait_for(matching)
+        wait_for(self._send(dumps(obj), dest, tag, running.world.synchronous))
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -70,10 +68,7 @@ class ObjectMessages(Membership):
         message = self._receive(source, tag)
         if status is not None:
             fill(status, message)
-        if message is None:
-            return None
-        _, data, _ = message
-        return loads(data) if room is None and data else loaded(data, room)
+        return None if message is None else loaded(message[1], room)
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:

@@ -16,9 +16,6 @@ from mpinet.process.where import shown
 
 Numbers = NDArray[np.int64]
 
-Place = tuple[str, int, int]
-"""A call: its kind, the identity of the code that makes it, and the instruction in there."""
-
 
 @dataclass(slots=True)
 class Account:
@@ -92,33 +89,30 @@ class Accounts:
     ----------
     accounts : list of Account
         By their order of opening.
-    places : dict from Place to Account
-        By the calls that they are for.
     """
 
     def __init__(self, rank: int, ranks: int) -> None:
         self.accounts: list[Account] = []
-        self.places: dict[Place, Account] = {}
         self._rank = rank
         self._ranks = ranks
+        self._places: dict[tuple[str, int, int], Account] = {}
         self._codes: list[CodeType] = []
 
     def at(self, kind: str, frame: FrameType) -> Account:
         """The account of a call that a frame makes."""
         place = kind, id(frame.f_code), frame.f_lasti
-        return self.places.get(place) or self.open(place, frame)
+        account = self._places.get(place)
+        if account is None:
+            account = self._places[place] = self._open(kind, frame)
+        return account
 
-    def open(self, place: Place, frame: FrameType) -> Account:
-        """Open the account of a call that a frame makes.
-
-        The frame's code is kept, so that its identity stays its own.
-        """
+    def _open(self, kind: str, frame: FrameType) -> Account:
+        """Open an account; the code is kept, so that its identity stays its own."""
         self._codes.append(frame.f_code)
         number = len(self.accounts) * self._ranks + self._rank
         file = shown(frame.f_code.co_filename)
-        account = self.places[place] = Account(place[0], file, frame.f_lineno, number)
-        self.accounts.append(account)
-        return account
+        self.accounts.append(Account(kind, file, frame.f_lineno, number))
+        return self.accounts[-1]
 
 
 def books(

@@ -31,9 +31,7 @@ def {kind}({parameters}):
         return method({arguments})
     if getcurrent() is not here.thread:
         raise RuntimeError("{kind} is called from a thread; a processor has only one.")
-    frame = caller(1)
-    place = "{kind}", id(frame.f_code), frame.f_lasti
-    here.account = account = world.accounts.places.get(place) or world.accounts.open(place, frame)
+    here.account = account = world.accounts.at("{kind}", caller(1))
     account.calls += 1
     try:
         return method({arguments})
