@@ -61,13 +61,15 @@ def low(word):
     LEAVING,
     WRONG,
     WRONG_MESSAGE,
+    UNWIRED,
     ARRIVALS_SEAL,
     FIELDS,
-) = range(14)
+) = range(15)
 """The fields of a router's ledger: messages here, steps made; moves and ends in the last pass;
 messages delivered and lost here; hops of all moves, most hops of a delivered message, most messages
-that waited at a processor in a step; rows in `leaving`; a routing error, and who made it; the sum
-of the `seal`s of the delivered messages."""
+that waited at a processor in a step; rows in `leaving`; a routing error, and who made it; whether
+a message that may have to wait for others' consent waits for an unwired port; the sum of the
+`seal`s of the delivered messages."""
 
 IDEAL, QUEUED, CHOSEN = range(3)
 """How channels are granted: all at once, first come first served, or as `granted` says."""
@@ -142,6 +144,16 @@ def next_port(decide, node, header, params, dead, cut, neighbor, wiring):
         if is_cut(node, other, dead, cut):
             return STUCK
     return port
+
+
+@inlined
+def leads(neighbor, node, port, wiring):
+    """Whether a processor has such a port, and a link there."""
+    if port >= wiring[1]:
+        return False
+    if INLINED:
+        return wiring_inlined(node, port, wiring) >= 0
+    return neighbor(node, port, wiring) >= 0
 
 
 @inlined
@@ -297,6 +309,8 @@ def advance(
             put_end(ends, ended, v, q, number, messages, m, header_words, width)
             ended += 1
             continue
+        if grants == CHOSEN and not leads(neighbor, v, q, wiring):
+            ledger[UNWIRED] = 1
         put(messages, kept, v, q, number, header, m, header_words, width)
         kept += one
     if ledger[WRONG] != 0:
@@ -322,7 +336,7 @@ def wipe(used, waiting, touched, sparse, words_per_node):
 
 
 @kernel(
-    "int64(port_rule, decide_rule, int64[::1], int64[::1], int64, int64[:, ::1], "
+    "int64(port_rule, decide_rule, int64[::1], int64[::1], int64, int64, int64[:, ::1], "
     "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1])"
 )
 def settle(
@@ -331,6 +345,7 @@ def settle(
     wiring,
     wayfinding,
     header_words,
+    grants,
     rows,
     dead,
     cut,
@@ -346,6 +361,7 @@ def settle(
     faulty = dead.size + cut.size > 0
     if INLINED:
         header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
+        grants = GRANTS
     header = np.empty(header_words, np.int64)
     ended = 0
     kept, one = np.uint64(0), np.uint64(1)
@@ -353,14 +369,18 @@ def settle(
         v, number = high(rows[r, PLACE]), rows[r, NUMBER]
         for j in range(header_words):
             header[j] = rows[r, WORDS + j]
-        if INLINED and not faulty:
+        if faulty:
+            q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
+        elif INLINED:
             q = wayfinding_inlined(v, header, wayfinding)
         else:
-            q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
+            q = decide(v, header, wayfinding)
         if q < 0:
             put_end(ends, ended, v, q, number, rows, r, header_words, width)
             ended += 1
             continue
+        if grants == CHOSEN and not leads(neighbor, v, q, wiring):
+            ledger[UNWIRED] = 1
         put(rows, kept, v, q, number, header, r, header_words, width)
         kept += one
     ledger[ENDED] = ended

@@ -400,7 +400,8 @@ class Router:
             return np.empty(0, bool)
         waiting = self._messages[: self.live]
         nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
-        self._require_wired(nodes, ports)
+        if self._ledger[hop.UNWIRED]:
+            self._refuse_unwired(nodes, ports)
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
             self._require_early()
@@ -415,13 +416,12 @@ class Router:
                 f"{hop.LOW_MOST} steps."
             )
 
-    def _require_wired(self, nodes: Numbers, ports: Numbers) -> None:
-        """Note a message that waits for an unwired port: the arbiter must not see it."""
+    def _refuse_unwired(self, nodes: Numbers, ports: Numbers) -> None:
+        """Raise the error of the first message that waits for an unwired port."""
         topology = self.machine.topology
         there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
         wrong = np.flatnonzero(~there | (ports >= topology.ports))
-        if len(wrong):
-            self._ledger[[hop.WRONG, hop.WRONG_MESSAGE]] = hop.UNWIRED_PORT, wrong[0]
+        self._ledger[[hop.WRONG, hop.WRONG_MESSAGE]] = hop.UNWIRED_PORT, wrong[0]
         self._raise_wrong()
 
     def _settled(self, rows: Numbers) -> Numbers:
@@ -433,6 +433,7 @@ class Router:
             self.machine.topology.params,
             self.routing.params,
             self.routing.words,
+            self._grants,
             rows,
             self.faults.dead,
             self.faults.cut,
