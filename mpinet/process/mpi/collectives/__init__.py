@@ -14,3 +14,5 @@ from mpinet.process.mpi.collectives.persistent import PreparedCollectives
 
 class Collectives(ObjectCollectives, BufferCollectives, PreparedCollectives):
     """All collectives of a communicator within a group."""
+
+    __slots__ = ()

@@ -16,6 +16,8 @@ from mpinet.process.mpi.world.calls import call
 class BufferCollectives(PlannedCollectives):
     """Collectives of buffers, as `mpi4py.MPI.Intracomm` has them."""
 
+    __slots__ = ()
+
     @call
     def Barrier(self) -> None:
         """Wait until all members have called."""

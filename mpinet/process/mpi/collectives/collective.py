@@ -9,7 +9,8 @@ from mpinet.process.mpi.communicators.members import Members
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.real import REAL
 from mpinet.process.mpi.world.calls import running
-from mpinet.process.mpi.world.contexts import COLLECTIVES
+from mpinet.process.mpi.world.contexts import COLLECTIVES, Scope
+from mpinet.process.mpi.world.message import BODY
 from mpinet.process.mpi.world.trees import Pattern
 from mpinet.process.mpi.world.world import World
 
@@ -42,10 +43,8 @@ class Collective:
     ----------
     world : World
         The run.
-    context : int
-        Number of the context of its messages.
-    members : Members
-        The members.
+    scope : Scope
+        Where its messages are sent.
     rank : int
         The member's own.
     tag : int
@@ -57,15 +56,14 @@ class Collective:
         Members.
     """
 
-    __slots__ = ("_context", "_members", "_tag", "_world", "rank", "size")
+    __slots__ = ("_scope", "_tag", "_world", "rank", "size")
 
-    def __init__(self, world: World, context: int, members: Members, rank: int, tag: int):
+    def __init__(self, world: World, scope: Scope, rank: int, tag: int):
         self._world = world
-        self._context = context
-        self._members = members
+        self._scope = scope
         self._tag = tag
         self.rank = rank
-        self.size = len(members.members)
+        self.size = len(scope.others.members)
 
     @classmethod
     def of(cls, comm: Membership, kind: str) -> Collective:
@@ -74,11 +72,11 @@ class Collective:
         Members call a communicator's collectives in one order, so that each can count them.
         """
         world = running.world
-        context = comm._context + COLLECTIVES
+        scope = comm._scope.part(COLLECTIVES)
         counted = world.current.remembered()
-        number = counted[context] = counted.get(context, 0) + 1
+        number = counted[scope.context] = counted.get(scope.context, 0) + 1
         tag = number * len(KINDS) + KINDS[kind]
-        return cls(world, context, comm._others, comm.rank, tag)
+        return cls(world, scope, comm.rank, tag)
 
     def again(self, start: int) -> Collective:
         """One start of a collective that has been prepared as this call.
@@ -88,7 +86,7 @@ class Collective:
         """
         number, kind = divmod(self._tag, len(KINDS))
         tag = paired(number, start) * len(KINDS) + kind
-        return Collective(self._world, self._context, self._members, self.rank, tag)
+        return Collective(self._world, self._scope, self.rank, tag)
 
     def tell(self, rank: int, body: Any) -> None:
         """Send a body to a member.
@@ -100,13 +98,11 @@ class Collective:
         body : bytes, Items or Runs
             What nobody changes any more; its length is its bytes.
         """
-        envelope = self._context, self.rank, self._tag
-        self._world.send(envelope, self._members.members[rank], body)
+        self._world.send(self._scope, rank, self._tag, body)
 
     def hear(self, rank: int) -> Any:
         """Wait for a body from a member."""
-        _, body, _ = self._world.receive((self._context, rank, self._tag))
-        return body
+        return self._world.receive(self._scope, rank, self._tag)[BODY]
 
     def shape(self, root: int) -> Shape:
         """The tree along which a root informs the members, or hears from them."""
@@ -126,6 +122,11 @@ class Collective:
         if trees.pattern is not None:
             return trees.pattern is Pattern.EXCHANGE
         return self._whole and isinstance(self._members.members, range) and trees.doubling
+
+    @property
+    def _members(self) -> Members:
+        """The members."""
+        return self._scope.others
 
     @property
     def _whole(self) -> bool:

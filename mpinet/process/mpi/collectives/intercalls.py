@@ -18,6 +18,8 @@ from mpinet.process.mpi.world.calls import call
 class InterCollectives(RemoteCalls, ObjectCollectives):
     """Collectives as `mpi4py.MPI.Intercomm` has them."""
 
+    __slots__ = ()
+
     _plans = interplans
 
     def _collective(self, kind: str) -> Between:

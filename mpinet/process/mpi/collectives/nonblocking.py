@@ -17,6 +17,8 @@ from mpinet.process.mpi.world.calls import call
 class BegunCollectives(PlannedCollectives):
     """Collectives of buffers that go on beside the script."""
 
+    __slots__ = ()
+
     @call
     def Ibarrier(self) -> Request:
         """Begin to wait until all members have called."""

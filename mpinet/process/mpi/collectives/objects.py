@@ -29,6 +29,8 @@ NUMERIC: Kinds = (int, float, Number, np.generic, np.ndarray)
 class ObjectCollectives(Membership):
     """Collectives of objects, as `mpi4py.MPI.Intracomm` has them."""
 
+    __slots__ = ()
+
     @call
     def barrier(self) -> None:
         """Wait until all members have called."""

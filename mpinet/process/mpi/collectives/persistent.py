@@ -21,6 +21,8 @@ INFO_NULL = REAL.INFO_NULL
 class PreparedCollectives(BegunCollectives):
     """Collectives of buffers that are begun again and again."""
 
+    __slots__ = ()
+
     @call
     def Barrier_init(self, info: Any = INFO_NULL) -> Prequest:
         """Prepare to wait until all members have started."""

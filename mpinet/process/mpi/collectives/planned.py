@@ -18,6 +18,8 @@ class PlannedCollectives(Membership):
         Has the plans: those within a group, or those between two.
     """
 
+    __slots__ = ()
+
     _plans: Any = plans
 
     def _collective(self, kind: str) -> Any:

@@ -17,7 +17,7 @@ from mpinet.process.mpi.collectives.collective import Collective
 from mpinet.process.mpi.communicators.members import Members
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.world.calls import running
-from mpinet.process.mpi.world.contexts import AGREEMENTS
+from mpinet.process.mpi.world.contexts import AGREEMENTS, Scope
 
 Numbers = NDArray[np.int64]
 Origin = tuple[int, int]
@@ -45,7 +45,8 @@ def turn(comm: Membership) -> Collective:
 def among(members: Members, context: int, tag: int) -> Collective:
     """An agreement of some processors, the running one with them."""
     world = running.world
-    return Collective(world, context, members, members.rank_of(world.current.id), tag)
+    scope = Scope(context, members, members)
+    return Collective(world, scope, members.rank_of(world.current.id), tag)
 
 
 def origin(part: Collective) -> Origin:

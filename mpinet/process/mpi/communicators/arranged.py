@@ -22,6 +22,8 @@ from mpinet.process.mpi.world.calls import call
 class Topocomm(NeighborCollectives, Intracomm):
     """A communicator whose members are arranged, as `mpi4py.MPI.Topocomm`."""
 
+    __slots__ = ()
+
     _kind: int = UNDEFINED
     _said = "topology"
 
@@ -36,6 +38,8 @@ class Topocomm(NeighborCollectives, Intracomm):
 
 class Cartcomm(CartesianCalls, Topocomm):
     """A communicator whose members are arranged in a grid, as `mpi4py.MPI.Cartcomm`."""
+
+    __slots__ = ()
 
     _kind = REAL.CART
     _said = "Cartesian"
@@ -62,12 +66,16 @@ class Cartcomm(CartesianCalls, Topocomm):
 class Graphcomm(GraphCalls, Topocomm):
     """A communicator whose members are arranged in a graph, as `mpi4py.MPI.Graphcomm`."""
 
+    __slots__ = ()
+
     _kind = REAL.GRAPH
     _said = "general graph"
 
 
 class Distgraphcomm(NeighborhoodCalls, Topocomm):
     """A communicator whose members know their own links, as `mpi4py.MPI.Distgraphcomm`."""
+
+    __slots__ = ()
 
     _kind = REAL.DIST_GRAPH
     _said = "distributed graph"

@@ -30,6 +30,8 @@ KINDS: dict[int, type[Any]] = {}
 class Arranging(Membership):
     """Calls of a communicator within a group that give an arranged one of its members."""
 
+    __slots__ = ()
+
     _groups: Groups
 
     @call

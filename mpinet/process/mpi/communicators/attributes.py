@@ -8,10 +8,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from mpinet.process.mpi.communicators.membership import TAG_LIMIT, Holding, Membership
+from mpinet.process.mpi.communicators.membership import Holding, Membership
 from mpinet.process.mpi.real import ANY_SOURCE, REAL
 from mpinet.process.mpi.world.calls import running
-from mpinet.process.mpi.world.contexts import WORLD
+from mpinet.process.mpi.world.contexts import TAG_LIMIT, WORLD
 
 FIRST_OWN = 1000
 """The first key of a script's own; MPI's are lower."""
@@ -47,6 +47,8 @@ def _keys() -> dict[int, Key]:
 
 class Attributes(Membership):
     """Values by keys, as `mpi4py.MPI.Comm` has them."""
+
+    __slots__ = ()
 
     @classmethod
     def Create_keyval(

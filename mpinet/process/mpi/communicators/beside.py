@@ -11,9 +11,9 @@ from threading import Lock
 from typing import Any
 
 from mpinet.process.mpi.communicators.communicator import BESIDE, Comm, Intercomm, Intracomm
-from mpinet.process.mpi.communicators.membership import TAG_LIMIT
 from mpinet.process.mpi.communicators.opening import opened
 from mpinet.process.mpi.world.calls import running
+from mpinet.process.mpi.world.contexts import TAG_LIMIT
 
 
 def _comm_lock(comm: Comm, key: Hashable = None) -> Lock:

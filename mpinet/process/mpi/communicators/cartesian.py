@@ -112,6 +112,8 @@ class Grid:
 class CartesianCalls(Membership):
     """What a communicator with a grid knows, as `mpi4py.MPI.Cartcomm`."""
 
+    __slots__ = ()
+
     @property
     def _grid(self) -> Grid:
         """The grid."""

@@ -40,6 +40,7 @@ from mpinet.process.mpi.communicators.opening import (
     face,
     opened,
     opened_for_member,
+    unopened,
 )
 from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.messages.attached import Attached, AttachedBuffers
@@ -53,6 +54,7 @@ from mpinet.process.mpi.world.contexts import (
     AGREEMENTS,
     COLLECTIVES,
     GROUPS,
+    NOWHERE,
     PAIRS,
     SELF,
     WORLD,
@@ -67,15 +69,6 @@ BESIDE = "beside"
 
 RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
 """The hint that names a kind of hardware to split by, and the kind that every machine has."""
-
-
-class Lacking:
-    """What every communicator has of its own but the null communicator."""
-
-    def __get__(self, comm: object, kind: type) -> Any:
-        if comm is None:
-            return self
-        raise REAL.Exception(REAL.ERR_COMM)
 
 
 class Comm(
@@ -93,20 +86,20 @@ class Comm(
     """A communicator, as `mpi4py.MPI.Comm`.
 
     The real communicator below it is that of this process alone: it serves mpi4py's packing and
-    nothing else. The null communicator lacks everything that rests on a context.
+    nothing else.
     """
+
+    __slots__ = ("_constant", "_scope")
 
     __module__ = REAL.__name__
 
-    _constant = False
-    _context: Any = Lacking()
-    _group: Any = Lacking()
-    _others: Any = Lacking()
+    _constant: bool
 
     def __new__(cls, comm: Comm | None = None) -> Comm:
         """The null communicator, or another face of a communicator."""
         if comm is None or not instance_of(Comm, comm):
             null: Comm = REAL.Comm.__new__(cls)
+            null._scope = NOWHERE
             return null
         cls._require(comm)
         one: Comm = face(cls, comm._context)
@@ -117,12 +110,14 @@ class Comm(
         """Raise an error unless a communicator may have a face of this class."""
 
     def __bool__(self) -> bool:
-        return "_context" in self.__dict__
+        return self._scope is not NOWHERE
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Comm):
             return NotImplemented
-        return self.__dict__.get("_context") == other.__dict__.get("_context")
+        if not self or not other:
+            return not self and not other
+        return self._context == other._context
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -162,7 +157,7 @@ class Comm(
     @call
     def Idup(self, info: Any = None) -> tuple[Any, Request]:
         """Begin to make a communicator of the same members."""
-        made = REAL.Comm.__new__(type(self), REAL.COMM_SELF)
+        made = unopened(type(self))
         name, groups, holding = self._naming(), self._groups(), Holding()
         self._inherit(holding)
         hints = info or self._holding.info
@@ -268,7 +263,7 @@ class Comm(
             beside[0].Free()
         for key in (context, context + COLLECTIVES, (Attached, context), (Lock, context)):
             kept.pop(key, None)
-        self.__dict__.clear()
+        self._scope = NOWHERE
 
     Disconnect = Free
 
@@ -277,7 +272,7 @@ class Comm(
         if not self or self._constant:
             return
         if self._name_of_context in CONSTANTS:
-            self.__dict__.clear()
+            self._scope = NOWHERE
         else:
             self.Free()
 
@@ -317,6 +312,8 @@ class Comm(
 
 class Intracomm(Arranging, Comm):
     """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
+
+    __slots__ = ()
 
     @classmethod
     def _require(cls, comm: Comm) -> None:
@@ -397,6 +394,8 @@ class Intracomm(Arranging, Comm):
 
 class Intercomm(InterCollectives, Comm):
     """A communicator between two groups, as `mpi4py.MPI.Intercomm`."""
+
+    __slots__ = ()
 
     @classmethod
     def _require(cls, comm: Comm) -> None:

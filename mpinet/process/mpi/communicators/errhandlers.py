@@ -104,6 +104,8 @@ def _own() -> dict[int, Function]:
 class ErrorHandling(Membership):
     """A communicator's error handler, which a script may call; errors of calls are raised."""
 
+    __slots__ = ()
+
     @classmethod
     def Create_errhandler(cls, errhandler_fn: Function) -> Errhandler:
         """An error handler of the script's own.

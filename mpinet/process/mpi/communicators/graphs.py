@@ -215,6 +215,8 @@ def neighborhoods(edges: Numbers, size: int) -> list[bytes]:
 class GraphCalls(Membership):
     """What a communicator with a graph knows, as `mpi4py.MPI.Graphcomm`."""
 
+    __slots__ = ()
+
     @property
     def _graph(self) -> Graph:
         """The graph."""
@@ -281,6 +283,8 @@ class GraphCalls(Membership):
 
 class NeighborhoodCalls(Membership):
     """What a member knows of a graph that nobody knows as a whole: `mpi4py.MPI.Distgraphcomm`."""
+
+    __slots__ = ()
 
     @property
     def _neighborhood(self) -> Neighborhood:

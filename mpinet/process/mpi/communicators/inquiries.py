@@ -20,6 +20,8 @@ NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
 class Inquiries(Membership):
     """Rank, size, group, name, hints and kind of a communicator, as `mpi4py.MPI.Comm` has them."""
 
+    __slots__ = ()
+
     def Get_rank(self) -> int:
         """The caller's rank."""
         return self.rank

@@ -24,7 +24,8 @@ from mpinet.process.mpi.communicators.groups import Group
 from mpinet.process.mpi.communicators.members import Members, members_of
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.world.calls import running
-from mpinet.process.mpi.world.contexts import AGREEMENTS, LEADERS
+from mpinet.process.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
+from mpinet.process.mpi.world.message import BODY
 
 Sides = tuple[Members, ...]
 
@@ -58,9 +59,9 @@ def between(
     told = None
     if part.rank == leader:
         own = packed([*named(), *local._group.members])
-        world, context = running.world, bridge._context + LEADERS
-        world.send((context, bridge.rank, tag), bridge._others.processor(remote_leader), own)
-        _, theirs, _ = world.receive((context, remote_leader, tag))
+        world, leaders = running.world, bridge._scope.part(LEADERS)
+        world.send(leaders, remote_leader, tag, own)
+        theirs = world.receive(leaders, remote_leader, tag)[BODY]
         told = _both(own, theirs)
     one, other = _parted(algorithms.broadcast(part, leader, told))
     return _origin(one), (one[2:], other[2:])
@@ -85,8 +86,9 @@ def from_groups(
     if part.rank == leader:
         own = packed(named())
         world, there = running.world, remote.members[remote_leader]
-        world.send((place + LEADERS, world.current.id, 0), there, own)
-        _, theirs, _ = world.receive((place + LEADERS, there, 0))
+        leaders = Scope(place + LEADERS, world.contexts.world, world.contexts.world)
+        world.send(leaders, there, 0, own)
+        theirs = world.receive(leaders, there, 0)[BODY]
         told = _both(own, theirs)
     one, _ = _parted(algorithms.broadcast(part, leader, told))
     return _origin(one)
@@ -112,6 +114,8 @@ def _origin(numbers: Numbers) -> Origin:
 
 class RemoteCalls(Membership):
     """What a communicator between two groups has beside others', as `mpi4py.MPI.Intercomm`."""
+
+    __slots__ = ()
 
     def Get_remote_group(self) -> Group:
         """The other group."""
@@ -168,8 +172,7 @@ class RemoteCalls(Membership):
         """The next agreement with the other group; called, it gives what `_agreed` does."""
         part, holding = turn(self._local), self._holding
         holding.agreed += 1
-        context, tag = self._context + AGREEMENTS, holding.agreed
-        leader, leads = self._others.processor(0), self._first
+        scope, tag, leads = self._scope.part(AGREEMENTS), holding.agreed, self._first
 
         def agree() -> tuple[Origin, tuple[Numbers, ...]]:
             rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
@@ -177,8 +180,8 @@ class RemoteCalls(Membership):
             if part.rank == 0:
                 world = running.world
                 own = packed([*named()]) + b"".join(rows or ())
-                world.send((context, 0, tag), leader, own)
-                _, theirs, _ = world.receive((context, 0, tag))
+                world.send(scope, 0, tag, own)
+                theirs = world.receive(scope, 0, tag)[BODY]
                 first, last = (own, theirs) if leads else (theirs, own)
                 told = packed([len(first)]) + first + last
             one, other = _parted(algorithms.broadcast(part, 0, told))

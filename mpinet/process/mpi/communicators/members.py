@@ -43,9 +43,12 @@ class Members:
         Exception
             ``ERR_RANK``: there is no such rank.
         """
-        if not 0 <= rank < len(self.members):
-            raise REAL.Exception(REAL.ERR_RANK)
-        return self.members[rank]
+        if rank >= 0:
+            try:
+                return self.members[rank]
+            except IndexError:
+                pass
+        raise REAL.Exception(REAL.ERR_RANK)
 
 
 class Span(Members):

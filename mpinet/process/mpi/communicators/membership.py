@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.process.mpi.communicators.members import Members
-from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
+from mpinet.process.mpi.real import PROC_NULL
 from mpinet.process.mpi.world.calls import running
-from mpinet.process.mpi.world.events import Matching, Receive
-from mpinet.process.mpi.world.message import Message
-
-TAG_LIMIT: int = 2**31 - 1
-"""Highest tag."""
+from mpinet.process.mpi.world.contexts import Scope
+from mpinet.process.mpi.world.events import Receive
 
 
 class Holding:
@@ -56,22 +53,32 @@ class Holding:
 class Membership:
     """A communicator, as one of its members holds it.
 
-    Parts of a communicator's face rest on this class: they send by `_send`, and receive by
-    `_receive` and `_post`.
+    Parts of a communicator's face rest on this class.
 
     Attributes
     ----------
-    _context : int
-        The context's number on this rank.
-    _group : Members
-        The members by rank.
-    _others : Members
-        Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
+    _scope : Scope
+        Where its members exchange messages.
     """
 
-    _context: int
-    _group: Members
-    _others: Members
+    __slots__ = ()
+
+    _scope: Scope
+
+    @property
+    def _context(self) -> int:
+        """The context's number on this rank."""
+        return self._scope.context
+
+    @property
+    def _group(self) -> Members:
+        """The members by rank."""
+        return self._scope.group
+
+    @property
+    def _others(self) -> Members:
+        """Those whom ranks in calls name."""
+        return self._scope.others
 
     @property
     def rank(self) -> int:
@@ -92,38 +99,11 @@ class Membership:
             holding = kept[self._context] = Holding()
         return holding
 
-    def _send(
-        self, data: bytes, target: int, tag: int, synchronous: bool = False
-    ) -> Matching | None:
-        """Send a body to a rank; what tells of the matching receive, if that is wanted."""
-        if target == PROC_NULL:
-            return None
-        processor = self._others.processor(target)
-        if not 0 <= tag <= TAG_LIMIT:
-            raise REAL.Exception(REAL.ERR_TAG)
-        world = running.world
-        envelope = self._context, self._group.rank_of(world.current.id), tag
-        return world.send(envelope, processor, data, synchronous, target)
-
-    def _receive(self, source: int, tag: int) -> Message | None:
-        """Wait for a message from a rank; None from `PROC_NULL`."""
-        if source == PROC_NULL:
-            return None
-        self._require_receivable(source, tag)
-        return running.world.receive((self._context, source, tag))
-
     def _post(self, source: int, tag: int) -> Receive | None:
         """Expect a message from a rank without waiting; None from `PROC_NULL`."""
         if source == PROC_NULL:
             return None
-        self._require_receivable(source, tag)
-        receive = Receive(running.world.current, (self._context, source, tag))
-        running.world.post(receive)
+        world = running.world
+        receive = Receive(world.current, self._scope.expected(source, tag))
+        world.post(receive)
         return receive
-
-    def _require_receivable(self, source: int, tag: int) -> None:
-        """Raise an error unless messages may come from this rank with this tag."""
-        if source != ANY_SOURCE:
-            self._others.processor(source)
-        if tag != ANY_TAG and not 0 <= tag <= TAG_LIMIT:
-            raise REAL.Exception(REAL.ERR_TAG)

@@ -19,6 +19,7 @@ from mpinet.process.mpi.messages.requests import Prequest, Request
 from mpinet.process.mpi.real import PROC_NULL, REAL
 from mpinet.process.mpi.world.calls import call, running
 from mpinet.process.mpi.world.contexts import NEIGHBORS
+from mpinet.process.mpi.world.message import BODY
 
 Bodies = Sequence[bytes]
 Exchange = tuple[Callable[[], Bodies], Callable[[int, bytes], None]]
@@ -30,6 +31,8 @@ Swap = Callable[[Exchange, int, int], None]
 
 class NeighborCollectives(Membership):
     """Exchanges with all neighbors, as `mpi4py.MPI.Topocomm` has them."""
+
+    __slots__ = ()
 
     # ---- the neighbors
 
@@ -221,8 +224,7 @@ class NeighborCollectives(Membership):
         goes on when the communicator is freed.
         """
         world, rank = running.world, self.rank
-        topology, context = self._holding.topology, self._context + NEIGHBORS
-        members = self._others.members
+        topology, scope = self._holding.topology, self._scope.part(NEIGHBORS)
 
         def swap(exchange: Exchange, turn: int, start: int) -> None:
             bodies, take = exchange
@@ -231,11 +233,11 @@ class NeighborCollectives(Membership):
             for place, (target, body) in enumerate(zip(targets, bodies(), strict=True)):
                 if target != PROC_NULL:
                     tag = first + topology.way(place)
-                    world.send((context, rank, tag), members[target], body)
+                    world.send(scope, target, tag, body)
             for place, source in enumerate(topology.sources(rank)):
                 if source != PROC_NULL:
                     tag = first + topology.way_from(place)
-                    _, body, _ = world.receive((context, source, tag))
+                    body = world.receive(scope, source, tag)[BODY]
                     take(place, body)
 
         return swap

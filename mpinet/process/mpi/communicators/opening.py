@@ -12,10 +12,18 @@ from mpinet.process.mpi.communicators.intercommunicator import side_name
 from mpinet.process.mpi.communicators.members import Members
 from mpinet.process.mpi.real import REAL, UNDEFINED
 from mpinet.process.mpi.world.calls import running
-from mpinet.process.mpi.world.contexts import ALL
+from mpinet.process.mpi.world.contexts import ALL, NOWHERE, TAG_LIMIT, Scope
 
 Groups = Callable[[], tuple[Members, ...]]
 """Gives a communicator's group, of an intercommunicator both."""
+
+
+def unopened(cls: type[Any]) -> Any:
+    """A face that is to be a communicator's, and is the null one's until then."""
+    comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
+    comm._scope = NOWHERE
+    comm._constant = False
+    return comm
 
 
 def face(cls: type[Any], context: int) -> Any:
@@ -26,13 +34,11 @@ def face(cls: type[Any], context: int) -> Any:
     Exception
         ``ERR_COMM``: it has the communicator no longer.
     """
-    comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
+    comm = unopened(cls)
     contexts, here = running.world.contexts, running.world.current.id
     if not contexts.held(context, here):
         raise REAL.Exception(REAL.ERR_COMM)
-    place = contexts.place(context)
-    comm._context = context
-    comm._group, comm._others = place.group_of(here), place.others_of(here)
+    comm._scope = contexts.scope(context, here)
     return comm
 
 
@@ -48,7 +54,7 @@ def opened(cls: type[Any], name: Hashable, groups: Groups) -> Any:
     groups : callable
         Gives its group, of an intercommunicator both.
     """
-    comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
+    comm = unopened(cls)
     enter(comm, name, groups)
     return comm
 
@@ -57,12 +63,11 @@ def enter(comm: Any, name: Any, groups: Groups) -> None:
     """Let a face be that of a new communicator."""
     contexts, here = running.world.contexts, running.world.current.id
     context = contexts.open(name, groups, here)
-    place = contexts.place(context)
-    comm._group, comm._others = place.group_of(here), place.others_of(here)
-    comm._context = context
-    if comm._group is not comm._others:
-        local = side_name(name, place.groups[0] is comm._group)
-        contexts.open(local, lambda: (comm._group,), here)
+    scope = contexts.scope(context, here)
+    if scope.group is not scope.others:
+        local = side_name(name, contexts.place(context).groups[0] is scope.group)
+        contexts.open(local, lambda: (scope.group,), here)
+    comm._scope = scope
 
 
 def opened_for_member(cls: type[Any], name: Hashable, members: Members) -> Any:
@@ -91,9 +96,10 @@ def equipped(comm: Any, info: Any, errhandler: Errhandler | None) -> Any:
 
 def constant(cls: type[Any], name: str, groups: Groups) -> Any:
     """One of MPI's own communicators."""
-    comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
+    comm = unopened(cls)
     contexts = running.world.contexts
-    comm._context = contexts.open(name, groups, ALL)
-    comm._group = comm._others = contexts.place(comm._context).groups[0]
+    context = contexts.open(name, groups, ALL)
+    (group,) = contexts.place(context).groups
+    comm._scope = Scope(context, group, group, TAG_LIMIT)
     comm._constant = True
     return comm

@@ -100,6 +100,8 @@ def _detach(context: int) -> Any:
 class AttachedBuffers(Membership):
     """Buffers that are attached to a communicator, as `mpi4py.MPI.Comm` has it."""
 
+    __slots__ = ()
+
     @call
     def Attach_buffer(self, buf: Any) -> None:
         """Attach memory for buffered sends."""

@@ -25,6 +25,8 @@ M = TypeVar("M", bound="Message")
 class Probes(Membership):
     """Calls that look for messages, as `mpi4py.MPI.Comm` has it."""
 
+    __slots__ = ()
+
     @call
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
         """Wait until there is a message; it stays there."""
@@ -83,8 +85,7 @@ class Probes(Membership):
         """What looks for a message from a rank; None for `PROC_NULL`."""
         if source == PROC_NULL:
             return None
-        self._require_receivable(source, tag)
-        return Arrival(running.world.current, (self._context, source, tag))
+        return Arrival(running.world.current, self._scope.expected(source, tag))
 
 
 def awaited(probe: Arrival) -> Body:

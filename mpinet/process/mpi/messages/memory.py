@@ -15,6 +15,7 @@ from mpinet.process.mpi.messages.statuses import fill, tell
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.process.mpi.world.calls import call, running
 from mpinet.process.mpi.world.events import Matching, Receive
+from mpinet.process.mpi.world.message import BODY
 
 
 class BufferMessages(Membership):
@@ -24,12 +25,15 @@ class BufferMessages(Membership):
     once: standard and ready sends do unless the run asks for synchronous ones.
     """
 
+    __slots__ = ()
+
     # ---- at once
 
     @call
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
-        wait_for(self._send(_body(buf, dest), dest, tag, running.world.synchronous))
+        world = running.world
+        wait_for(world.send(self._scope, dest, tag, _body(buf, dest), world.synchronous))
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -44,7 +48,7 @@ class BufferMessages(Membership):
     @call
     def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory, and wait until a receive has matched."""
-        wait_for(self._send(_body(buf, dest), dest, tag, True))
+        wait_for(running.world.send(self._scope, dest, tag, _body(buf, dest), True))
 
     @call
     def Recv(
@@ -52,11 +56,11 @@ class BufferMessages(Membership):
     ) -> None:
         """Receive into memory."""
         buffer = _incoming(buf, source)
-        message = self._receive(source, tag)
+        message = None if source == PROC_NULL else running.world.receive(self._scope, source, tag)
         if status is not None:
             fill(status, message)
         if message is not None and buffer is not None:
-            buffer.write(message[1])
+            buffer.write(message[BODY])
 
     @call
     def Sendrecv(
@@ -92,7 +96,8 @@ class BufferMessages(Membership):
     @call
     def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory."""
-        return sent(self._send(_body(buf, dest), dest, tag, running.world.synchronous))
+        world = running.world
+        return sent(world.send(self._scope, dest, tag, _body(buf, dest), world.synchronous))
 
     @call
     def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
@@ -107,7 +112,7 @@ class BufferMessages(Membership):
     @call
     def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory; complete when a receive has matched."""
-        return sent(self._send(_body(buf, dest), dest, tag, True))
+        return sent(running.world.send(self._scope, dest, tag, _body(buf, dest), True))
 
     @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
@@ -176,7 +181,7 @@ class BufferMessages(Membership):
 
     def _begin_send(self, buffer: Buffer | None, dest: int, tag: int, synchronous: bool) -> Request:
         body = b"" if buffer is None else buffer.read()
-        return sent(self._send(body, dest, tag, synchronous))
+        return sent(running.world.send(self._scope, dest, tag, body, synchronous))
 
     def _begin_buffered(self, buffer: Buffer | None, dest: int, tag: int) -> Request:
         if buffer is not None:
@@ -201,7 +206,8 @@ class BufferMessages(Membership):
         recvtag: int,
     ) -> Request:
         """A send and a receive as one request; a synchronous send is awaited with the receive."""
-        matching = self._send(body, dest, sendtag, running.world.synchronous)
+        world = running.world
+        matching = world.send(self._scope, dest, sendtag, body, world.synchronous)
         received = self._begin_receive(buffer, source, recvtag)
         if matching is None:
             return received
@@ -213,7 +219,7 @@ def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
     tell(status, receive)
     message = None if receive is None else receive.message
     if message is not None and buffer is not None:
-        buffer.write(message[1])
+        buffer.write(message[BODY])
 
 
 def _outgoing(buf: Any, dest: int) -> Buffer | None:

@@ -15,6 +15,7 @@ from mpinet.process.mpi.messages.statuses import fill, tell
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.process.mpi.world.calls import call, running
 from mpinet.process.mpi.world.events import Matching, Receive
+from mpinet.process.mpi.world.message import BODY, Message
 
 dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
 
@@ -22,10 +23,13 @@ dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
 class ObjectMessages(Membership):
     """Objects to and from one rank, as `mpi4py.MPI.Comm` has it."""
 
+    __slots__ = ()
+
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        wait_for(self._send(dumps(obj), dest, tag, running.world.synchronous))
+        world = running.world
+        wait_for(world.send(self._scope, dest, tag, dumps(obj), world.synchronous))
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -35,12 +39,13 @@ class ObjectMessages(Membership):
     @call
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait until a receive has matched."""
-        wait_for(self._send(dumps(obj), dest, tag, True))
+        wait_for(running.world.send(self._scope, dest, tag, dumps(obj), True))
 
     @call
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object."""
-        return sent(self._send(dumps(obj), dest, tag, running.world.synchronous))
+        world = running.world
+        return sent(world.send(self._scope, dest, tag, dumps(obj), world.synchronous))
 
     @call
     def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
@@ -50,7 +55,7 @@ class ObjectMessages(Membership):
     @call
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object; complete when a receive has matched."""
-        return sent(self._send(dumps(obj), dest, tag, True))
+        return sent(running.world.send(self._scope, dest, tag, dumps(obj), True))
 
     @call
     def recv(
@@ -61,14 +66,9 @@ class ObjectMessages(Membership):
         status: Any = None,
     ) -> Any:
         """Receive an object."""
-        room = None
-        if buf is not None:
-            warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=3)
-            room = None if source == PROC_NULL else _room(buf)
-        message = self._receive(source, tag)
-        if status is not None:
-            fill(status, message)
-        return None if message is None else loaded(message[1], room)
+        room = None if buf is None else _room_given(buf, source)
+        message = None if source == PROC_NULL else running.world.receive(self._scope, source, tag)
+        return loaded(message, room, status)
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
@@ -89,8 +89,11 @@ class ObjectMessages(Membership):
         status: Any = None,
     ) -> Any:
         """Send an object, and receive one."""
-        matching = self._send(dumps(sendobj), dest, sendtag, running.world.synchronous)
-        found = self.recv(recvbuf, source, recvtag, status)
+        world = running.world
+        matching = world.send(self._scope, dest, sendtag, dumps(sendobj), world.synchronous)
+        room = None if recvbuf is None else _room_given(recvbuf, source)
+        message = None if source == PROC_NULL else world.receive(self._scope, source, recvtag)
+        found = loaded(message, room, status)
         wait_for(matching)
         return found
 
@@ -98,24 +101,31 @@ class ObjectMessages(Membership):
         body = dumps(obj)
         if dest != PROC_NULL:
             claim(self._context, len(body))
-        return self._send(body, dest, tag)
+        return running.world.send(self._scope, dest, tag, body)
 
 
-def loaded(data: bytes, room: int | None = None) -> Any:
-    """The object of a body.
+def loaded(message: Message | None, room: int | None = None, status: Any = None) -> Any:
+    """The object of a message, of which a status tells if there is one.
 
     Parameters
     ----------
-    data : bytes
-        The body; an empty one gives None.
+    message : Message or None
+        The message; none, from `PROC_NULL`, and one with an empty body give None.
     room : int or None
-        Most bytes that it may have.
+        Most bytes that its body may have.
+    status : Status, optional
+        Tells of it.
 
     Raises
     ------
     Exception
         ``ERR_TRUNCATE``: it has more.
     """
+    if status is not None:
+        fill(status, message)
+    if message is None:
+        return None
+    data = message[BODY]
     if room is not None and len(data) > room:
         raise REAL.Exception(REAL.ERR_TRUNCATE)
     return loads(data) if data else None
@@ -124,8 +134,13 @@ def loaded(data: bytes, room: int | None = None) -> Any:
 def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
     """The object that a receive has got; None from `PROC_NULL`, or if it is cancelled."""
     tell(status, receive)
-    message = None if receive is None else receive.message
-    return None if message is None else loaded(message[1], room)
+    return loaded(None if receive is None else receive.message, room)
+
+
+def _room_given(buf: Any, source: int) -> int | None:
+    """The bytes that a blocking receive has room for, which mpi4py no longer wants to be told."""
+    warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=4)
+    return None if source == PROC_NULL else _room(buf)
 
 
 def _room(buf: Any) -> int:

@@ -16,7 +16,7 @@ def fill(status: Any, message: Message | None) -> None:
     if message is None:
         _set(status, PROC_NULL, ANY_TAG, 0)
     else:
-        (_, source, tag), data, _ = message
+        _, source, tag, data, _ = message
         _set(status, source, tag, len(data))
 
 

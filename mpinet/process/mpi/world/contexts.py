@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from mpinet.process.mpi.communicators.members import Everybody, Members
-from mpinet.process.mpi.real import UNDEFINED
+from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED
+from mpinet.process.mpi.world.message import Envelope
 
 WORLD, SELF = "world", "self"
 """Names of the contexts of the whole world, and of every processor alone."""
@@ -20,6 +21,81 @@ PARTS = 6
 
 ALL = -1
 """Holds the communicators that all processors have to the end."""
+
+TAG_LIMIT: int = 2**31 - 1
+"""Highest tag of scripts' own messages: all bits of a tag."""
+
+
+class Scope:
+    """Who exchanges messages in a part of a context, and how they are told apart.
+
+    Parameters
+    ----------
+    context : int
+        The part's number on this rank.
+    group : Members
+        Those who send, by rank.
+    others : Members
+        Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
+    tags : int
+        The bits that tags may have: those of `TAG_LIMIT`, or -1, all, for the emulator's own.
+    """
+
+    __slots__ = ("context", "group", "others", "tags")
+
+    context: int
+    group: Members
+    others: Members
+    tags: int
+
+    def __init__(self, context: int, group: Members, others: Members, tags: int = -1):
+        self.context = context
+        self.group = group
+        self.others = others
+        self.tags = tags
+
+    def part(self, part: int) -> Scope:
+        """The same members in another part of the context, for the emulator's own messages."""
+        return Scope(self.context + part, self.group, self.others)
+
+    def expected(self, source: int, tag: int) -> Envelope:
+        """What is on messages from a rank, with a tag; both may be wildcards.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``, ``ERR_TAG``: none can be.
+        """
+        if source != ANY_SOURCE:
+            self.others.processor(source)
+        if tag != ANY_TAG and tag & self.tags != tag:
+            raise REAL.Exception(REAL.ERR_TAG)
+        return self.context, source, tag
+
+
+class Lacking:
+    """What there is none of."""
+
+    def __get__(self, scope: object, kind: type) -> Any:
+        if scope is None:
+            return self
+        raise REAL.Exception(REAL.ERR_COMM)
+
+
+class Nowhere(Scope):
+    """The scope of the null communicator: nobody exchanges messages in it."""
+
+    __slots__ = ()
+
+    context: Any = Lacking()
+    group: Any = Lacking()
+    others: Any = Lacking()
+
+    def __init__(self) -> None:
+        pass
+
+
+NOWHERE = Nowhere()
 
 
 class Place:
@@ -129,6 +205,11 @@ class Contexts:
     def place(self, number: int) -> Place:
         """What this rank's processors share of a communicator that one of them has."""
         return self._places[number]
+
+    def scope(self, number: int, processor: int) -> Scope:
+        """Where a processor exchanges messages with the others that have a communicator."""
+        place = self._places[number]
+        return Scope(number, place.group_of(processor), place.others_of(processor), TAG_LIMIT)
 
     def members(self, number: int, processor: int) -> Sequence[int]:
         """The processors of the ranks that a member's messages go to; none if nobody knows."""

@@ -76,8 +76,12 @@ class Receive(Event):
     def fits(self, message: Message) -> bool:
         """Whether it may get a message."""
         context, source, tag = self.envelope
-        come, sender, sent = message[0]
-        return context == come and source in (sender, ANY_SOURCE) and tag in (sent, ANY_TAG)
+        come, sender, sent, _, _ = message
+        return (
+            context == come
+            and (sender == source or source == ANY_SOURCE)
+            and (sent == tag or tag == ANY_TAG)
+        )
 
     @property
     def said(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from mpinet.process.mpi.world.events import Receive
-from mpinet.process.mpi.world.message import Envelope, Message
+from mpinet.process.mpi.world.message import Envelope, Message, envelope_of
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Unexpected:
     def add(self, message: Message) -> None:
         """Keep a message."""
         self._messages[self._come] = message
-        _line_up(self._lines, message[0], self._come)
+        _line_up(self._lines, envelope_of(message), self._come)
         self._come += 1
 
     def find(self, receive: Receive) -> Message | None:
@@ -48,7 +48,7 @@ class Unexpected:
 
     def take(self, message: Message) -> None:
         """Give away a message that `find` has found: of its envelope the earliest."""
-        envelope = message[0]
+        envelope = envelope_of(message)
         number = _first(self._lines[envelope])
         _step_out(self._lines, envelope, number)
         del self._messages[number]
@@ -78,7 +78,7 @@ class Posted:
 
     def take(self, message: Message) -> Receive | None:
         """The earliest receive that a message fits, which is then posted no longer."""
-        envelope = message[0]
+        envelope = envelope_of(message)
         line = self._lines.get(envelope)
         found = None if line is None else _first(line)
         for receive in self._wild:

@@ -6,7 +6,7 @@ its own takes four times as long.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 Envelope = tuple[int, int, int]
 """What a message and its receive have in common: the number, on this rank, of a communicator's
@@ -16,5 +16,19 @@ wildcards."""
 Told = tuple[int, int, int]
 """Sender, key and account of a synchronous send, which is told of the matching receive."""
 
-Message = tuple[Envelope, Any, Told | None]
-"""Envelope, body (bytes, or what says by its length how many), and who is told if anybody is."""
+Message = tuple[int, int, int, Any, Told | None]
+"""What is on the envelope, the body (bytes, or what says by its length how many), and who is told
+if anybody is."""
+
+BODY: Final = 3
+TOLD: Final = 4
+"""The places of the body, and of who is told."""
+
+Sent = tuple[int, int, int, Message]
+"""A message that has been sent: sender, receiver, and the account that pays."""
+
+
+def envelope_of(message: Message) -> Envelope:
+    """What is on a message's envelope."""
+    context, source, tag, _, _ = message
+    return context, source, tag

@@ -7,6 +7,7 @@ and to the receiver when the key (all packets of it) has come.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.process.mpi.world.accounts import Arrivals
 from mpinet.process.mpi.world.contexts import Contexts
-from mpinet.process.mpi.world.message import Message
+from mpinet.process.mpi.world.message import BODY, Message, Sent
 from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
 
@@ -65,31 +66,23 @@ class Network:
         self._packet = packet
         self.now = 0
         self._keys = 0
-        self._addresses: list[int] = []  # sender, receiver and account of what is in `_sent`
-        self._sent: list[Message] = []
         self._bodies: dict[int, Message] = {}
         self._missing: dict[int, int] = {}
 
     @property
-    def unsent(self) -> int:
-        """Messages on this rank that set out in the next step."""
-        return len(self._sent)
-
-    @property
     def under_way(self) -> int:
-        """Messages on this rank that have been sent or are under way."""
-        return len(self._sent) + self._router.live
+        """Messages on this rank that have set out."""
+        return self._router.live
 
-    def send(self, source: int, target: int, account: int, message: Message) -> None:
-        """Send a message from a processor to another one; it sets out in the next step."""
-        self._addresses += source, target, account
-        self._sent.append(message)
-
-    def advance(self, sent: int, under_way: int) -> tuple[list[int], list[Message]]:
+    def advance(
+        self, setting_out: list[Sent], sent: int, under_way: int
+    ) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
 
         Parameters
         ----------
+        setting_out : list of Sent
+            Messages on this rank that set out in this step.
         sent, under_way : int
             Messages on all ranks that set out in this step, and those with all others.
 
@@ -103,21 +96,20 @@ class Network:
         if sent == under_way:
             self._router.restart()
         if sent:
-            self._set_out()
+            self._set_out(setting_out)
         self.now += self._router.step()
         return self._received()
 
-    def _set_out(self) -> None:
+    def _set_out(self, sent: list[Sent]) -> None:
         """Give the router what processors have sent, and the bodies to the receivers' ranks."""
-        messages, self._sent = self._sent, []
-        machine, count = self._machine, len(messages)
-        rows = np.fromiter(self._addresses, np.int64, 3 * count).reshape(-1, 3)
-        self._addresses.clear()
+        machine, count = self._machine, len(sent)
+        *addresses, messages = zip(*sent, strict=True) if sent else ((), (), (), ())
+        rows = np.array([np.fromiter(one, np.int64, count) for one in addresses])
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
-        self._give_bodies(np.ascontiguousarray(rows[:, 1]), keys, messages)
-        order = np.argsort(rows[:, 0], kind="stable")
-        sources, targets, accounts = np.ascontiguousarray(rows[order].T)
+        self._give_bodies(rows[1], keys, messages)
+        order = np.argsort(rows[0], kind="stable")
+        sources, targets, accounts = rows[:, order]
         payload = np.empty((count, 3), np.int64)
         payload[:, KEY] = keys[order]
         payload[:, ACCOUNT] = accounts
@@ -136,7 +128,7 @@ class Network:
         total = machine.topology.size * most
         self._router.inject(sources, targets, sources * most + places, total, payload)
 
-    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: list[Message]) -> None:
+    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: Sequence[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
         machine = self._machine
         bodies = dict(zip(keys.tolist(), messages, strict=True))
@@ -158,7 +150,7 @@ class Network:
         name = self._contexts.name
         rows = [
             (key, name(context), source, tag, data, told)
-            for key, ((context, source, tag), data, told) in bodies
+            for key, (context, source, tag, data, told) in bodies
         ]
         return to_bytes(rows) if rows else b""
 
@@ -169,7 +161,7 @@ class Network:
         rows: list[Any] = from_bytes(text)
         number = self._contexts.number
         return {
-            key: ((number(name), source, tag), data, told)
+            key: (number(name), source, tag, data, told)
             for key, name, source, tag, data, told in rows
         }
 
@@ -196,7 +188,7 @@ class Network:
     def _packets(self, message: Message) -> int:
         """In how many packets a message sets out."""
         assert self._packet is not None
-        return max(1, -(-len(message[1]) // self._packet))
+        return max(1, -(-len(message[BODY]) // self._packet))
 
 
 def _routing(topology: Topology, name: str | None) -> Routing:

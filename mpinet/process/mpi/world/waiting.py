@@ -155,7 +155,7 @@ def _come(processor: Processor) -> str:
         return ""
     messages = list(processor.unexpected)
     many = "1 other message has" if len(messages) == 1 else f"{len(messages)} other messages have"
-    context, source, tag = messages[0][0]
+    context, source, tag, _, _ = messages[0]
     if context % PARTS != PAIRS:
         return f"; {many} come, the first in a collective"
     return f"; {many} come, the first from rank {source} with tag {tag}"
