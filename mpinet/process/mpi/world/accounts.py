@@ -36,6 +36,8 @@ class Account:
     intervals : array of int
         Steps in which such messages were under way: after the first number, up to the second, and
         so on, ascending.
+    code : CodeType or None
+        The code that makes the calls, on the rank that has opened the account.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class Account:
     messages: int = 0
     hops: int = 0
     intervals: array[int] = field(default_factory=lambda: array("q"))
+    code: CodeType | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Account:
@@ -59,7 +62,8 @@ class Account:
     @property
     def row(self) -> list[Any]:
         """All that it says, as lists, texts and numbers."""
-        return [*(getattr(self, name) for name in self.__slots__[:-1]), self.intervals.tolist()]
+        *words, intervals, _ = (getattr(self, name) for name in self.__slots__)
+        return [*words, intervals.tolist()]
 
     @property
     def steps(self) -> int:
@@ -89,30 +93,29 @@ class Accounts:
     ----------
     accounts : list of Account
         By their order of opening.
+    last : dict from int to Account
+        Of the calls that an instruction of this number makes, in any code, the one last asked for.
     """
 
     def __init__(self, rank: int, ranks: int) -> None:
         self.accounts: list[Account] = []
         self._rank = rank
         self._ranks = ranks
+        self.last: dict[int, Account] = {}
         self._places: dict[tuple[str, int, int], Account] = {}
-        self._codes: list[CodeType] = []
 
     def at(self, kind: str, frame: FrameType) -> Account:
         """The account of a call that a frame makes."""
-        place = kind, id(frame.f_code), frame.f_lasti
+        place = kind, id(frame.f_code), frame.f_lasti  # the account keeps the code
         account = self._places.get(place)
         if account is None:
-            account = self._places[place] = self._open(kind, frame)
+            number = len(self.accounts) * self._ranks + self._rank
+            account = Account(kind, shown(frame.f_code.co_filename), frame.f_lineno, number)
+            account.code = frame.f_code
+            self.accounts.append(account)
+            self._places[place] = account
+        self.last[frame.f_lasti] = account
         return account
-
-    def _open(self, kind: str, frame: FrameType) -> Account:
-        """Open an account; the code is kept, so that its identity stays its own."""
-        self._codes.append(frame.f_code)
-        number = len(self.accounts) * self._ranks + self._rank
-        file = shown(frame.f_code.co_filename)
-        self.accounts.append(Account(kind, file, frame.f_lineno, number))
-        return self.accounts[-1]
 
 
 def books(
@@ -164,12 +167,13 @@ class Arrivals:
 
     def book(self, accounts: Numbers, hops: Numbers, born: Numbers, now: int) -> None:
         """Book messages that have arrived after step `now`."""
-        chosen, places, counts = np.unique(accounts, return_inverse=True, return_counts=True)
-        crossed = np.bincount(places, weights=hops).astype(np.int64)
-        first = np.full(len(chosen), now)
-        np.minimum.at(first, places, born)
-        rows = zip(chosen.tolist(), counts.tolist(), crossed.tolist(), first.tolist(), strict=True)
-        for number, messages, links, begin in rows:
+        counts = np.bincount(accounts)
+        crossed = np.bincount(accounts, weights=hops).astype(np.int64)
+        first = np.full(len(counts), now)
+        np.minimum.at(first, accounts, born)
+        chosen = np.flatnonzero(counts)
+        columns = (column[chosen].tolist() for column in (counts, crossed, first))
+        for number, messages, links, begin in zip(chosen.tolist(), *columns, strict=True):
             account = self.booked.get(number)
             if account is None:
                 account = self.booked[number] = Account("", "", 0)

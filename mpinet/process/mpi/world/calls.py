@@ -31,7 +31,11 @@ def {kind}({parameters}):
         return method({arguments})
     if getcurrent() is not here.thread:
         raise RuntimeError("{kind} is called from a thread; a processor has only one.")
-    here.account = account = world.accounts.at("{kind}", caller(1))
+    frame = caller(1)
+    account = world.accounts.last.get(frame.f_lasti)
+    if account is None or account.code is not frame.f_code or account.kind != "{kind}":
+        account = world.accounts.at("{kind}", frame)
+    here.account = account
     account.calls += 1
     try:
         return method({arguments})
