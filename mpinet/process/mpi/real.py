@@ -13,3 +13,16 @@ ANY_SOURCE: int = REAL.ANY_SOURCE
 ANY_TAG: int = REAL.ANY_TAG
 PROC_NULL: int = REAL.PROC_NULL
 UNDEFINED: int = REAL.UNDEFINED
+
+
+def as_int(number: Any) -> int:
+    """A number as mpi4py takes it for one of C: of a float what is before the point.
+
+    Raises
+    ------
+    TypeError
+        It is no real number.
+    """
+    if not hasattr(type(number), "__int__"):
+        raise TypeError("an integer is required")
+    return int(number)

@@ -445,6 +445,12 @@ MALFORMED = {
     "comm.send(1, size)": "ERR_RANK",
     "comm.recv(source=size)": "ERR_RANK",
     "comm.send(1, 0, -5)": "ERR_TAG",
+    "comm.recv(tag=-7)": "ERR_TAG",
+    "comm.send(1, '0')": "TypeError",
+    "comm.recv(source=None)": "TypeError",
+    "comm.bcast(1, '0')": "TypeError",
+    "MPI.COMM_NULL.send(1, MPI.PROC_NULL)": "ERR_COMM",
+    "comm.unheard_of = 1": "AttributeError",
     "comm.Bsend(b'ab', 0)": "ERR_BUFFER",
     "MPI.REQUEST_NULL.Cancel()": "ERR_REQUEST",
     "MPI.MESSAGE_NULL.recv()": "ERR_REQUEST",
@@ -472,6 +478,28 @@ def test_what_is_malformed_raises_what_mpi4py_raises(tmp_path):
         """,
     )
     assert said[1] == list(MALFORMED.values())
+
+
+def test_floats_lose_what_is_behind_the_point(tmp_path):
+    """As mpi4py takes them: a script may divide ranks."""
+    said, _ = played(
+        tmp_path,
+        "ring:3",
+        """
+        if rank == 2:
+            comm.send("half", rank / 4, 7.5)
+            comm.Send(np.array([5.0]), np.float64(0.9))
+        if rank == 0:
+            status = MPI.Status()
+            say((comm.recv(source=2.1, tag=7.9, status=status), status.source, status.tag))
+            room = np.empty(1)
+            comm.Irecv(room, 2.0, np.int64(0)).Wait()
+            say(room.tolist())
+        say(comm.bcast(rank, root=1.5))
+        say(comm.Split(rank / 2, -rank / 1.0).size)
+        """,
+    )
+    assert said == {0: [("half", 2, 7), [5.0], 1, 2], 1: [1, 2], 2: [1, 1]}
 
 
 def test_nothing_comes_from_nowhere_and_at_once(tmp_path):

@@ -14,7 +14,7 @@ from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.collectives.bodies import Bundle, Fold, Part
 from mpinet.process.mpi.collectives.collective import Collective
 from mpinet.process.mpi.communicators.intercommunicator import RemoteCalls
-from mpinet.process.mpi.real import PROC_NULL, REAL
+from mpinet.process.mpi.real import PROC_NULL, REAL, as_int
 
 
 class Between:
@@ -65,16 +65,18 @@ class Between:
         return self.across.hear(0)
 
 
-def require_remote_root(comm: RemoteCalls, root: int) -> None:
-    """Raise an error unless a rank says who is the root.
+def known_remote_root(comm: RemoteCalls, root: int) -> int:
+    """The rank that says who is the root.
 
     Raises
     ------
     Exception
-        It does not.
+        ``ERR_ROOT``: it does not.
     """
-    if root not in (REAL.ROOT, PROC_NULL) and not 0 <= root < comm.remote_size:
+    rank = as_int(root)
+    if rank not in (REAL.ROOT, PROC_NULL) and not 0 <= rank < comm.remote_size:
         raise REAL.Exception(REAL.ERR_ROOT)
+    return rank
 
 
 def barrier(between: Between) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from mpinet.process.mpi.collectives.shapes import Binomial, Own, Shape, Star
 from mpinet.process.mpi.communicators.members import Members
 from mpinet.process.mpi.communicators.membership import Membership
-from mpinet.process.mpi.real import REAL
+from mpinet.process.mpi.real import REAL, as_int
 from mpinet.process.mpi.world.calls import running
 from mpinet.process.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.process.mpi.world.message import BODY
@@ -140,13 +140,15 @@ def paired(one: int, other: int) -> int:
     return both * (both + 1) // 2 + other
 
 
-def require_root(comm: Membership, root: int) -> None:
-    """Raise an error unless a rank is that of a member.
+def known_root(comm: Membership, root: int) -> int:
+    """The rank of a root.
 
     Raises
     ------
     Exception
-        ``ERR_ROOT``: it is not.
+        ``ERR_ROOT``: no member has it.
     """
-    if not 0 <= root < comm.size:
+    rank = as_int(root)
+    if not 0 <= rank < comm.size:
         raise REAL.Exception(REAL.ERR_ROOT)
+    return rank

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mpinet.process.mpi.collectives import between, interplans
-from mpinet.process.mpi.collectives.between import Between, require_remote_root
+from mpinet.process.mpi.collectives.between import Between, known_remote_root
 from mpinet.process.mpi.collectives.objects import ObjectCollectives, Operator, dumped
 from mpinet.process.mpi.collectives.operators import SUM
 from mpinet.process.mpi.communicators.intercommunicator import RemoteCalls
@@ -34,21 +34,21 @@ class InterCollectives(RemoteCalls, ObjectCollectives):
     @call
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
         """Bring the root's object to all members of the other group."""
-        require_remote_root(self, root)
+        root = known_remote_root(self, root)
         body = dumps(obj) if root == REAL.ROOT else None
         return _loaded(between.broadcast(Between(self, "bcast"), root, body))
 
     @call
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """Bring an object of every member of the other group to the root, by rank."""
-        require_remote_root(self, root)
+        root = known_remote_root(self, root)
         items = between.gather(Between(self, "gather"), root, dumps(sendobj))
         return None if items is None else [loads(item) for item in items]
 
     @call
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
         """Bring an object of the root's to every member of the other group."""
-        require_remote_root(self, root)
+        root = known_remote_root(self, root)
         items = dumped(sendobj, self.remote_size) if root == REAL.ROOT else ()
         return _loaded(between.scatter(Between(self, "scatter"), root, items))
 
@@ -67,7 +67,7 @@ class InterCollectives(RemoteCalls, ObjectCollectives):
     @call
     def reduce(self, sendobj: Any, op: Operator = SUM, root: int = 0) -> Any:
         """Combine the objects of all members of the other group at the root."""
-        require_remote_root(self, root)
+        root = known_remote_root(self, root)
         own, fold = self._operand(sendobj, op)
         body = between.reduce(Between(self, "reduce"), root, own if root >= 0 else None, fold)
         return _loaded(body)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from mpinet.process.mpi.collectives import between
-from mpinet.process.mpi.collectives.between import Between, require_remote_root
+from mpinet.process.mpi.collectives.between import Between, known_remote_root
 from mpinet.process.mpi.collectives.operators import Op, require_alike
 from mpinet.process.mpi.collectives.plans import (
     Reduction,
@@ -31,7 +31,7 @@ def barrier() -> Plan:
 
 def bcast(comm: RemoteCalls, buf: Any, root: int) -> Plan:
     """Bring the root's buffer to all members of the other group."""
-    require_remote_root(comm, root)
+    root = known_remote_root(comm, root)
     out_of = Buffer(buf) if root == REAL.ROOT else None
     into = Buffer(buf, writable=True) if root >= 0 else None
 
@@ -45,7 +45,7 @@ def bcast(comm: RemoteCalls, buf: Any, root: int) -> Plan:
 
 def gather(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
     """Bring a buffer of every member of the other group to the root's blocks."""
-    require_remote_root(comm, root)
+    root = known_remote_root(comm, root)
     blocks = kind(recvbuf, comm.remote_size, True) if root == REAL.ROOT else None
     own = Buffer(sendbuf) if root >= 0 else None
 
@@ -59,7 +59,7 @@ def gather(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type[
 
 def scatter(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
     """Bring a block of the root's to the buffer of every member of the other group."""
-    require_remote_root(comm, root)
+    root = known_remote_root(comm, root)
     size = comm.remote_size
     blocks = kind(sendbuf, size) if root == REAL.ROOT else None
     own = Buffer(recvbuf, writable=True) if root >= 0 else None
@@ -95,7 +95,7 @@ def alltoall(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) 
 
 def reduce(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
     """Combine the buffers of all members of the other group at the root."""
-    require_remote_root(comm, root)
+    root = known_remote_root(comm, root)
     result = Buffer(recvbuf, writable=True) if root == REAL.ROOT else None
     own = Buffer(sendbuf) if root >= 0 else None
     reduction = Reduction(op, None if own is None else own.datatype)

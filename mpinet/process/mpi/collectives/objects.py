@@ -11,7 +11,7 @@ import numpy as np
 
 from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.collectives.bodies import Fold, Part
-from mpinet.process.mpi.collectives.collective import Collective, require_root
+from mpinet.process.mpi.collectives.collective import Collective, known_root
 from mpinet.process.mpi.collectives.operators import SUM, Op
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.messages.objects import dumps, loads
@@ -39,21 +39,21 @@ class ObjectCollectives(Membership):
     @call
     def bcast(self, obj: Any, root: int = 0) -> Any:
         """Bring the root's object to all members."""
-        require_root(self, root)
+        root = known_root(self, root)
         data = dumps(obj) if self.rank == root else None
         return loads(algorithms.broadcast(Collective.of(self, "bcast"), root, data))
 
     @call
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """Bring an object of every member to the root, by rank."""
-        require_root(self, root)
+        root = known_root(self, root)
         items = algorithms.gather(Collective.of(self, "gather"), root, dumps(sendobj))
         return None if items is None else [loads(item) for item in items]
 
     @call
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
         """Bring an object of the root's to every member."""
-        require_root(self, root)
+        root = known_root(self, root)
         items = dumped(sendobj, self.size) if self.rank == root else None
         return loads(algorithms.scatter(Collective.of(self, "scatter"), root, items))
 
@@ -73,7 +73,7 @@ class ObjectCollectives(Membership):
     @call
     def reduce(self, sendobj: Any, op: Operator = SUM, root: int = 0) -> Any:
         """Combine all members' objects at the root."""
-        require_root(self, root)
+        root = known_root(self, root)
         own, fold = self._operand(sendobj, op)
         result = algorithms.reduce(Collective.of(self, "reduce"), root, own, fold)
         return None if result is None else loads(result)

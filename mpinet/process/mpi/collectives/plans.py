@@ -14,7 +14,7 @@ import numpy as np
 
 from mpinet.process.mpi.collectives import algorithms
 from mpinet.process.mpi.collectives.bodies import Fold, Part
-from mpinet.process.mpi.collectives.collective import Collective, require_root
+from mpinet.process.mpi.collectives.collective import Collective, known_root
 from mpinet.process.mpi.collectives.operators import Op, require_alike
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.constants import instance_of
@@ -37,7 +37,7 @@ def barrier() -> Plan:
 
 def bcast(comm: Membership, buf: Any, root: int) -> Plan:
     """Bring the root's buffer to all members."""
-    require_root(comm, root)
+    root = known_root(comm, root)
     sends = comm.rank == root
     buffer = Buffer(buf, writable=not sends)
 
@@ -51,7 +51,7 @@ def bcast(comm: Membership, buf: Any, root: int) -> Plan:
 
 def gather(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
     """Bring a buffer of every member to the root's blocks."""
-    require_root(comm, root)
+    root = known_root(comm, root)
     blocks = kind(recvbuf, comm.size, True) if comm.rank == root else None
     own = blocks.block(root) if blocks and in_place(sendbuf) else Buffer(sendbuf)
 
@@ -65,7 +65,7 @@ def gather(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[B
 
 def scatter(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
     """Bring a block of the root's to every member's buffer."""
-    require_root(comm, root)
+    root = known_root(comm, root)
     size = comm.size
     blocks = kind(sendbuf, size) if comm.rank == root else None
     own = None if blocks and in_place(recvbuf) else Buffer(recvbuf, writable=True)
@@ -104,7 +104,7 @@ def alltoall(comm: Membership, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -
 
 def reduce(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
     """Combine all members' buffers at the root."""
-    require_root(comm, root)
+    root = known_root(comm, root)
     result = Buffer(recvbuf, writable=True) if comm.rank == root else None
     own = _operand(sendbuf, result)
     reduction = Reduction(op, own.datatype)

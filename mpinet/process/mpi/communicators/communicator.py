@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from operator import index as integer
 from threading import Lock
 from typing import Any, NoReturn
 
@@ -48,7 +47,7 @@ from mpinet.process.mpi.messages.matched import Probes
 from mpinet.process.mpi.messages.memory import BufferMessages
 from mpinet.process.mpi.messages.objects import ObjectMessages
 from mpinet.process.mpi.messages.requests import Request
-from mpinet.process.mpi.real import REAL, UNDEFINED
+from mpinet.process.mpi.real import REAL, UNDEFINED, as_int
 from mpinet.process.mpi.world.calls import call, running
 from mpinet.process.mpi.world.contexts import (
     AGREEMENTS,
@@ -214,8 +213,8 @@ class Comm(
         key : int
             Orders the members; those with the same key keep their order.
         """
-        _require_color(color)
-        agreed, rows = wishes(turn(self), (color, key))
+        color = _known_color(color)
+        agreed, rows = wishes(turn(self), (color, as_int(key)))
         if color == UNDEFINED:
             return Intracomm()
         group = self._group
@@ -469,8 +468,8 @@ class Intercomm(InterCollectives, Comm):
         key : int
             Orders the members; those with the same key keep their order.
         """
-        _require_color(color)
-        agreed, rows = self._agreed((color, key))
+        color = _known_color(color)
+        agreed, rows = self._agreed((color, as_int(key)))
         if color == UNDEFINED:
             return Intercomm()
         return self._between((*agreed, color), by_color(self._sides, rows, color))
@@ -521,10 +520,18 @@ def opened_alone() -> Any:
     return opened(Intracomm, (*named(), 0), lambda: (members_of([running.world.current.id]),))
 
 
-def _require_color(color: int) -> None:
-    """Raise an error unless members may be split by a color."""
-    if integer(color) < 0 and color != UNDEFINED:
+def _known_color(color: int) -> int:
+    """The color that members are split by.
+
+    Raises
+    ------
+    Exception
+        ``ERR_ARG``: there is none below 0.
+    """
+    color = as_int(color)
+    if color < 0 and color != UNDEFINED:
         raise REAL.Exception(REAL.ERR_ARG)
+    return color
 
 
 def whole() -> Intracomm:

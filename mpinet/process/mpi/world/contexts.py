@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from mpinet.process.mpi.communicators.members import Everybody, Members
-from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED
+from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED, as_int
 from mpinet.process.mpi.world.message import Envelope
 
 WORLD, SELF = "world", "self"
@@ -66,10 +66,13 @@ class Scope:
         Exception
             ``ERR_RANK``, ``ERR_TAG``: none can be.
         """
-        if source != ANY_SOURCE:
-            self.others.processor(source)
-        if tag != ANY_TAG and tag & self.tags != tag:
-            raise REAL.Exception(REAL.ERR_TAG)
+        try:
+            if source != ANY_SOURCE:
+                self.others.processor(source)
+            if tag != ANY_TAG and tag & self.tags != tag:
+                raise REAL.Exception(REAL.ERR_TAG)
+        except TypeError:
+            return self.expected(as_int(source), as_int(tag))
         return self.context, source, tag
 
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TextIO
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from mpinet.machine import Machine
-from mpinet.process.mpi.real import PROC_NULL, REAL
+from mpinet.process.mpi.real import PROC_NULL, REAL, as_int
 from mpinet.process.mpi.world import waiting
 from mpinet.process.mpi.world.accounts import Account, Accounts
 from mpinet.process.mpi.world.contexts import Contexts, Scope
@@ -336,11 +336,15 @@ class World:
         Exception
             ``ERR_RANK``, ``ERR_TAG``: there is no such rank or tag.
         """
+        others = scope.others
         if target == PROC_NULL:
             return None
-        receiver = scope.others.processor(target)
-        if tag & scope.tags != tag:
-            raise REAL.Exception(REAL.ERR_TAG)
+        try:
+            receiver = others.processor(target)
+            if tag & scope.tags != tag:
+                raise REAL.Exception(REAL.ERR_TAG)
+        except TypeError:
+            return self.send(scope, as_int(target), as_int(tag), data, synchronous)
         here = self.current
         account: Account = here.account  # type: ignore[assignment]
         matching = told = None
