@@ -24,8 +24,9 @@ BODY: Final = 3
 TOLD: Final = 4
 """The places of the body, and of who is told."""
 
-Sent = tuple[int, int, int, Message]
-"""A message that has been sent: sender, receiver, and the account that pays."""
+SENT: Final = 4
+"""What a message is among all that have been sent, one list, which is kinder to a processor's cache
+than lists in a list: sender, receiver, the number of the account that pays, and the message."""
 
 
 def envelope_of(message: Message) -> Envelope:

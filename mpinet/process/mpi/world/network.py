@@ -7,7 +7,6 @@ and to the receiver when the key (all packets of it) has come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.process.mpi.world.accounts import Arrivals
 from mpinet.process.mpi.world.contexts import Contexts
-from mpinet.process.mpi.world.message import BODY, Message, Sent
+from mpinet.process.mpi.world.message import BODY, SENT, Message
 from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
 
@@ -75,14 +74,14 @@ class Network:
         return self._router.live
 
     def advance(
-        self, setting_out: list[Sent], sent: int, under_way: int
+        self, setting_out: list[Any], sent: int, under_way: int
     ) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
 
         Parameters
         ----------
-        setting_out : list of Sent
-            Messages on this rank that set out in this step.
+        setting_out : list
+            Messages on this rank that set out in this step, as items of `SENT`.
         sent, under_way : int
             Messages on all ranks that set out in this step, and those with all others.
 
@@ -100,10 +99,10 @@ class Network:
         self.now += self._router.step()
         return self._received()
 
-    def _set_out(self, sent: list[Sent]) -> None:
+    def _set_out(self, sent: list[Any]) -> None:
         """Give the router what processors have sent, and the bodies to the receivers' ranks."""
-        machine, count = self._machine, len(sent)
-        *addresses, messages = zip(*sent, strict=True) if sent else ((), (), (), ())
+        machine, count = self._machine, len(sent) // SENT
+        *addresses, messages = (sent[place::SENT] for place in range(SENT))
         rows = np.array([np.fromiter(one, np.int64, count) for one in addresses])
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
@@ -128,7 +127,7 @@ class Network:
         total = machine.topology.size * most
         self._router.inject(sources, targets, sources * most + places, total, payload)
 
-    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: Sequence[Message]) -> None:
+    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
         machine = self._machine
         bodies = dict(zip(keys.tolist(), messages, strict=True))

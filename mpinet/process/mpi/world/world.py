@@ -23,7 +23,7 @@ from mpinet.process.mpi.world.ends import Ends
 from mpinet.process.mpi.world.events import Arrival, Completion, Event, Matching, Receive
 from mpinet.process.mpi.world.failure import script_line
 from mpinet.process.mpi.world.matching import Posted, Unexpected
-from mpinet.process.mpi.world.message import TOLD, Message, Sent
+from mpinet.process.mpi.world.message import SENT, TOLD, Message
 from mpinet.process.mpi.world.network import Network
 from mpinet.process.mpi.world.private import Privacy
 from mpinet.process.mpi.world.processor import Processor, Strand
@@ -100,7 +100,7 @@ class World:
         self._ready: list[Processor] = []
         self._turns: Iterator[Processor] = iter(())
         self._polling: list[Processor] = []
-        self._sent: list[Sent] = []
+        self._sent: list[Any] = []  # items of `SENT`
         self._strands: set[Strand] = set()
         self._running = len(self.processors) - self.processors.count(None)
         self._to_self = 0
@@ -151,9 +151,10 @@ class World:
                 self._give_turns([processor])
             ready, self._ready = self._ready, []
             self._give_turns(ready)
+        unsent = len(self._sent) // SENT
         sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
-            len(self._sent),
-            len(self._sent) + self.network.under_way,
+            unsent,
+            unsent + self.network.under_way,
             self._to_self,
             len(self._polling),
             len(self.trees.wanted),
@@ -359,7 +360,7 @@ class World:
             self._hand_to(here, message)
         else:
             account.sent += len(data)
-            self._sent.append((here.id, receiver, account.number, message))
+            self._sent.extend((here.id, receiver, account.number, message))
         return matching
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
@@ -501,4 +502,4 @@ class World:
             self.happened(self._synchronous.pop(key))
         else:
             telling = self._matched, processor.id, key, b"", None
-            self._sent.append((processor.id, sender, account, telling))
+            self._sent.extend((processor.id, sender, account, telling))
