@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.process.mpi.communicators.membership import Membership
-from mpinet.process.mpi.messages.requests import HAPPENED, Request
+from mpinet.process.mpi.messages.requests import Request
 from mpinet.process.mpi.real import REAL
 from mpinet.process.mpi.world.calls import call, running
+from mpinet.process.mpi.world.events import HAPPENED
 
 WHOLE = -1
 """In place of a context: attached for all communicators."""

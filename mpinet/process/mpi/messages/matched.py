@@ -12,11 +12,11 @@ from mpinet.process.mpi.constants import instance_of, serialized
 from mpinet.process.mpi.messages.buffers import Buffer
 from mpinet.process.mpi.messages.memory import put
 from mpinet.process.mpi.messages.objects import fetched
-from mpinet.process.mpi.messages.requests import HAPPENED, Request
+from mpinet.process.mpi.messages.requests import Request
 from mpinet.process.mpi.messages.statuses import fill
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.process.mpi.world.calls import call, running
-from mpinet.process.mpi.world.events import Arrival, Receive
+from mpinet.process.mpi.world.events import HAPPENED, Arrival, Receive
 from mpinet.process.mpi.world.message import Message as Body
 
 M = TypeVar("M", bound="Message")

@@ -10,11 +10,11 @@ from typing import Any
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.messages.attached import claim
 from mpinet.process.mpi.messages.buffers import Buffer
-from mpinet.process.mpi.messages.requests import HAPPENED, Prequest, Request, sent, wait_for
+from mpinet.process.mpi.messages.requests import Prequest, Request
 from mpinet.process.mpi.messages.statuses import fill, tell
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.process.mpi.world.calls import call, running
-from mpinet.process.mpi.world.events import Matching, Receive
+from mpinet.process.mpi.world.events import HAPPENED, Event, Receive
 from mpinet.process.mpi.world.message import BODY
 
 
@@ -33,7 +33,10 @@ class BufferMessages(Membership):
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
         world = running.world
-        wait_for(world.send(self._scope, dest, tag, _body(buf, dest), world.synchronous))
+        if world.synchronous:
+            self.Ssend(buf, dest, tag)
+        else:
+            world.send(self._scope, dest, tag, _body(buf, dest))
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -48,7 +51,8 @@ class BufferMessages(Membership):
     @call
     def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory, and wait until a receive has matched."""
-        wait_for(running.world.send(self._scope, dest, tag, _body(buf, dest), True))
+        world = running.world
+        world.wait(world.send_synchronously(self._scope, dest, tag, _body(buf, dest)))
 
     @call
     def Recv(
@@ -96,8 +100,7 @@ class BufferMessages(Membership):
     @call
     def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory."""
-        world = running.world
-        return sent(world.send(self._scope, dest, tag, _body(buf, dest), world.synchronous))
+        return Request.of(running.world.send_standard(self._scope, dest, tag, _body(buf, dest)))
 
     @call
     def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
@@ -112,7 +115,8 @@ class BufferMessages(Membership):
     @call
     def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory; complete when a receive has matched."""
-        return sent(running.world.send(self._scope, dest, tag, _body(buf, dest), True))
+        sending = running.world.send_synchronously(self._scope, dest, tag, _body(buf, dest))
+        return Request.of(sending)
 
     @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
@@ -181,7 +185,11 @@ class BufferMessages(Membership):
 
     def _begin_send(self, buffer: Buffer | None, dest: int, tag: int, synchronous: bool) -> Request:
         body = b"" if buffer is None else buffer.read()
-        return sent(running.world.send(self._scope, dest, tag, body, synchronous))
+        world = running.world
+        if synchronous:
+            return Request.of(world.send_synchronously(self._scope, dest, tag, body))
+        world.send(self._scope, dest, tag, body)
+        return Request.of(HAPPENED)
 
     def _begin_buffered(self, buffer: Buffer | None, dest: int, tag: int) -> Request:
         if buffer is not None:
@@ -206,12 +214,9 @@ class BufferMessages(Membership):
         recvtag: int,
     ) -> Request:
         """A send and a receive as one request; a synchronous send is awaited with the receive."""
-        world = running.world
-        matching = world.send(self._scope, dest, sendtag, body, world.synchronous)
+        sending = running.world.send_standard(self._scope, dest, sendtag, body)
         received = self._begin_receive(buffer, source, recvtag)
-        if matching is None:
-            return received
-        return _both(matching, received)
+        return received if sending is HAPPENED else _both(sending, received)
 
 
 def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
@@ -240,9 +245,9 @@ def _body(buf: Any, dest: int) -> bytes:
     return b"" if dest == PROC_NULL else Buffer(buf).read()
 
 
-def _both(matching: Matching, received: Request) -> Request:
+def _both(sending: Event, received: Request) -> Request:
     """The request that is complete when a send has been matched, and a receive is."""
-    events = matching, received._event or HAPPENED
+    events = sending, received._event or HAPPENED
 
     def wait() -> None:
         for event in events:

@@ -10,11 +10,11 @@ from typing import Any
 
 from mpinet.process.mpi.communicators.membership import Membership
 from mpinet.process.mpi.messages.attached import claim
-from mpinet.process.mpi.messages.requests import HAPPENED, Request, sent, wait_for
+from mpinet.process.mpi.messages.requests import Request
 from mpinet.process.mpi.messages.statuses import fill, tell
 from mpinet.process.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.process.mpi.world.calls import call, running
-from mpinet.process.mpi.world.events import Matching, Receive
+from mpinet.process.mpi.world.events import HAPPENED, Receive
 from mpinet.process.mpi.world.message import BODY, Message
 
 dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
@@ -29,7 +29,10 @@ class ObjectMessages(Membership):
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
         world = running.world
-        wait_for(world.send(self._scope, dest, tag, dumps(obj), world.synchronous))
+        if world.synchronous:
+            self.ssend(obj, dest, tag)
+        else:
+            world.send(self._scope, dest, tag, dumps(obj))
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -39,23 +42,24 @@ class ObjectMessages(Membership):
     @call
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait until a receive has matched."""
-        wait_for(running.world.send(self._scope, dest, tag, dumps(obj), True))
+        world = running.world
+        world.wait(world.send_synchronously(self._scope, dest, tag, dumps(obj)))
 
     @call
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object."""
-        world = running.world
-        return sent(world.send(self._scope, dest, tag, dumps(obj), world.synchronous))
+        return Request.of(running.world.send_standard(self._scope, dest, tag, dumps(obj)))
 
     @call
     def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object from the attached buffer."""
-        return sent(self._send_buffered(obj, dest, tag))
+        self._send_buffered(obj, dest, tag)
+        return Request.of(HAPPENED)
 
     @call
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object; complete when a receive has matched."""
-        return sent(running.world.send(self._scope, dest, tag, dumps(obj), True))
+        return Request.of(running.world.send_synchronously(self._scope, dest, tag, dumps(obj)))
 
     @call
     def recv(
@@ -90,18 +94,18 @@ class ObjectMessages(Membership):
     ) -> Any:
         """Send an object, and receive one."""
         world = running.world
-        matching = world.send(self._scope, dest, sendtag, dumps(sendobj), world.synchronous)
+        sending = world.send_standard(self._scope, dest, sendtag, dumps(sendobj))
         room = None if recvbuf is None else _room_given(recvbuf, source)
         message = None if source == PROC_NULL else world.receive(self._scope, source, recvtag)
         found = loaded(message, room, status)
-        wait_for(matching)
+        world.wait(sending)
         return found
 
-    def _send_buffered(self, obj: Any, dest: int, tag: int) -> Matching | None:
+    def _send_buffered(self, obj: Any, dest: int, tag: int) -> None:
         body = dumps(obj)
         if dest != PROC_NULL:
             claim(self._context, len(body))
-        return running.world.send(self._scope, dest, tag, body)
+        running.world.send(self._scope, dest, tag, body)
 
 
 def loaded(message: Message | None, room: int | None = None, status: Any = None) -> Any:

@@ -12,24 +12,12 @@ from mpinet.process.mpi.constants import Numbered, instance_of, serialized
 from mpinet.process.mpi.messages.statuses import blank
 from mpinet.process.mpi.real import REAL, UNDEFINED
 from mpinet.process.mpi.world.calls import call, running
-from mpinet.process.mpi.world.events import Event, Matching, Receive
+from mpinet.process.mpi.world.events import HAPPENED, Event, Receive
 
 R = TypeVar("R", bound="Request")
 
 Finish = Callable[[Any], Any]
 """Fills a status, if it gets one rather than None, and gives what the request gives."""
-
-
-class Happened(Event):
-    """What has happened already."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        self.done = True
-
-
-HAPPENED = Happened()
 
 
 class Request(Numbered):
@@ -408,17 +396,6 @@ class Prequest(Request):
 
 
 REQUEST_NULL = Request()
-
-
-def sent(matching: Matching | None) -> Request:
-    """The request of a send: complete at once, or when a receive has matched."""
-    return Request.of(HAPPENED if matching is None else matching)
-
-
-def wait_for(matching: Matching | None) -> None:
-    """Wait until a synchronous send has been matched; not at all for another one."""
-    if matching is not None:
-        running.world.wait(matching)
 
 
 def _finish_beside(event: Event, finish: Finish) -> None:

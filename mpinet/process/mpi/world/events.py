@@ -44,6 +44,18 @@ class Event:
         raise NotImplementedError
 
 
+class Happened(Event):
+    """What has happened already."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.done = True
+
+
+HAPPENED = Happened()
+
+
 class Receive(Event):
     """A receive.
 

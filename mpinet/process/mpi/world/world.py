@@ -20,10 +20,17 @@ from mpinet.process.mpi.world import waiting
 from mpinet.process.mpi.world.accounts import Account, Accounts
 from mpinet.process.mpi.world.contexts import Contexts, Scope
 from mpinet.process.mpi.world.ends import Ends
-from mpinet.process.mpi.world.events import Arrival, Completion, Event, Matching, Receive
+from mpinet.process.mpi.world.events import (
+    HAPPENED,
+    Arrival,
+    Completion,
+    Event,
+    Matching,
+    Receive,
+)
 from mpinet.process.mpi.world.failure import script_line
 from mpinet.process.mpi.world.matching import Posted, Unexpected
-from mpinet.process.mpi.world.message import SENT, TOLD, Message
+from mpinet.process.mpi.world.message import SENT, TOLD, Message, Told
 from mpinet.process.mpi.world.network import Network
 from mpinet.process.mpi.world.private import Privacy
 from mpinet.process.mpi.world.processor import Processor, Strand
@@ -310,8 +317,8 @@ class World:
     # ---- messages
 
     def send(
-        self, scope: Scope, target: int, tag: int, data: Any, synchronous: bool = False
-    ) -> Matching | None:
+        self, scope: Scope, target: int, tag: int, data: Any, told: Told | None = None
+    ) -> None:
         """Send a message from the running processor to another one, or to itself.
 
         Parameters
@@ -324,13 +331,8 @@ class World:
             The tag.
         data : bytes
             The body, or what says by its length how many bytes.
-        synchronous : bool
-            Whether the sender wants to know when a receive has matched.
-
-        Returns
-        -------
-        Matching or None
-            The receive's matching, if it is wanted.
+        told : Told, optional
+            Who is told of the matching receive.
 
         Raises
         ------
@@ -339,21 +341,16 @@ class World:
         """
         others = scope.others
         if target == PROC_NULL:
-            return None
+            return
         try:
             receiver = others.processor(target)
             if tag & scope.tags != tag:
                 raise REAL.Exception(REAL.ERR_TAG)
         except TypeError:
-            return self.send(scope, as_int(target), as_int(tag), data, synchronous)
+            self.send(scope, as_int(target), as_int(tag), data, told)
+            return
         here = self.current
         account: Account = here.account  # type: ignore[assignment]
-        matching = told = None
-        if synchronous:
-            matching = Matching(here, scope.context, target)
-            key = next(self._keys)
-            self._synchronous[key] = matching
-            told = here.id, key, account.number
         message = scope.context, scope.group.rank_of(here.id), tag, data, told
         if receiver == here.id:
             self._to_self += 1
@@ -361,7 +358,28 @@ class World:
         else:
             account.sent += len(data)
             self._sent.extend((here.id, receiver, account.number, message))
+
+    def send_synchronously(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
+        """Send a message as `send` does; what happens when a receive has matched."""
+        if target == PROC_NULL:
+            return HAPPENED
+        here = self.current
+        assert here.account is not None
+        key = next(self._keys)
+        matching = self._synchronous[key] = Matching(here, scope.context, as_int(target))
+        try:
+            self.send(scope, target, tag, data, (here.id, key, here.account.number))
+        except Exception:
+            del self._synchronous[key]
+            raise
         return matching
+
+    def send_standard(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
+        """Send a message in the run's standard mode; what completes the send."""
+        if self.synchronous:
+            return self.send_synchronously(scope, target, tag, data)
+        self.send(scope, target, tag, data)
+        return HAPPENED
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Wait for a message to the running processor.
