@@ -19,6 +19,7 @@ from mpinet.bench import (
     permutation,
     saturation,
     scaling,
+    scripts,
     starting,
     wayfinding,
 )
@@ -36,6 +37,7 @@ FAMILIES = (
     passes,
     distances,
     idle,
+    scripts,
     memory,
     starting,
     scaling,

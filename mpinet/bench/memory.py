@@ -6,6 +6,7 @@ difference. The baselines are the arrays that the workload cannot do without.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,7 @@ from mpinet.bench.benchmark import (
 )
 from mpinet.bench.footprint import PEAK
 from mpinet.bench.launcher import launch
+from mpinet.bench.threads import THREADS, bytes_a_thread
 from mpinet.networks import open as open_topology
 
 BARE_ARRAYS, START = "bare arrays", "the start alone"
@@ -34,6 +36,9 @@ BYTES_A_PROCESSOR, BYTES_A_MESSAGE = 4.0, 8.0
 
 BYTES_AN_ELEMENT = 8.0
 """What a pass or a broadcast keeps of every processor."""
+
+TALK = "'from mpi4py import MPI as m; c = m.COMM_WORLD; c.bcast(c.rank); c.allreduce(c.rank)'"
+"""What every processor does where a script is run, quoted."""
 
 GIB = 2.0**30
 
@@ -77,6 +82,19 @@ def a_message(setting: Setting, name: str) -> Contenders:
     return {MPINET: one, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
 
 
+def a_script(setting: Setting, sizes: tuple[str, str]) -> Contenders:
+    """Bytes that a processor more costs that runs a script, and those of a bare thread."""
+    few, many = (open_topology(name).size for name in sizes)
+
+    def peak(name: str) -> int:
+        return peak_of(1, shlex.split(f"exec --on {name} -c {TALK}"))
+
+    return {
+        MPINET: lambda: (peak(sizes[1]) - peak(sizes[0])) / (many - few),
+        THREADS: bytes_a_thread,
+    }
+
+
 @dataclass(frozen=True)
 class Whole:
     """What a command took on all its ranks, libraries and all."""
@@ -89,15 +107,16 @@ class Whole:
 def run_whole(ranks: int, words: str) -> Whole:
     """Run a command; once, for its memory and its time."""
     began = time.perf_counter()
-    peak = peak_of(ranks, words.split())
+    peak = peak_of(ranks, shlex.split(words))
     return Whole(peak, time.perf_counter() - began)
 
 
 def memory_of_whole(setting: Setting, words: str) -> Contenders:
     """GiB of a command on all its ranks."""
     command = words.split()
+    network = command[command.index("--on") + 1 if "--on" in command else 1]
     each = BYTES_A_PROCESSOR + BYTES_A_MESSAGE if command[0] == "route" else BYTES_AN_ELEMENT
-    arrays = open_topology(command[1]).size * each
+    arrays = open_topology(network).size * each
     return {
         MPINET: lambda: run_whole(setting.ranks, words).peak / GIB,
         BARE_ARRAYS: lambda: arrays / GIB,
@@ -119,6 +138,7 @@ def _slope(
     sizes: Mapping[str, Any],
     contenders: Callable[[Setting, Any], Contenders],
     most: float,
+    baseline: str = BARE_ARRAYS,
 ) -> Benchmark:
     return Benchmark(
         name,
@@ -126,7 +146,7 @@ def _slope(
         unit,
         sizes,
         contenders,
-        (Baseline(BARE_ARRAYS, at_most(most)),),
+        (Baseline(baseline, at_most(most)),),
         starts=True,
         most_rounds=3,
     )
@@ -185,6 +205,14 @@ LARGEST = {
     "route": Large("route hdn:2,super=-/-", "route hdn:2x3x5,super=-/- --no-loads"),
     "flood": Large("flood gmn:16380", "flood gmn:16777152"),
     "distances": Large("show hypercube:8 --distances", "show hypercube:16 --distances", seconds=30),
+    "script": Large(
+        f"exec --on hypercube:8 -c {TALK}", f"exec --on hypercube:16 -c {TALK}", seconds=10
+    ),
+    "program": Large(
+        "run mpinet.examples.flood:flood --on hypercube:8",
+        "run mpinet.examples.flood:flood --on hypercube:20",
+        seconds=60,
+    ),
 }
 """The largest workloads by name."""
 
@@ -215,6 +243,15 @@ BENCHMARKS = (
         {"small": "hypercube:16", "full": "hypercube:20"},
         a_message,
         32,
+    ),
+    _slope(
+        "memory-script",
+        "{0[0]} and {0[1]}, a script with a broadcast and an allreduce on both",
+        "B/processor",
+        {"small": ("hypercube:10", "hypercube:12"), "full": ("hypercube:14", "hypercube:15")},
+        a_script,
+        10240,
+        THREADS,
     ),
     *(
         benchmark

@@ -21,6 +21,7 @@ from mpinet.bench.objects import route_by_objects, route_by_simpy
 from mpinet.bench.passes import OwnSort, sort_with_numpy
 from mpinet.bench.permutation import headers_of, make_router, route_by_sorting, targets_of
 from mpinet.bench.rules import next_uniform, parity_first, set_out, shift_in_digits, wander
+from mpinet.bench.threads import run_bare
 from mpinet.networks.routing import path, stateless
 from mpinet.programs import ascend
 
@@ -54,6 +55,21 @@ def test_everybody_needs_the_hops_of_the_shortest_paths():
     router, run = make_router(CUBE, CUBE.routing(), seed=3)
     run()
     assert router.machine.messages == HAMMING
+
+
+def test_bare_threads_bring_every_object_to_its_receiver(capsys):
+    text = """
+right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+for k in range(3):
+    comm.send([comm.rank, k], dest=right)
+    comm.send({}, dest=right)
+heard = [comm.recv(source=left) for k in range(6)]
+assert heard == [thing for k in range(3) for thing in ([left, k], {})]
+assert comm.sendrecv(comm.rank, dest=left, source=right) == right
+print(comm.rank)
+"""
+    run_bare(compile(text, "text", "exec"), 5)
+    assert sorted(capsys.readouterr().out.split()) == list("01234")
 
 
 def test_simpy_needs_them_too_or_is_reported_missing():

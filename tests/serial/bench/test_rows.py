@@ -40,18 +40,22 @@ def test_a_benchmark_gives_figures_on_its_small_size(name):
 
 def test_bytes_are_the_slope_between_two_peaks(monkeypatch):
     def last_words(ranks, words):
+        if words[3] == "exec":
+            assert words[4] == "--on" and words[6] == "-c"
+            return f"peak bytes {10**8 + 20000 * open_topology(words[5]).size}\n"
         size, messages = open_topology(words[4]).size, int(words[6].removeprefix("random:"))
         peak = 10**8 + 16 * size + 24 * messages
         return f"messages  7\npeak bytes {peak}\n"
 
     monkeypatch.setattr(memory, "launch", last_words)
-    names = ["memory-processor", "memory-ports32", "memory-message"]
+    names = ["memory-processor", "memory-ports32", "memory-message", "memory-script"]
     rows = run_here(select(names), Setting("full", repeat=2), nobody)
     assert [row.name for row in rows] == names
     figures = [row.figure for row in rows]
-    assert figures == [16, 16, 24]
-    assert [row.reached for row in rows] == [True, True, True]
-    assert [row.baseline for row in rows] == [4, 4, 8]
+    assert figures == [16, 16, 24, 20000]
+    assert [row.reached for row in rows] == [True, True, True, False]
+    assert [row.baseline for row in rows[:3]] == [4, 4, 8]
+    assert 1000 < rows[3].baseline < 10000
 
 
 def test_the_largest_machines_run_once_and_need_the_memory_of_all_ranks(monkeypatch):
@@ -66,16 +70,16 @@ def test_the_largest_machines_run_once_and_need_the_memory_of_all_ranks(monkeypa
     rows = run_on([1, 2], select(["scale"]), Setting("full", repeat=5), nobody)
     memory.run_whole.cache_clear()
     sizes = [row for row in rows if row.unit == "GiB"]
-    assert [(row.figure, row.ranks, row.rounds) for row in sizes] == [(1, 1, 1)] * 6 + [
+    assert [(row.figure, row.ranks, row.rounds) for row in sizes] == [(1, 1, 1)] * 8 + [
         (1.5, 2, 1)
-    ] * 6
+    ] * 8
     assert [row.baseline for row in sizes[:2]] == [0.1875, 1.0]
     assert [row.reached for row in sizes if row.name.startswith("scale-w1")] == [True, False]
     assert "ascend hypercube:27 --operator sum" in commands
     seconds = {row.name: row for row in rows if row.unit == "s"}
-    assert len(seconds) == 12 and all(row.figure > 0 for row in seconds.values())
+    assert len(seconds) == 16 and all(row.figure > 0 for row in seconds.values())
     assert seconds["scale-distances-time"].goal == "figure <= 30"
-    assert sorted(Counter(commands).values()) == [2] * 7
+    assert sorted(Counter(commands).values()) == [2] * 9
 
 
 def test_the_machines_of_the_memory_rows_have_32_ports_where_that_is_promised():
@@ -187,7 +191,7 @@ def test_names_families_and_patterns_select():
     assert [one.name for one in select(["start-warm"])] == ["start-warm"]
     named = [one for one in BENCHMARKS.values() if one.name.startswith("scale-")]
     assert [one for one in BENCHMARKS.values() if one not in named] == select([])
-    assert select(["scale"]) == named and len(named) == 24
+    assert select(["scale"]) == named and len(named) == 32
     with pytest.raises(UsageError, match="did you mean idle-one"):
         select(["idl-one"])
 
