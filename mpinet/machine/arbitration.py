@@ -47,6 +47,7 @@ class Arbiter:
         self._one_receive = model.receive == 1
         self._shared = model.half_duplex or not machine.topology.links
         limited = self._one_send or self._one_receive
+        self._one_by_one = self._one_send and self._one_receive and not self._shared
         self._lowest = np.full(len(machine.nodes) if limited else 0, NONE)
 
     @classmethod
@@ -72,6 +73,8 @@ class Arbiter:
             Whether the message hops.
         """
         topology = self._machine.topology
+        if self._one_by_one and self._machine.transport.size == 1:
+            return self._paired_up(nodes, ports, priorities)
         channels = topology.channel(nodes, ports) if self._shared else ports
         if self._one_send:
             chosen = np.flatnonzero(self._best_of_each(nodes, priorities))
@@ -87,6 +90,14 @@ class Arbiter:
         granted[chosen] = True
         return granted
 
+    def _paired_up(self, nodes: Numbers, ports: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+        """The same where this rank hosts all processors, in one pass."""
+        topology = self._machine.topology
+        rules = topology.neighbor.native, topology.params
+        targets, granted = np.empty(len(nodes), np.int64), np.empty(len(nodes), bool)
+        pair_up(*rules, nodes, ports, priorities, self._lowest, targets, granted)
+        return granted
+
     def _best_on_channel(self, nominated: Numbers) -> NDArray[np.bool_]:
         """Which nominations, rows (node, channel, priority), are the best on their channel."""
         heard = heard_claims(self._machine, nominated)
@@ -98,8 +109,6 @@ class Arbiter:
     def _accepted(self, targets: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
         """Which messages their receivers accept: of all sent to a receiver the best one."""
         machine = self._machine
-        if machine.transport.size == 1:
-            return self._best_of_each(targets, priorities)
         leaving, counts = by_owner(machine, targets)
         staying = np.delete(np.arange(len(targets)), leaving)
         offers = np.stack([targets, priorities], axis=1)
@@ -127,6 +136,36 @@ def mark_best(slots, priorities, lowest, best):
         best[i] = priorities[i] == lowest[slots[i]]
     for i in range(slots.size):
         lowest[slots[i]] = NONE
+
+
+@kernel(
+    "void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "boolean[::1])"
+)
+def pair_up(neighbor_rule, wiring, nodes, ports, priorities, lowest, targets, granted):
+    """Let every processor send one message and receive one.
+
+    Of the messages that wait at a processor the best is nominated, of those nominated for a
+    processor the best is accepted. `lowest` has a place for every processor, and is all `NONE`.
+    """
+    neighbor = neighbor_rule.call
+    for i in range(nodes.size):
+        lowest[nodes[i]] = min(lowest[nodes[i]], priorities[i])
+    for i in range(nodes.size):
+        granted[i] = priorities[i] == lowest[nodes[i]]
+    for i in range(nodes.size):
+        lowest[nodes[i]] = NONE
+    for i in range(nodes.size):
+        if granted[i]:
+            targets[i] = neighbor(nodes[i], ports[i], wiring)
+            lowest[targets[i]] = min(lowest[targets[i]], priorities[i])
+    for i in range(nodes.size):
+        if granted[i]:
+            granted[i] = priorities[i] == lowest[targets[i]]
+        else:
+            targets[i] = nodes[i]
+    for i in range(nodes.size):
+        lowest[targets[i]] = NONE
 
 
 def _first_of_each(first: Numbers, second: Numbers) -> Numbers:
