@@ -85,12 +85,12 @@ class Ends:
         births = self._births[: self._injections]
         hop.book_ends(self.rows, births, self.latency, self._ledger)
         ended = self.rows[: self._ledger[hop.ENDED]]
-        if len(ended) == 0 or not (self._keep or self._ledger[hop.LOST] > lost):
-            return
-        is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE
-        self._lost.append(ended[is_lost])
-        if self._keep:
-            self._delivered.append(ended[~is_lost])
+        if self._ledger[hop.LOST] > lost:
+            is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE
+            self._lost.append(ended[is_lost])
+            ended = ended[~is_lost]
+        if self._keep and len(ended):
+            self._delivered.append(ended.copy())
             self._steps.append(int(self._ledger[hop.STEP]))
 
     @property
