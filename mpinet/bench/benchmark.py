@@ -161,6 +161,8 @@ class Benchmark:
         Rounds are at most so many where one takes long.
     named : bool
         Whether it runs only where it is asked for by name.
+    scripts : bool
+        Whether it runs mpi4py scripts, which takes an MPI library even on one rank.
     """
 
     name: str
@@ -173,6 +175,7 @@ class Benchmark:
     starts: bool = False
     most_rounds: int = 1000
     named: bool = False
+    scripts: bool = False
 
     def described(self, size: str) -> str:
         """The workload at a size."""

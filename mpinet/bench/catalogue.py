@@ -26,8 +26,9 @@ from mpinet.bench import (
 from mpinet.bench.benchmark import Benchmark, Setting
 from mpinet.bench.launcher import find_launcher, launch
 from mpinet.bench.measurement import Row, measure, without_figures
-from mpinet.errors import MpinetError, UsageError
+from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launched import launched_ranks
+from mpinet.machine.transport import mpi
 
 FAMILIES = (
     permutation,
@@ -106,6 +107,11 @@ def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
     """Why a benchmark cannot be measured on these ranks; '' if it can."""
     if benchmark.starts and launched_ranks() > 1:
         return "it starts processes itself: run it without a launcher"
+    if benchmark.scripts:
+        try:
+            mpi()
+        except TransportError as error:
+            return str(error)
     ranks = setting.ranks if benchmark.starts else setting.transport.size
     if not benchmark.runs_on(ranks):
         return "it runs on one rank" if ranks > 1 else "it runs on several ranks: --ranks 1,2"

@@ -139,6 +139,7 @@ def _slope(
     contenders: Callable[[Setting, Any], Contenders],
     most: float,
     baseline: str = BARE_ARRAYS,
+    scripts: bool = False,
 ) -> Benchmark:
     return Benchmark(
         name,
@@ -149,6 +150,7 @@ def _slope(
         (Baseline(baseline, at_most(most)),),
         starts=True,
         most_rounds=3,
+        scripts=scripts,
     )
 
 
@@ -167,6 +169,7 @@ def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
         starts=True,
         most_rounds=1,
         named=True,
+        scripts=large.full.startswith("exec "),
     )
     duration = replace(
         memory,
@@ -252,6 +255,7 @@ BENCHMARKS = (
         a_script,
         10240,
         THREADS,
+        scripts=True,
     ),
     *(
         benchmark

@@ -59,6 +59,7 @@ BENCHMARKS = tuple(
         {"small": (name, 2), "full": (name, 300)},
         messages_of_both,
         (Baseline(THREADS, Goal("figure", ">=", 300)),),
+        scripts=True,
     )
     for name, exchange in EXCHANGES.items()
 )

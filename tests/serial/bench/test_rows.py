@@ -12,7 +12,7 @@ from mpinet.bench import catalogue, footprint, launcher, memory, starting
 from mpinet.bench.benchmark import SEVERAL, Setting
 from mpinet.bench.catalogue import BENCHMARKS, run_here, run_on, select
 from mpinet.cli.session import Session
-from mpinet.errors import MpinetError, UsageError
+from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.networks import open as open_topology
 from mpinet.report.benchmarks import page
 
@@ -56,6 +56,19 @@ def test_bytes_are_the_slope_between_two_peaks(monkeypatch):
     assert [row.reached for row in rows] == [True, True, True, False]
     assert [row.baseline for row in rows[:3]] == [4, 4, 8]
     assert 1000 < rows[3].baseline < 10000
+
+
+def test_scripts_are_not_measured_without_an_mpi_library(monkeypatch):
+    def missing():
+        raise TransportError("There is none.")
+
+    monkeypatch.setattr(catalogue, "mpi", missing)
+    rows = run_here(select(["scripts", "idle-one"]), Setting("small", repeat=1), nobody)
+    assert [(row.name, row.absent) for row in rows] == [
+        ("idle-one", None),
+        ("scripts-ring", "There is none."),
+        ("scripts-shift", "There is none."),
+    ]
 
 
 def test_the_largest_machines_run_once_and_need_the_memory_of_all_ranks(monkeypatch):
