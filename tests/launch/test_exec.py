@@ -233,7 +233,7 @@ def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks):
 def test_what_cannot_be_run_gets_a_sentence_and_status_2(tmp_path, ranks, words, said):
     (tmp_path / "broken.py").write_text("print('never')\nif else\n")
     done = mpinet(tmp_path, ranks, *words)
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert len([line for line in done.stderr.splitlines() if said in line]) == 1
     assert "Traceback" not in done.stderr
 
