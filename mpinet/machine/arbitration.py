@@ -94,8 +94,8 @@ class Arbiter:
         """The same where this rank hosts all processors, in one pass."""
         topology = self._machine.topology
         rules = topology.neighbor.native, topology.params
-        targets, granted = np.empty(len(nodes), np.int64), np.empty(len(nodes), bool)
-        pair_up(*rules, nodes, ports, priorities, self._lowest, targets, granted)
+        granted = np.empty(len(nodes), bool)
+        pair_up(*rules, nodes, ports, priorities, self._lowest, granted)
         return granted
 
     def _best_on_channel(self, nominated: Numbers) -> NDArray[np.bool_]:
@@ -138,34 +138,22 @@ def mark_best(slots, priorities, lowest, best):
         lowest[slots[i]] = NONE
 
 
-@kernel(
-    "void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "boolean[::1])"
-)
-def pair_up(neighbor_rule, wiring, nodes, ports, priorities, lowest, targets, granted):
+@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1])")
+def pair_up(neighbor_rule, wiring, nodes, ports, priorities, lowest, granted):
     """Let every processor send one message and receive one.
 
     Of the messages that wait at a processor the best is nominated, of those nominated for a
     processor the best is accepted. `lowest` has a place for every processor, and is all `NONE`.
     """
     neighbor = neighbor_rule.call
-    for i in range(nodes.size):
-        lowest[nodes[i]] = min(lowest[nodes[i]], priorities[i])
-    for i in range(nodes.size):
-        granted[i] = priorities[i] == lowest[nodes[i]]
-    for i in range(nodes.size):
-        lowest[nodes[i]] = NONE
-    for i in range(nodes.size):
-        if granted[i]:
-            targets[i] = neighbor(nodes[i], ports[i], wiring)
-            lowest[targets[i]] = min(lowest[targets[i]], priorities[i])
-    for i in range(nodes.size):
-        if granted[i]:
-            granted[i] = priorities[i] == lowest[targets[i]]
-        else:
-            targets[i] = nodes[i]
-    for i in range(nodes.size):
-        lowest[targets[i]] = NONE
+    mark_best(nodes, priorities, lowest, granted)
+    nominated = np.flatnonzero(granted)
+    offers, targets = priorities[nominated], np.empty_like(nominated)
+    for i in range(nominated.size):
+        targets[i] = neighbor(nodes[nominated[i]], ports[nominated[i]], wiring)
+    accepted = np.empty(nominated.size, np.bool_)
+    mark_best(targets, offers, lowest, accepted)
+    granted[nominated] = accepted
 
 
 def _first_of_each(first: Numbers, second: Numbers) -> Numbers:
