@@ -149,11 +149,7 @@ def next_port(decide, node, header, params, dead, cut, neighbor, wiring):
 @inlined
 def leads(neighbor, node, port, wiring):
     """Whether a processor has such a port, and a link there."""
-    if port >= wiring[1]:
-        return False
-    if INLINED:
-        return wiring_inlined(node, port, wiring) >= 0
-    return neighbor(node, port, wiring) >= 0
+    return port < wiring[1] and neighbor(node, port, wiring) >= 0
 
 
 @inlined
