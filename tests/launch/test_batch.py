@@ -1,0 +1,126 @@
+"""The batch templates run what the README submits, in stand-ins for Slurm and PBS."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from launch.conftest import CHECKOUT
+
+README = (CHECKOUT / "README.md").read_text()
+JOB = 17
+LINES = ["sbatch launch/slurm.sbatch {}", "MPINET_ARGS='{}' qsub -v MPINET_ARGS launch/pbs.sh"]
+
+STAND_INS = {
+    # A batch system runs a copy of the template, elsewhere and with little of an environment.
+    "sbatch": """
+template=$1; shift
+cp "$template" "$SPOOL/job"; here=$PWD; cd "$SPOOL"
+export SLURM_JOB_ID=17 SLURM_SUBMIT_DIR="$here"
+exec bash "$SPOOL/job" "$@"
+""",
+    "srun": """
+echo "$1" >"$SPOOL/kind"; shift
+export SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0
+exec "$@"
+""",
+    "qsub": """
+[ "$1 $2" = "-v MPINET_ARGS" ] || exit 3
+cp "$3" "$SPOOL/job"; here=$PWD; cd "$SPOOL"
+printf 'localhost\\nlocalhost\\n' >"$SPOOL/nodes"
+export PBS_JOBID=17.server PBS_O_WORKDIR="$here" PBS_NODEFILE="$SPOOL/nodes"
+exec bash "$SPOOL/job"
+""",
+}
+
+Submit = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def submit(tmp_path: Path) -> Submit:
+    """``submit(line)``: run a line of shell in a checkout, beside stand-ins for batch systems."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "spool").mkdir()
+    for name, lines in STAND_INS.items():
+        file = tmp_path / "bin" / name
+        file.write_text(f"#!/usr/bin/env bash\nset -eu\n{lines}")
+        file.chmod(0o755)
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    for name in ("launch", ".venv"):
+        (checkout / name).symlink_to(CHECKOUT / name)
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {
+            "PATH": f"{tmp_path}/bin:{os.environ['PATH']}",
+            "SPOOL": f"{tmp_path}/spool",
+        }
+        return subprocess.run(
+            line,
+            shell=True,
+            cwd=checkout,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    return run
+
+
+def readme_line(word: str) -> str:
+    """The README's line that submits a job by this command."""
+    (line,) = re.findall(rf"^(?:\w+=\S.*)?\b{word} .*launch/.*$", README, re.MULTILINE)
+    return line.partition("  #")[0]
+
+
+@pytest.mark.parametrize(("word", "ranks"), [("sbatch", 1), ("qsub", 2)])
+def test_the_readmes_line_runs_its_command(
+    submit: Submit, tmp_path: Path, word: str, ranks: int
+) -> None:
+    done = submit(readme_line(word))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith(f"result in mpinet-{JOB}.json\n")
+    document = json.loads((tmp_path / "checkout" / f"mpinet-{JOB}.json").read_text())
+    typed = [word for word in document["command"] if word not in ("--out", f"mpinet-{JOB}.json")]
+    assert " ".join(typed[1:]) in readme_line(word)
+    assert document["ranks"] == ranks
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_script_keeps_its_arguments(submit: Submit, tmp_path: Path, line: str) -> None:
+    checkout = tmp_path / "checkout"
+    (checkout / "told.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    done = submit(line.format("exec --on lens:2,2,2 told.py a,b --json"))
+    assert done.returncode == 0, done.stderr
+    assert "['a,b', '--json']" in done.stdout
+    assert (checkout / f"mpinet-{JOB}.json").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["sbatch launch/slurm.sbatch", "qsub -v MPINET_ARGS launch/pbs.sh"]
+)
+def test_a_template_without_a_command_says_how_it_is_used(submit: Submit, line: str) -> None:
+    done = submit(line)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: ") and line.split()[-1] in done.stderr
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_job_that_fails_has_its_commands_status(
+    submit: Submit, tmp_path: Path, line: str
+) -> None:
+    done = submit(line.format("broadcast tors:4"))
+    assert done.returncode == 2
+    assert "did you mean torus" in done.stderr
+    assert not (tmp_path / "checkout" / f"mpinet-{JOB}.json").exists()
+
+
+def test_slurm_starts_ranks_as_the_library_wants_it(submit: Submit, tmp_path: Path) -> None:
+    for setting, kind in (("", "pmix"), ("MPI_KIND=pmi2 ", "pmi2")):
+        assert submit(f"{setting}sbatch launch/slurm.sbatch show ring:4").returncode == 0
+        assert (tmp_path / "spool/kind").read_text() == f"--mpi={kind}\n"
