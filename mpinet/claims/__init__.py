@@ -1,6 +1,6 @@
 """The ledger's machinery: what a claim is, and how claims are judged by measurements.
 
-The papers' claims lie in their rooms, ``networks/<paper>/claims/``; a user's in a file of theirs.
+The papers' claims lie in their rooms, ``papers/<paper>/``; a user's in a file of theirs.
 """
 
 from mpinet.claims.grid import Grid, once, over, points

@@ -57,15 +57,13 @@ class Paper:
 
 def paper(room: str) -> Paper:
     """A paper of the ledger."""
-    found: Paper = import_module(f"mpinet.networks.{room}.claims").PAPER
+    found: Paper = import_module(f"mpinet.papers.{room}").PAPER
     return found
 
 
 def claims_of(room: str) -> list[Claim]:
     """A paper's claims, in its order."""
-    modules = (
-        import_module(f"mpinet.networks.{room}.claims.{name}") for name in paper(room).modules
-    )
+    modules = (import_module(f"mpinet.papers.{room}.{name}") for name in paper(room).modules)
     return _distinct(replace(claim, paper=room) for module in modules for claim in _in(module))
 
 

@@ -110,8 +110,8 @@ class BlockShift(Topology):
     def ascend_schedules(self) -> dict[str, str]:
         """Section after section, then home or not (section 4)."""
         return {
-            "sections": "mpinet.networks.gbsn.ascend:Sections",
-            "unaligned": "mpinet.networks.gbsn.ascend:Unaligned",
+            "sections": "mpinet.programs.schedules.gbsn:Sections",
+            "unaligned": "mpinet.programs.schedules.gbsn:Unaligned",
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:

@@ -100,7 +100,7 @@ class MultipleLoops(Topology):
     @property
     def ascend_schedules(self) -> dict[str, str]:
         """For N = 2^q, section 6 of the paper: lines, then a pipeline (7.4)."""
-        return {"loops": "mpinet.networks.gmn.ascend:Loops"}
+        return {"loops": "mpinet.programs.schedules.gmn:Loops"}
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

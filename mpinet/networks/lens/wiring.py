@@ -265,7 +265,7 @@ class Lens(LensNetwork):
         """Where p = q and digits are bits, there and back over the rows (section 7)."""
         if not self.digit_bits:
             return {}
-        module = "mpinet.networks.lens.ascend_uncompleted"
+        module = "mpinet.programs.schedules.lens_uncompleted"
         return {"rows": f"{module}:ThereAndBack", "mirrored": f"{module}:MirroredThereAndBack"}
 
 
@@ -295,7 +295,7 @@ class CompletedLens(LensNetwork):
         """
         if not self.digit_bits:
             return {}
-        module, full = "mpinet.networks.lens.ascend", "mpinet.networks.lens.ascend_full"
+        module, full = "mpinet.programs.schedules.lens", "mpinet.programs.schedules.lens_full"
         everywhere = {"full": f"{full}:Full", "full-mirrored": f"{full}:MirroredFull"}
         return {
             **(everywhere if self.level & (self.level - 1) == 0 else {}),

@@ -6,12 +6,12 @@ from mpi.programs.passes import KINDS, PORTS, Tangle, machine_for, mixed_program
 
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.transport import world
-from mpinet.networks.lens.ascend import Instances, Rows
-from mpinet.networks.lens.ascend_full import Full
-from mpinet.networks.lens.ascend_uncompleted import ThereAndBack
 from mpinet.programs import ascend
 from mpinet.programs.operators import Pass
 from mpinet.programs.schedules import find_schedule
+from mpinet.programs.schedules.lens import Instances, Rows
+from mpinet.programs.schedules.lens_full import Full
+from mpinet.programs.schedules.lens_uncompleted import ThereAndBack
 
 FULL = ["clens:3,2", "clens:3,4", "clens:3,8", "clens:5,2", "clens:9,2"]
 COMPLETED = ["clens:3,2", "clens:5,3", "clens:9,2"]

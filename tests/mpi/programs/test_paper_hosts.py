@@ -15,10 +15,10 @@ from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import world
-from mpinet.networks.gbsn.ascend import Sections
-from mpinet.networks.lens.ascend import Rows
 from mpinet.programs import ascend
 from mpinet.programs.broadcast import broadcast
+from mpinet.programs.schedules.gbsn import Sections
+from mpinet.programs.schedules.lens import Rows
 from mpinet.programs.schedules.moves import Sends, joined
 
 NETWORKS = [

@@ -5,7 +5,7 @@ import pytest
 
 from mpinet import open as open_topology
 from mpinet.machine import Machine
-from mpinet.networks.gmn.ascend import Loops, bit_order, link_types
+from mpinet.programs.schedules.gmn import Loops, bit_order, link_types
 
 PAPERS = {32: 4, 256: 8, 8192: 16}
 OURS = {16: 4, 128: 8, 4096: 16}

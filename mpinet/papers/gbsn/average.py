@@ -1,0 +1,217 @@
+"""Average distance (section III.C, formulas (1) to (4) as reconstructed in the specification).
+
+Means are over all ordered pairs, a node and itself included, as in the formulas.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from mpinet.claims import Grid, claim, over
+from mpinet.papers.gbsn.grids import (
+    SEVERAL,
+    SHIFTED,
+    WHOLE_SECTIONS,
+    blocks,
+    ceil_lg,
+    words,
+)
+from mpinet.papers.gbsn.measured import distances, mean, route_lengths
+
+CLOSE = 0.05
+"""The relative difference that makes a formula an approximation (the specification's)."""
+
+
+def crossings(b: int, n: int) -> Fraction:
+    """The bracket that (1) to (4) share: n/b - (1/2^b) / (1 - 1/2^b)."""
+    part = Fraction(1, 2**b)
+    return Fraction(n, b) - part / (1 - part)
+
+
+def correction(b: int, n: int) -> Fraction:
+    """What (1) to (4) take off: 2 (1 - 1/2^b) / 2^(n-b)."""
+    return 2 * (1 - Fraction(1, 2**b)) / 2 ** (n - b)
+
+
+def formula_1(a: int, b: int, n: int) -> Fraction:
+    """The average distance of BSN(a,b), as printed."""
+    return (2 + Fraction(b, a)) * crossings(b, n) - correction(b, n)
+
+
+def formula_2(slowdown: int, b: int, n: int) -> Fraction:
+    """The best case with the routing's slowdown factor, as printed."""
+    return slowdown * 3 * crossings(b, n) - correction(b, n)
+
+
+def formula_3(b: int, n: int) -> Fraction:
+    """The lower bound on the average distance of the GBSN, as printed."""
+    return 3 * crossings(b, n) - correction(b, n)
+
+
+def formula_4(alpha: int, b: int, n: int) -> Fraction:
+    """The upper bound on it, as printed; alpha is the least ceil(lg m_i)."""
+    return alpha * (2 + b) * crossings(b, n) - correction(b, n)
+
+
+def average_of_bsn(topology: str) -> float:
+    """Formula (1)."""
+    return float(formula_1(*words(topology)))
+
+
+@claim(
+    "GBSN-E1-graph",
+    place="III.C, (1)",
+    statement="formula (1) gives the mean distance in BSN(a,b), within 5%",
+    relation="~",
+    claimed=average_of_bsn,
+    tolerance=CLOSE,
+    grid=SHIFTED,
+)
+def mean_distance_of_bsn(topology: str) -> float:
+    """Flood from all nodes."""
+    return mean(distances(topology))
+
+
+@claim(
+    "GBSN-E1-twsr",
+    place="III.C, (1)",
+    statement="formula (1) gives the mean number of hops of two-way shift routing, within 5%",
+    relation="~",
+    claimed=average_of_bsn,
+    tolerance=CLOSE,
+    grid=SHIFTED,
+)
+def mean_hops_by_twsr(topology: str) -> float:
+    """Walk all routes."""
+    return mean(route_lengths(topology, "twsr"))
+
+
+def mean_of_lockstep(topology: str) -> str:
+    """Formula (1) and the term that it drops, as an exact fraction."""
+    a, b, n = words(topology)
+    return str(formula_1(a, b, n) + (2 + Fraction(b, a)) / (2**n * (2**b - 1)))
+
+
+@claim(
+    "GBSN-E1-lockstep",
+    place="III.C, (1)",
+    statement="(2 + b/a)/(2^n (2^b - 1)) more than formula (1) is the mean over all destinations "
+    "of lock-step TWSR: b/a for the lowest section alone, else (2 + b/a)(h + 1) up to section h",
+    claimed=mean_of_lockstep,
+    grid=WHOLE_SECTIONS,
+)
+def mean_lockstep(topology: str) -> str:
+    """Count the steps to every destination of node 0, exactly."""
+    a, b, n = words(topology)
+    steps = 0
+    for difference in range(1, 2**n):
+        highest = max(t for t in range(n // b) if difference >> t * b & (2**b - 1))
+        steps += (2 * a + b) * (highest + 1) if highest else b
+    return str(Fraction(steps, a * 2**n))
+
+
+@claim(
+    "GBSN-E1-upper",
+    place="III.C, (1)",
+    statement="the mean distance in BSN(a,b) is at most formula (1)",
+    relation="<=",
+    claimed=average_of_bsn,
+    grid=SHIFTED,
+)
+def mean_distance_below(topology: str) -> float:
+    """Flood from all nodes."""
+    return mean(distances(topology))
+
+
+@claim(
+    "GBSN-E1-twsr-upper",
+    place="III.C, (1)",
+    statement="the mean number of hops of two-way shift routing is at most formula (1), for b | n",
+    relation="<=",
+    claimed=average_of_bsn,
+    grid=WHOLE_SECTIONS,
+)
+def mean_hops_below(topology: str) -> float:
+    """Walk all routes."""
+    return mean(route_lengths(topology, "twsr"))
+
+
+def sections() -> Grid:
+    """All b <= n <= 16."""
+    return over("b <= n <= 16", n=range(1, 17), b=lambda n: range(1, n + 1))
+
+
+@claim(
+    "GBSN-E2-identity",
+    place="III.C, (2)",
+    statement="formula (2) with slowdown 1 is formula (3)",
+    claimed=lambda n, b: str(formula_3(b, n)),
+    grid=sections(),
+)
+def best_case(n: int, b: int) -> str:
+    """Formula (2), as an exact fraction: nothing is to be measured here."""
+    return str(formula_2(1, b, n))
+
+
+def lower_bound(topology: str) -> float:
+    """Formula (3)."""
+    of = blocks(topology)
+    return float(formula_3(of.b, of.bits))
+
+
+def upper_bound(topology: str) -> float:
+    """Formula (4)."""
+    of = blocks(topology)
+    return float(formula_4(min(map(ceil_lg, of.m)), of.b, of.bits))
+
+
+@claim(
+    "GBSN-E3-lower-graph",
+    place="III.C, (3)",
+    statement="the mean distance in a GBSN is at least formula (3)",
+    relation=">=",
+    claimed=lower_bound,
+    grid=SEVERAL,
+)
+def mean_distance_above_3(topology: str) -> float:
+    """Flood from all nodes."""
+    return mean(distances(topology))
+
+
+@claim(
+    "GBSN-E3-lower-route",
+    place="III.C, (3)",
+    statement="the mean route of the GBSN routing is at least as long as formula (3)",
+    relation=">=",
+    claimed=lower_bound,
+    grid=SEVERAL,
+)
+def mean_hops_above_3(topology: str) -> float:
+    """Walk all routes."""
+    return mean(route_lengths(topology, "gbsn"))
+
+
+@claim(
+    "GBSN-E4-upper-graph",
+    place="III.C, (4)",
+    statement="the mean distance in a GBSN is at most formula (4)",
+    relation="<=",
+    claimed=upper_bound,
+    grid=SEVERAL,
+)
+def mean_distance_below_4(topology: str) -> float:
+    """Flood from all nodes."""
+    return mean(distances(topology))
+
+
+@claim(
+    "GBSN-E4-upper-route",
+    place="III.C, (4)",
+    statement="the mean route of the GBSN routing is at most as long as formula (4)",
+    relation="<=",
+    claimed=upper_bound,
+    grid=SEVERAL,
+)
+def mean_hops_below_4(topology: str) -> float:
+    """Walk all routes."""
+    return mean(route_lengths(topology, "gbsn"))

@@ -1,0 +1,97 @@
+"""Collectives (III.C names them; procedures and counts: specification, 4), and the block tree."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+
+from mpinet.claims import Measured, claim
+from mpinet.machine import Machine
+from mpinet.papers.gbsn.grids import F, blocks, regular, words
+from mpinet.papers.gbsn.measured import network, ports
+from mpinet.programs import ascend
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.circulate import circulate
+from mpinet.programs.operators.operator import KINDS
+
+WRONG = -1
+"""Stands for the steps of a collective that has a wrong result."""
+
+
+def stated_steps(topology: str) -> dict[str, int]:
+    """The step counts of the specification's section 4."""
+    a, b, n = words(topology)
+    p, rho = -(-n // b), n // gcd(n, b)
+    realign = min(p - 1, rho - (p - 1)) if p > 1 else 0
+    steps = {
+        "ascend": n + p - 1 + realign,
+        "descend": n + p - 1 + realign,
+        "minimum": n + p - 1,
+        "broadcast, one-port": n + p - 1,
+        "broadcast, all-port": -(-n // a) + p - 1,
+    }
+    for q in range(1, n + 1):
+        turns = [2 ** (q - z) * min(z // b, rho - z // b) for z in range(b, q)]
+        steps[f"circulation in 2^{q}"] = 2**q - 1 + sum(turns)
+    return steps
+
+
+@claim(
+    "GBSN-X-collectives",
+    place="specification",
+    statement="ASCEND, DESCEND, the minimum, broadcasts from every root and data circulation in "
+    "every subcube of BSN(a,b) take the specification's steps",
+    claimed=stated_steps,
+    grid=regular("a | b <= n <= 7", 7).quick(lambda topology: words(topology).n <= 6),
+    cost=lambda topology: 2.0 ** words(topology).n / 4,
+)
+def steps_of_collectives(topology: str) -> dict[str, int]:
+    """Run them; the machine counts."""
+    n = words(topology).n
+    steps = {kind: of_pass(topology, "sum", kind, "sections") for kind in KINDS}
+    steps["minimum"] = of_pass(topology, "min", KINDS[0], "unaligned")
+    steps["broadcast, one-port"] = of_broadcasts(topology, "sections", "one")
+    steps["broadcast, all-port"] = of_broadcasts(topology, "subsections", "all")
+    for q in range(1, n + 1):
+        found = circulate(Machine(network(topology), "one"), q, "unaligned")
+        steps[f"circulation in 2^{q}"] = found.steps if found.correct else WRONG
+    return steps
+
+
+def of_pass(topology: str, operator: str, kind: str, algorithm: str) -> int:
+    """Steps of a pass with one port."""
+    found = ascend.run(Machine(network(topology), "one"), operator, kind, algorithm=algorithm)
+    return found.steps if found.correct else WRONG
+
+
+def of_broadcasts(topology: str, algorithm: str, model: str) -> int:
+    """Steps of the slowest broadcast, over all roots."""
+    opened = network(topology)
+    found = [broadcast(Machine(opened, model), root, algorithm) for root in range(opened.size)]
+    informs_all = all(one.informed == opened.size for one in found)
+    return max(one.steps for one in found) if informs_all else WRONG
+
+
+@claim(
+    "GBSN-X-tree-depth",
+    place="specification",
+    statement="along the links on RIGHT of the blocks' first nodes every block comes down to block "
+    "0 in at most ceil(lg k) links",
+    relation="<=",
+    claimed=lambda topology: blocks(topology).block_bits,
+    grid=F,
+)
+def depth_of_block_tree(topology: str) -> Measured:
+    """Follow the links; k links where a block does not come down."""
+    of = blocks(topology)
+    count = len(of.m)
+    block_of = np.repeat(np.arange(count), of.m)
+    behind = ports(topology).shift[np.cumsum([0, *of.m[:-1]]), 1]
+    below = np.where(behind >= 0, block_of[behind], np.arange(count))
+    depth = [0]
+    for block in range(1, count):
+        down = int(below[block])
+        depth.append(depth[down] + 1 if down < block else count)
+    deepest = max(range(count), key=lambda block: depth[block])
+    return Measured(depth[deepest], {"block": deepest})

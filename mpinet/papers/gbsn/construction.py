@@ -1,0 +1,183 @@
+"""The construction of the GBSN (section II), and whether what it leaves is connected (III)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.claims import Grid, Measured, claim, points
+from mpinet.papers.gbsn.definition import is_needy
+from mpinet.papers.gbsn.grids import (
+    SEVERAL,
+    Blocks,
+    F,
+    blocks,
+    bsn,
+    ceil_lg,
+    divisors,
+    every,
+    few,
+    literal,
+    name,
+)
+from mpinet.papers.gbsn.measured import (
+    addresses,
+    compare,
+    least,
+    links,
+    most,
+    partial_links,
+    ports,
+    reached,
+    shift_links,
+)
+
+
+@claim(
+    "GBSN-S2-any-size",
+    place="II, III.A",
+    statement="every valid vector of block sizes gives a connected graph (with the completion)",
+    relation="all",
+    grid=F,
+)
+def any_size_is_connected(topology: str) -> Measured | bool:
+    """Flood from node 0."""
+    return reached(topology)
+
+
+@claim(
+    "GBSN-S2-literal-connected",
+    place="III.B",
+    statement="the paper's construction, taken word for word, is connected, so that the diameter "
+    "is bounded",
+    relation="all",
+    grid=F,
+)
+def literal_is_connected(topology: str) -> Measured | bool:
+    """Flood the literal graph from node 0."""
+    return reached(literal(topology))
+
+
+@claim(
+    "GBSN-S2-max-two-shift",
+    place="II, step 4",
+    statement="a node has at most two shift links",
+    relation="<=",
+    claimed=2,
+    grid=F,
+)
+def shift_links_at_most(topology: str) -> Measured:
+    """Count the links on the shift ports of both ends."""
+    return most(shift_links(topology))
+
+
+@claim(
+    "GBSN-S2-step4-vacuous",
+    place="II, step 4",
+    statement="already before step 4, in the literal graph, a node has at most two shift links",
+    relation="<=",
+    claimed=2,
+    grid=F,
+)
+def shift_links_before_step_4(topology: str) -> Measured:
+    """Count the links that all nodes make."""
+    return most(shift_links(literal(topology)))
+
+
+@claim(
+    "GBSN-S2-two-partial-links",
+    place="II, step 2",
+    statement="each node has at least two partial links",
+    relation=">=",
+    claimed=2,
+    grid=F,
+)
+def partial_links_at_least(topology: str) -> Measured:
+    """Count the links on the partial ports."""
+    return least(partial_links(topology))
+
+
+@claim(
+    "GBSN-S2-complementary-literal",
+    place="II, step 3",
+    statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a shift "
+    "link each, in the literal graph",
+    relation="all",
+    grid=SEVERAL,
+)
+def complementary_in_literal(topology: str) -> Measured | bool:
+    """Look at both halves of every block."""
+    return complementary(literal(topology))
+
+
+@claim(
+    "GBSN-S2-complementary-canonical",
+    place="II, step 3",
+    statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a shift "
+    "link each, with the completion",
+    relation="all",
+    grid=SEVERAL,
+)
+def complementary_with_completion(topology: str) -> Measured | bool:
+    """Look at both halves of every block."""
+    return complementary(topology)
+
+
+def complementary(topology: str) -> Measured | bool:
+    """Whether both halves of every block, by the rightmost bit, have a node with a shift link."""
+    of, words = blocks(topology), np.array(addresses(topology))
+    shifting = words[(ports(topology).shift >= 0).any(axis=1)]
+    found = set(zip((shifting >> of.place_bits).tolist(), (shifting & 1).tolist(), strict=True))
+    for block in range(len(of.m)):
+        for bit in range(2):
+            if (block, bit) not in found:
+                return Measured(False, {"block": block, "rightmost bit": bit})
+    return True
+
+
+def cut_out() -> Grid:
+    """Block vectors of F with n <= 8, shift amount w, a_i = min(a, w_i) for each divisor a of w."""
+    vectors = dict.fromkeys(blocks(topology).m for topology in every())
+    listed = [
+        {"topology": name(w, m, tuple(min(a, ceil_lg(size)) for size in m)), "a": a}
+        for m in vectors
+        for w in [ceil_lg(max(m))]
+        if ceil_lg(len(m)) + w <= 8
+        for a in divisors(w)
+    ]
+    text = "block vectors of F with n <= 8, b = w, a | w"
+    return points(text, listed)
+
+
+@claim(
+    "GBSN-S2-subgraph-of-bsn",
+    place="I, II",
+    statement="the literal GBSN(min(a,w_i)|w|m) is what the valid addresses leave of BSN(a,w) on "
+    "n bits, for a | w",
+    relation="all",
+    grid=cut_out(),
+)
+def part_of_bsn(topology: str, a: int) -> Measured | bool:
+    """Compare the links, by words, with those of the BSN between valid words."""
+    of, words = blocks(topology), addresses(literal(topology))
+    there = set(words)
+    regular = links(bsn(a, of.place_bits, of.bits))
+    expected = {(u, v) for u, v in regular if u in there and v in there}
+    return compare({(words[u], words[v]) for u, v in links(literal(topology))}, expected)
+
+
+def has_needy_blocks(of: Blocks) -> bool:
+    """Whether the completion adds a link."""
+    return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
+
+
+@claim(
+    "GBSN-S2-completion-silent",
+    place="completion",
+    statement="where every block's first node has a right shift of its own the completion changes "
+    "nothing",
+    relation="all",
+    grid=few(lambda of: not has_needy_blocks(of), " (N <= 10, and drawn), no block needy"),
+)
+def completion_is_silent(topology: str) -> Measured | bool:
+    """Compare the links with those of the literal graph."""
+    return compare(links(topology), set(links(literal(topology))))

@@ -1,0 +1,189 @@
+"""Network diameter (section III.B, Proposition 3.1)."""
+
+from __future__ import annotations
+
+from math import log2
+
+from mpinet import measure
+from mpinet.claims import Measured, OutOfReach, claim, over, points
+from mpinet.papers.gbsn import measured
+from mpinet.papers.gbsn.grids import (
+    UP_TO_8,
+    Blocks,
+    blocks,
+    bsn,
+    few,
+    powers,
+    regular,
+    words,
+)
+
+LARGEST_BITS = 16
+"""Most bits n of a BSN that is flooded from all of its 2^n nodes."""
+
+
+def has_distinct_blocks(of: Blocks) -> bool:
+    """Whether there are sections to sum over, and as many different blocks."""
+    return len(of.m) > 1 and 2 <= of.sections <= len(of.m) + 1
+
+
+PROPOSITION_3_1 = few(has_distinct_blocks, " (N <= 10, and drawn), k >= 2, 2 <= ceil(n/b) <= k + 1")
+"""The networks for which the sums of Proposition 3.1 are defined."""
+
+
+def lower_sum(topology: str) -> float:
+    """The largest sum of b / lg m'_i over ceil(n/b) - 1 different blocks: the smallest ones."""
+    of = blocks(topology)
+    return sum(of.b / log2(size) for size in sorted(of.m)[: of.sections - 1])
+
+
+def upper_sum(topology: str) -> int:
+    """The sum of b over ceil(n/b) - 1 blocks."""
+    of = blocks(topology)
+    return of.b * (of.sections - 1)
+
+
+@claim(
+    "GBSN-P31-lower-product",
+    place="Prop. 3.1",
+    statement="the diameter is at least ceil(n/b) times the sum of b/lg m' (product reading)",
+    relation=">=",
+    claimed=lambda topology: lower_sum(topology) * blocks(topology).sections,
+    grid=PROPOSITION_3_1,
+)
+def diameter_above_product(topology: str) -> Measured:
+    """Flood from all nodes."""
+    return measured.diameter(topology)
+
+
+@claim(
+    "GBSN-P31-upper-product",
+    place="Prop. 3.1",
+    statement="the diameter is at most ceil(n/b) times the sum of b (product reading)",
+    relation="<=",
+    claimed=lambda topology: upper_sum(topology) * blocks(topology).sections,
+    grid=PROPOSITION_3_1,
+)
+def diameter_below_product(topology: str) -> Measured:
+    """Flood from all nodes."""
+    return measured.diameter(topology)
+
+
+@claim(
+    "GBSN-P31-lower-sum",
+    place="Prop. 3.1",
+    statement="the diameter is at least ceil(n/b) plus the sum of b/lg m' (sum reading)",
+    relation=">=",
+    claimed=lambda topology: lower_sum(topology) + blocks(topology).sections,
+    grid=PROPOSITION_3_1,
+)
+def diameter_above_sum(topology: str) -> Measured:
+    """Flood from all nodes."""
+    return measured.diameter(topology)
+
+
+@claim(
+    "GBSN-P31-upper-sum",
+    place="Prop. 3.1",
+    statement="the diameter is at most ceil(n/b) plus the sum of b (sum reading)",
+    relation="<=",
+    claimed=lambda topology: upper_sum(topology) + blocks(topology).sections,
+    grid=PROPOSITION_3_1,
+)
+def diameter_below_sum(topology: str) -> Measured:
+    """Flood from all nodes."""
+    return measured.diameter(topology)
+
+
+def between_the_sums(topology: str) -> tuple[int, ...]:
+    """The diameters that the sum reading allows BSN(b,b), b | n, whose blocks have lg m' = b."""
+    _, b, n = words(topology)
+    sections = n // b
+    return tuple(range(sections - 1 + sections, b * (sections - 1) + sections + 1))
+
+
+@claim(
+    "GBSN-P31-sum-bsnbb",
+    place="Prop. 3.1",
+    statement="the diameter of BSN(b,b), b | n, lies between the bounds in the sum reading",
+    relation="in",
+    claimed=between_the_sums,
+    grid=regular("b <= 3, b | n <= 9", 9, lambda of: of.a == of.b <= 3 and of.n % of.b == 0),
+)
+def diameter_between_sums(topology: str) -> Measured:
+    """Flood from all nodes."""
+    return measured.diameter(topology)
+
+
+@claim(
+    "GBSN-S3-diameter-factor-b",
+    place="III.B",
+    statement="the diameter of a GBSN is at most b times that of the equally large BSN(a,b)",
+    relation="<=",
+    claimed=lambda topology, a: blocks(topology).b,
+    grid=powers(
+        "N = 4, 8, 16, all b, a | b, a <= lg max m, a_i all 1 or maximal", 1, maximal_only=False
+    ),
+)
+def diameter_against_bsn(topology: str, a: int) -> Measured:
+    """The quotient of both diameters."""
+    of = blocks(topology)
+    guest = bsn(a, of.b, of.size.bit_length() - 1)
+    own, regular_one = measured.diameter(topology), measured.diameter(guest)
+    there = {"diameter": own.value, "of": guest, "its diameter": regular_one.value}
+    return Measured(own.value / regular_one.value, {**there, **own.where})
+
+
+@claim(
+    "GBSN-S3-bsnbb-vs-hypercube",
+    place="III.B",
+    statement="for n > 8 BSN(b,b) of no larger degree than the hypercube, 2^b + 1 <= n with the "
+    "largest b, has a smaller diameter than the hypercube's n",
+    relation="<",
+    claimed=lambda n: n,
+    grid=over(n=range(9, 65)).quick(lambda n: n <= 12),
+    cost=lambda n: 4.0 ** (n - 9) if n <= LARGEST_BITS else 1,
+)
+def diameter_against_hypercube(n: int) -> int:
+    """Flood BSN(b,b) from all nodes."""
+    if n > LARGEST_BITS:
+        raise OutOfReach(f"BSN(b,b) on {n} bits has 2^{n} nodes: too many to flood from all")
+    b = max(b for b in range(1, n) if 2**b + 1 <= n)
+    return measure.diameter(bsn(b, b, n))
+
+
+def stated_diameter(topology: str) -> int:
+    """ceil(n/a) + ceil(n/b) - 1."""
+    a, b, n = words(topology)
+    return -(-n // a) + -(-n // b) - 1
+
+
+@claim(
+    "GBSN-X-diameter-bsn",
+    place="specification",
+    statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1",
+    claimed=stated_diameter,
+    grid=UP_TO_8,
+)
+def diameter_of_bsn(topology: str) -> Measured:
+    """Flood from all nodes."""
+    return measured.diameter(topology)
+
+
+@claim(
+    "GBSN-X-diameter-bsn-large",
+    place="specification",
+    statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1 also on 10 to 12 bits",
+    claimed=stated_diameter,
+    grid=points(
+        "n = 10, 11, 12",
+        [
+            {"topology": bsn(*of)}
+            for of in ((1, 2, 10), (5, 5, 10), (2, 4, 11), (3, 3, 11), (1, 3, 12), (4, 4, 12))
+        ],
+    ),
+    cost=lambda topology: 4.0 ** (words(topology).n - 9),
+)
+def diameter_of_large_bsn(topology: str) -> int:
+    """Flood from all nodes."""
+    return measure.diameter(topology)

@@ -1,0 +1,154 @@
+"""Embedding the BSN into the GBSN (section IV, Proposition 4.2).
+
+The canonical embedding takes guest node x to host node x (specification, 5). The hosts have
+maximal a_i, the most links that the proposition's GBSN(b|m) can mean.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, points
+from mpinet.papers.gbsn.definition import Link, shift_links
+from mpinet.papers.gbsn.grids import (
+    blocks,
+    bsn,
+    is_small,
+    largest_parts,
+    name,
+    powers,
+    regular_hosts,
+    vectors,
+)
+from mpinet.papers.gbsn.measured import distances, links, ports
+
+HOSTS = powers(
+    "N = 4, 8, 16, and 40 drawn block vectors of N = 32, k >= 2, a_i maximal, all b, a | b, "
+    "a <= lg max m",
+    2,
+    sample=40,
+)
+"""GBSNs and equally large BSNs of the same b."""
+
+
+def guest_of(topology: str, a: int) -> str:
+    """The BSN(a,b) of the host's b and size."""
+    of = blocks(topology)
+    return bsn(a, of.b, of.size.bit_length() - 1)
+
+
+@claim(
+    "GBSN-P42-partial-existential",
+    place="Prop. 4.2",
+    statement="the partial links of BSN(1,2) on 3 bits, two circles of four nodes, fit on links of "
+    "every GBSN(2|m) of 8 nodes, a_i maximal",
+    relation="exists",
+    grid=points(
+        "N = 8, b = 2, all m with a block of 3 or more",
+        [{"topology": name(2, m, largest_parts(m))} for m in vectors(8) if max(m) > 2],
+    ),
+)
+def two_circles(topology: str) -> bool:
+    """Try all halves of the nodes."""
+    others = range(1, 8)
+    halves = [{0, *three} for three in combinations(others, 3)]
+    found = links(topology)
+    return any(
+        is_on_circle(half, found) and is_on_circle(set(range(8)) - half, found) for half in halves
+    )
+
+
+def is_on_circle(nodes: set[int], found: frozenset[Link]) -> bool:
+    """Whether links join these four nodes to a circle."""
+    first, *rest = sorted(nodes)
+    ways = ((first, *order, first) for order in permutations(rest))
+    return any(all((min(u, v), max(u, v)) in found for u, v in pairwise(way)) for way in ways)
+
+
+@claim(
+    "GBSN-P42-dil-partial",
+    place="Prop. 4.2",
+    statement="in the canonical embedding partial links of BSN(a,b) have dilation at most a",
+    relation="<=",
+    claimed=lambda topology, a: a,
+    grid=HOSTS,
+)
+def dilation_of_partial_links(topology: str, a: int) -> Measured:
+    """The largest distance between the images of a partial link's ends."""
+    return dilation(topology, ports(guest_of(topology, a)).partial)
+
+
+def path_of_shift_links(topology: str, a: int) -> float:
+    """The proposition's bound for shift links: half the nodes of the c largest blocks."""
+    of = blocks(topology)
+    block = [number for number, size in enumerate(of.m) for _ in range(size)]
+    hamming = [
+        (block[x] ^ block[y]).bit_count() for x, y in shift_links(of.b, of.size.bit_length() - 1)
+    ]
+    c = max([1, *(-(-bits // of.b) for bits in hamming)])
+    return sum(sorted(of.m, reverse=True)[:c]) / 2
+
+
+@claim(
+    "GBSN-P42-dil-shift",
+    place="Prop. 4.2",
+    statement="in the canonical embedding shift links have dilation at most m'_1/2 + .. + m'_c/2, "
+    "the c = max(1, ceil(Ham/b)) largest blocks",
+    relation="<=",
+    claimed=path_of_shift_links,
+    grid=HOSTS,
+)
+def dilation_of_shift_links(topology: str, a: int) -> Measured:
+    """The largest distance between the images of a shift link's ends."""
+    return dilation(topology, ports(guest_of(topology, a)).shift)
+
+
+def dilation(topology: str, others: np.ndarray) -> Measured:
+    """The largest host distance from each node to the nodes in its row, -1 being none."""
+    nodes, columns = np.nonzero(others >= 0)
+    if not len(nodes):
+        return Measured(0)
+    ends = others[nodes, columns]
+    far = distances(topology)[nodes, ends]
+    at = int(far.argmax())
+    return Measured(int(far[at]), {"link": [int(nodes[at]), int(ends[at])]})
+
+
+@lru_cache(maxsize=64)
+def cost(topology: str, a: int) -> dict[str, int]:
+    """What the canonical embedding costs, by a message over every guest link."""
+    found = measure.embedding_cost(guest_of(topology, a), topology)
+    assert found.dilation is not None
+    return {"dilation": found.dilation, "congestion": found.congestion}
+
+
+@claim(
+    "GBSN-P42-congestion",
+    place="Prop. 4.2",
+    statement="in the canonical embedding, with the GBSN's routes, no host link carries more than "
+    "2^a - 2 + m'_1/2 + .. + m'_c/2 guest links",
+    relation="<=",
+    claimed=lambda topology, a: 2**a - 2 + path_of_shift_links(topology, a),
+    grid=HOSTS.quick(is_small),
+    cost=lambda topology, a: 20.0,
+)
+def congestion(topology: str, a: int) -> int:
+    """Send a message over every guest link."""
+    return cost(topology, a)["congestion"]
+
+
+@claim(
+    "GBSN-P42-regular",
+    place="IV",
+    statement="where all blocks have 2^b nodes dilation and congestion are 1",
+    claimed={"dilation": 1, "congestion": 1},
+    grid=regular_hosts(),
+    cost=lambda topology, a: 20.0,
+)
+def regular_blocks(topology: str, a: int) -> dict[str, int]:
+    """Send a message over every guest link."""
+    return cost(topology, a)

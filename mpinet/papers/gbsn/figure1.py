@@ -1,0 +1,135 @@
+"""Figure 1 and what the text says of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, once
+from mpinet.papers.gbsn.grids import literal, name
+from mpinet.papers.gbsn.measured import (
+    in_blocks,
+    informed,
+    links,
+    network,
+    reached,
+    shift_links,
+)
+
+CIRCLES, COMPLETE = "bsn:1,2,4", "bsn:2,2,4"
+"""The names of Fig. 1(a): BSN(1,2) in its caption, BSN(2,2) in the text."""
+
+CAPTION, TEXT = name(1, (4, 4, 4, 2), (1,) * 4), name(2, (4, 4, 4, 3), (1,) * 4)
+"""The names of Fig. 1(b): GBSN(1|4,4,4,2) in its caption, GBSN(2|4,4,4,3) in the text."""
+
+
+@claim(
+    "GBSN-F1-a-counts",
+    place="Fig. 1, II",
+    statement="BSN(2,2) in Fig. 1(a) has 16 nodes in four blocks of four",
+    claimed={"nodes": 16, "blocks": 4, "nodes of the blocks": (4, 4, 4, 4)},
+    grid=once("n = 4"),
+)
+def counts_of_a() -> dict[str, Any]:
+    """Flood the network; count what partial links connect."""
+    sizes = tuple(len(nodes) for nodes in in_blocks(COMPLETE))
+    return {"nodes": informed(COMPLETE), "blocks": len(sizes), "nodes of the blocks": sizes}
+
+
+@claim(
+    "GBSN-F1-a-circle",
+    place="II",
+    statement="the nodes of a block of BSN(1,2) form a circle",
+    relation="iso",
+    grid=once("n = 4"),
+)
+def blocks_are_circles() -> Measured | bool:
+    """Compare every block with a ring."""
+    return blocks_are(CIRCLES, "ring:4")
+
+
+@claim(
+    "GBSN-F1-a-complete",
+    place="II",
+    statement="the nodes of a block of BSN(2,2) form a complete graph",
+    relation="iso",
+    grid=once("n = 4"),
+)
+def blocks_are_complete() -> Measured | bool:
+    """Compare every block with a complete graph."""
+    return blocks_are(COMPLETE, "complete:4")
+
+
+def blocks_are(topology: str, shape: str) -> Measured | bool:
+    """Whether all blocks are isomorphic to a network."""
+    for nodes in in_blocks(topology):
+        if not measure.isomorphic(measure.part(network(topology), nodes), shape):
+            return Measured(False, {"block": nodes})
+    return True
+
+
+@claim(
+    "GBSN-F1-same-a",
+    place="Fig. 1",
+    statement="Fig. 1(a) is one graph by both its names, BSN(1,2) (caption) and BSN(2,2) (text)",
+    claimed=True,
+    grid=once("n = 4"),
+)
+def one_graph_a() -> Measured:
+    """Whether they are isomorphic."""
+    return one_graph(CIRCLES, COMPLETE)
+
+
+@claim(
+    "GBSN-F1-same-b",
+    place="Fig. 1",
+    statement="Fig. 1(b) is one graph by both its names, GBSN(1|4,4,4,2) (caption) and "
+    "GBSN(2|4,4,4,3) (text)",
+    claimed=True,
+)
+def one_graph_b() -> Measured:
+    """Whether they are isomorphic."""
+    return one_graph(CAPTION, TEXT)
+
+
+def one_graph(first: str, second: str) -> Measured:
+    """Whether two networks are isomorphic, with their counts."""
+    counts = {
+        topology: f"{network(topology).size} nodes, {len(links(topology))} links"
+        for topology in (first, second)
+    }
+    return Measured(measure.isomorphic(network(first), network(second)), counts)
+
+
+@claim(
+    "GBSN-F1-b-caption",
+    place="Fig. 1",
+    statement="GBSN(1|4,4,4,2) with a = 1 is connected, has at most two shift links a node, and "
+    "needs no completion",
+    relation="all",
+)
+def as_in_caption() -> Measured | bool:
+    """Flood, count, and compare with the literal graph."""
+    return well_made(CAPTION)
+
+
+@claim(
+    "GBSN-F1-b-text",
+    place="II (end)",
+    statement="GBSN(2|4,4,4,3) with a = 1 is connected, has at most two shift links a node, and "
+    "needs no completion",
+    relation="all",
+)
+def as_in_text() -> Measured | bool:
+    """Flood, count, and compare with the literal graph."""
+    return well_made(TEXT)
+
+
+def well_made(topology: str) -> Measured | bool:
+    """Whether all three are so; else which are not."""
+    facts = {
+        "connected": reached(topology) is True,
+        "at most two shift links": int(shift_links(topology).max()) <= 2,
+        "the literal graph": links(topology) == links(literal(topology)),
+    }
+    return True if all(facts.values()) else Measured(False, facts)

@@ -1,0 +1,105 @@
+"""The BSN: its links, its size and its connections (section II)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.claims import Measured, claim, over
+from mpinet.papers.gbsn.definition import Link, bsn_links, link, shift_links
+from mpinet.papers.gbsn.grids import SHIFTED, UP_TO_8, bsn, words
+from mpinet.papers.gbsn.measured import (
+    compare,
+    distances,
+    informed,
+    least,
+    links,
+)
+from mpinet.papers.gbsn.measured import shift_links as shift_links_of
+
+
+@claim(
+    "GBSN-S2-bsn-links",
+    place="II",
+    statement="BSN(a,b) links each address to both its cyclic shifts by b bits, and to all "
+    "patterns of each subsection of a bits among the rightmost b bits",
+    relation="all",
+    grid=UP_TO_8,
+)
+def links_of_bsn(topology: str) -> Measured | bool:
+    """Compare the links with the definition."""
+    return compare(links(topology), bsn_links(*words(topology)))
+
+
+@claim(
+    "GBSN-S2-bsn-size",
+    place="II",
+    statement="BSN(a,b) has 2^n nodes",
+    claimed=lambda topology: 2 ** words(topology).n,
+    grid=UP_TO_8,
+)
+def size_of_bsn(topology: str) -> int:
+    """Flood from node 0 and count."""
+    return informed(topology)
+
+
+@claim(
+    "GBSN-S2-partial-one-step",
+    place="II",
+    statement="one hop changes a subsection into any other pattern",
+    relation="all",
+    grid=UP_TO_8,
+)
+def patterns_in_one_step(topology: str) -> Measured | bool:
+    """Look at the distances of all words that differ in one subsection."""
+    a, b, n = words(topology)
+    nodes = np.arange(2**n)[:, np.newaxis]
+    changed = np.array([d << low for low in range(0, b, a) for d in range(1, 2**a)])
+    far = np.argwhere(distances(topology)[nodes, nodes ^ changed] != 1)
+    if not len(far):
+        return True
+    source, which = far[0].tolist()
+    return Measured(False, {"source": source, "target": source ^ int(changed[which])})
+
+
+@claim(
+    "GBSN-S2-special-cases",
+    place="II",
+    statement="partial connection with a = b sets all of the rightmost b bits in one step "
+    "(concurrent), with a = 1 one of them (sequential)",
+    relation="all",
+    grid=over(
+        "1 <= b <= n <= 7",
+        n=range(1, 8),
+        b=lambda n: range(1, n + 1),
+        connection=("sequential", "concurrent"),
+    ),
+)
+def special_cases(n: int, b: int, connection: str) -> Measured | bool:
+    """Compare the links with those of the connection method."""
+    inside = concurrent_links(b, n) if connection == "concurrent" else sequential_links(b, n)
+    between = {link(u, v) for u, v in shift_links(b, n)}
+    return compare(links(bsn(b if connection == "concurrent" else 1, b, n)), inside | between)
+
+
+def concurrent_links(b: int, n: int) -> set[Link]:
+    """Any two words with the same block."""
+    blocks = range(0, 2**n, 2**b)
+    return {(first + u, first + v) for first in blocks for v in range(2**b) for u in range(v)}
+
+
+def sequential_links(b: int, n: int) -> set[Link]:
+    """Any two words that differ in one of the rightmost b bits."""
+    return {(u, u + 2**i) for u in range(2**n) for i in range(b) if not u & 2**i}
+
+
+@claim(
+    "GBSN-S2-two-shift-links",
+    place="II",
+    statement="each node of BSN(a,b), b < n, has two shift links",
+    claimed=2,
+    grid=SHIFTED,
+)
+def shift_links_of_nodes(topology: str) -> Measured:
+    """The fewest that a node has: more than two it cannot have."""
+    counts = shift_links_of(topology)
+    return least(counts) if counts.max() <= 2 else Measured(int(counts.max()))

@@ -1,0 +1,177 @@
+"""Communication (section IV): two-way shift routing, the GBSN routing, popular instances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Claim, Measured, claim, over
+from mpinet.papers.gbsn.definition import POPULAR, right_shifts, rotated_right
+from mpinet.papers.gbsn.grids import (
+    FIGURE_1B,
+    UP_TO_6,
+    F,
+    blocks,
+    bsn,
+    few,
+    words,
+)
+from mpinet.papers.gbsn.measured import (
+    addresses,
+    compare,
+    diameter,
+    first_ports,
+    links,
+    network,
+    ports,
+)
+
+
+def delivered(topology: str, routing: str, longest: int) -> Measured | bool:
+    """Whether all routes end at their targets and none is too long; else the first that is not."""
+    found = measure.route_lengths(network(topology), routing)
+    if found.undelivered_pair:
+        return Measured(False, {"not delivered": found.undelivered_pair, "why": found.reason})
+    if found.longest > longest:
+        return Measured(False, {"route": found.longest_pair, "hops": found.longest})
+    return True
+
+
+@claim(
+    "GBSN-S4-twsr-delivers",
+    place="IV",
+    statement="two-way shift routing reaches every destination over links, in at most "
+    "ceil(n/a) + 2 (ceil(n/b) - 1) hops",
+    relation="all",
+    grid=UP_TO_6,
+)
+def twsr_delivers(topology: str) -> Measured | bool:
+    """Walk all routes."""
+    a, b, n = words(topology)
+    return delivered(topology, "twsr", -(-n // a) + 2 * (-(-n // b) - 1))
+
+
+@claim(
+    "GBSN-S4-gbsn-routing-on-bsn",
+    place="IV",
+    statement="on BSN(a,b) the GBSN routing reaches every destination over links, on no longer "
+    "ways than the diameter",
+    relation="all",
+    grid=UP_TO_6,
+)
+def gbsn_routing_on_bsn(topology: str) -> Measured | bool:
+    """Walk all routes; flood for the diameter."""
+    return delivered(topology, "gbsn", diameter(topology).value)
+
+
+@claim(
+    "GBSN-S4-gbsn-routing-delivers",
+    place="IV",
+    statement="the GBSN routing reaches every destination over links and comes to no node twice",
+    relation="all",
+    grid=few(lambda of: of.size <= 80, " (N <= 10, and drawn), N <= 80"),
+)
+def gbsn_routing_delivers(topology: str) -> Measured | bool:
+    """Walk all routes."""
+    found = delivered(topology, "gbsn", network(topology).size - 1)
+    twice = measure.repeats(network(topology), "gbsn")
+    return Measured(False, {"node twice from": twice}) if found is True and twice else found
+
+
+@claim(
+    "GBSN-S4-right-shift-suffices",
+    place="IV",
+    statement="right shifts alone, each bringing the block's number closer to the destination's, "
+    "serve every pair of blocks",
+    relation="all",
+    grid=F,
+)
+def right_shifts_suffice(topology: str) -> Measured | bool:
+    """Follow the routes between all blocks."""
+    return by_right_shifts(topology)
+
+
+@claim(
+    "GBSN-S4-right-shift-fig1",
+    place="IV",
+    statement="right shifts alone serve every pair of blocks of both networks of Fig. 1(b)",
+    relation="all",
+    grid=FIGURE_1B,
+)
+def right_shifts_suffice_in_figure(topology: str) -> Measured | bool:
+    """Follow the routes between all blocks."""
+    return by_right_shifts(topology)
+
+
+def by_right_shifts(topology: str) -> Measured | bool:
+    """Whether all routes between blocks' first nodes make the right shifts that they need, only.
+
+    Otherwise the first blocks where it is not so.
+    """
+    of = blocks(topology)
+    shifts, others = shifts_on_routes(topology)
+    for block in range(len(of.m)):
+        for goal in range(len(of.m)):
+            wanted = right_shifts(block, goal, of.b, of.block_bits)
+            if block != goal and (others[block, goal] or shifts[block, goal] != wanted):
+                return Measured(False, {"block": block, "destination's block": goal})
+    return True
+
+
+def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
+    """How many right shifts, and whether other ways out of a block, the routes between blocks take.
+
+    Returns
+    -------
+    shifts : ndarray of int64, shape (k, k)
+        Hops on the port RIGHT that turn the word to the right by b bits.
+    others : ndarray of bool, shape (k, k)
+        Whether there are hops between blocks beside them.
+    """
+    of, wiring, first = blocks(topology), ports(topology), first_ports(topology)
+    word = np.array(addresses(topology))
+    turned = np.array([rotated_right(one, of.b, of.bits) for one in word.tolist()])
+    behind = np.concatenate([wiring.partial, np.full_like(wiring.shift, -1)], axis=1)
+    np.put_along_axis(behind, wiring.left[:, np.newaxis] + np.arange(2), wiring.shift, axis=1)
+    starts = np.cumsum([0, *of.m[:-1]])
+    goals = np.broadcast_to(starts, (len(starts), len(starts)))
+    nodes = goals.T.copy()
+    shifts, others = np.zeros(goals.shape, np.int64), np.zeros(goals.shape, bool)
+    for _ in range(len(word)):
+        port = first[nodes, goals]
+        going = port >= 0
+        following = np.where(going, behind[nodes, port], nodes)
+        between = going & (port >= wiring.left[nodes])
+        right = between & (port == wiring.left[nodes] + 1) & (word[following] == turned[nodes])
+        shifts += right
+        others |= between & ~right
+        nodes = following
+    others |= nodes != goals
+    return shifts, others
+
+
+def instance(popular: str, a: str, b: str) -> Claim:
+    """The claim that a popular network is BSN(a,b); `a` and `b` are ``1`` or ``n``."""
+
+    @claim(
+        f"GBSN-S4-{popular}",
+        place="IV",
+        statement=f"the {popular} network of 2^n nodes is BSN({a},{b}) on n bits: same links, same "
+        "numbers",
+        relation="all",
+        grid=over("n <= 8", n=range(1, 9)),
+    )
+    def instance_of_bsn(n: int) -> Measured | bool:
+        """Compare the links with the textbook's."""
+        value = {"1": 1, "n": n}
+        return compare(links(bsn(value[a], value[b], n)), POPULAR[popular](n))
+
+    return instance_of_bsn
+
+
+INSTANCES = (
+    instance("hypercube", "1", "n"),
+    instance("shuffle-exchange", "1", "1"),
+    instance("complete", "n", "n"),
+)
+"""Popular networks as instances of the BSN."""

@@ -1,0 +1,89 @@
+"""Slowdown of emulating the BSN on the GBSN (section IV, Proposition 4.1)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log2
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, over
+from mpinet.papers.gbsn.grids import blocks, bsn, is_small, powers
+from mpinet.papers.gbsn.measured import diameter, distances, links, network
+
+HOSTS = powers("N = 4, 8, 16, k >= 2, a_i maximal, all b, a | b, a <= lg max m", 2).quick(is_small)
+"""GBSNs and equally large BSNs of the same b."""
+
+
+def smallest_lg(topology: str) -> float:
+    """The x of the proposition: lg of the smallest block."""
+    return log2(min(blocks(topology).m))
+
+
+@lru_cache(maxsize=64)
+def least_slowdown(topology: str, a: int) -> Measured:
+    """What no mapping of the BSN's nodes to those of the GBSN can go below.
+
+    A link's image has a path of at most `slowdown` hops, and so every distance grows at most by
+    this factor; unless all links become links some path has two hops.
+    """
+    of = blocks(topology)
+    guest = bsn(a, of.b, of.size.bit_length() - 1)
+    spans = is_spanning_subgraph(guest, topology)
+    sums = [int(distances(one).sum()) for one in (topology, guest)]
+    diameters = [diameter(one).value for one in (topology, guest)]
+    bounds = [sums[0] / sums[1], diameters[0] / diameters[1]] + [2.0] * (not spans)
+    there = {"guest": guest, "diameters": diameters, "distance sums": sums, "spans": spans}
+    return Measured(max(bounds), there)
+
+
+def is_spanning_subgraph(guest: str, host: str) -> bool:
+    """Whether some bijection takes all links of the guest to links of the host."""
+    if len(links(guest)) > len(links(host)):
+        return False
+    graphs = [measure.to_graph(network(one)) for one in (host, guest)]
+    degrees = [sorted(graph.degree()) for graph in graphs]
+    if any(of_guest > of_host for of_host, of_guest in zip(*degrees, strict=True)):
+        return False
+    return bool(graphs[0].subisomorphic_lad(graphs[1]))
+
+
+@claim(
+    "GBSN-P41-slowdown",
+    place="Prop. 4.1",
+    statement="some mapping emulates BSN(a,b) with slowdown min(a, a/x), x = lg of the smallest "
+    "block: no lower bound on every mapping's slowdown is above it",
+    relation="<=",
+    claimed=lambda topology, a: min(a, a / smallest_lg(topology)),
+    grid=HOSTS,
+    cost=lambda topology, a: 10.0,
+)
+def slowdown(topology: str, a: int) -> Measured:
+    """The largest of the bounds by diameters, distance sums and links."""
+    return least_slowdown(topology, a)
+
+
+@claim(
+    "GBSN-P41-slowdown-max",
+    place="Prop. 4.1",
+    statement="some mapping emulates BSN(a,b) with slowdown max(1, a/x), x = lg of the smallest "
+    "block: no lower bound on every mapping's slowdown is above it",
+    relation="<=",
+    claimed=lambda topology, a: max(1, a / smallest_lg(topology)),
+    grid=HOSTS,
+)
+def slowdown_of_one_or_more(topology: str, a: int) -> Measured:
+    """The largest of the bounds by diameters, distance sums and links."""
+    return least_slowdown(topology, a)
+
+
+@claim(
+    "GBSN-P41-range",
+    place="IV",
+    statement="the slowdown factor min(a, a/x) lies between 1 and a",
+    relation="all",
+    grid=over("a, x in 1..4", a=range(1, 5), x=range(1, 5)),
+)
+def within_range(a: int, x: int) -> Measured:
+    """The factor itself: nothing is to be measured here."""
+    factor = min(a, a / x)
+    return Measured(1 <= factor <= a, {"factor": factor})

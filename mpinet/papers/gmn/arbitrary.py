@@ -1,0 +1,72 @@
+"""Any number of nodes (section 8), by smoothing nodes of degree 2 of the next G(m,N)."""
+
+from __future__ import annotations
+
+from mpinet.claims import Grid, Measured, claim, once, over
+from mpinet.measure.wiring import degrees
+from mpinet.networks import open as open_topology
+from mpinet.papers.gmn import floods
+from mpinet.papers.gmn.structure import exists
+
+LAST = 20000
+"""The largest N that is tried."""
+
+
+def numbers_below(bound: int) -> Grid:
+    """All N from 8 on that exist; the others are those of GMN-C-exists."""
+    return over(
+        f"N in 8..{bound - 1} that exist",
+        N=[N for N in range(8, bound) if N != 17],
+    ).quick(lambda N: N <= 150)
+
+
+@claim(
+    "GMN-C-exists",
+    place="8",
+    statement="the construction works for almost all N: for at least 99.9% of 1..20000",
+    relation="<=",
+    claimed=0.001,
+    grid=once("N in 1..20000"),
+    cost=lambda: 10**5,
+)
+def impossible() -> Measured:
+    """The share of the N for which it does not, and these."""
+    lacking = [N for N in range(1, LAST + 1) if not exists(f"gmnany:{N}")]
+    return Measured(len(lacking) / LAST, {"impossible N": lacking})
+
+
+@claim(
+    "GMN-C-diam",
+    place="8",
+    statement="the diameter for N nodes is at most that of the next G(m,N'), N' >= N",
+    relation="<=",
+    claimed=0,
+    grid=numbers_below(420),
+    cost=lambda N: 10 * N,
+)
+def excess(N: int) -> Measured:
+    """By how much it is larger."""
+    whole = next_loops(N)
+    found = floods.farthest(floods.connected(f"gmnany:{N}", None))
+    of_whole = floods.diameter(whole).value
+    there = {"diameter": found.value, "of": whole, "its diameter": of_whole}
+    return Measured(found.value - of_whole, {**there, **found.where})
+
+
+def next_loops(N: int) -> str:
+    """The next G(m,N'), N' >= N, by its topology string."""
+    sizes = (f"gmn:{size}" for size in range(N, 2 * N + 9))
+    return open_topology(next(topology for topology in sizes if exists(topology))).name
+
+
+@claim(
+    "GMN-C-maxdeg",
+    place="8",
+    statement="the largest degree stays 4",
+    relation="<=",
+    claimed=4,
+    grid=numbers_below(420),
+)
+def largest_degree(N: int) -> int:
+    """The largest number of neighbours."""
+    return max(degrees(f"gmnany:{N}"))

@@ -1,0 +1,215 @@
+"""ASCEND and DESCEND on G(m,N), N = 2^q (section 6), carried out on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from mpinet.claims import Claim, Measured, claim, over
+from mpinet.machine.machine import Machine
+from mpinet.networks import open as open_topology
+from mpinet.papers.gmn import cycles
+from mpinet.papers.gmn.grids import parameters, size_of
+from mpinet.programs import ascend
+from mpinet.programs.operators import Operator, open_operator
+from mpinet.programs.operators.operator import ASCEND, KINDS, Array, Numbers
+from mpinet.programs.schedules.gmn import Loops
+from mpinet.programs.schedules.pipeline import HELD
+
+MODULUS = 65537
+"""Of the numbers on which the test's operator works."""
+
+
+class Tangle(Operator):
+    """Treats both elements of a pair, every pair, dimension and order of them differently."""
+
+    name = "tangle"
+
+    def __init__(self, kind: str = ASCEND):
+        self.kind = kind
+
+    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+        """Two linear forms modulo 65537 that depend on the pair and the dimension."""
+        return (3 * low + 5 * high + i * j) % MODULUS, (7 * low - high * i + j + 1) % MODULUS
+
+    def expected(self, values: Array) -> Array:
+        """Dimension after dimension, on the whole array, as ASCEND and DESCEND are defined."""
+        state = np.array(values, np.int64)
+        dimensions = range(len(state).bit_length() - 1)
+        for j in dimensions if self.kind == ASCEND else reversed(dimensions):
+            pairs = state.reshape(-1, 2, 1 << j)
+            i = np.arange(len(state)).reshape(-1, 2, 1 << j)[:, 0]
+            low, high = pairs[:, 0].copy(), pairs[:, 1].copy()
+            pairs[:, 0] = (3 * low + 5 * high + i * j) % MODULUS
+            pairs[:, 1] = (7 * low - high * i + j + 1) % MODULUS
+        return state
+
+
+@lru_cache(maxsize=16)
+def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
+    """A pass over all dimensions: whether it is right, the steps of its phases, iterations."""
+    turns = []
+
+    class Counted(Loops):
+        """The emulator's schedule, with the iterations of step 2 counted."""
+
+        def circulate(self, turn: int, kind: str, registers: Array) -> None:
+            """Count, and go on."""
+            turns.append(turn)
+            super().circulate(turn, kind, registers)
+
+    result = ascend.run(Machine(topology), Tangle(kind), kind, algorithm=Counted)
+    return result.correct, dict(result.phases), len(turns)
+
+
+def both_kinds(topology: str, read: Callable[[Any], int]) -> Measured | int:
+    """What is read of the ASCEND pass, if it is the same of the DESCEND pass."""
+    up, down = (read(run(topology, kind)) for kind in KINDS)
+    return up if up == down else Measured(down, {"ascend": up, "descend": down})
+
+
+@claim(
+    "GMN-A-correct",
+    place="6",
+    statement="ASCEND and DESCEND give the serial results, with an operator for which order counts",
+    relation="=",
+    claimed={"ascend": True, "descend": True},
+    grid=cycles.HOSTS,
+    cost=size_of,
+)
+def correct(topology: str) -> dict[str, bool]:
+    """Whether they do."""
+    return {kind: run(topology, kind)[0] for kind in KINDS}
+
+
+@claim(
+    "GMN-A-iter",
+    place="6",
+    statement="2(m+1) iterations of step 2 bring all elements home",
+    relation="=",
+    claimed=lambda topology: {"iterations": 2 * (parameters(topology)[0] + 1), "at home": True},
+    grid=cycles.HOSTS,
+    cost=size_of,
+)
+def iterations(topology: str) -> dict[str, Any]:
+    """Iterations of the pass, and whether so many shifts bring all elements to where they were."""
+    count = both_kinds(topology, lambda found: found[2])
+    if isinstance(count, Measured):
+        return {"iterations": count.value, "at home": False}
+    seen = cycles.shifted(topology, count)
+    return {"iterations": count, "at home": bool(np.array_equal(seen[0][HELD], seen[-1][HELD]))}
+
+
+@claim(
+    "GMN-A-step2",
+    place="6",
+    statement="step 2 takes 4m + 2 units, all ports in use",
+    relation="=",
+    claimed=lambda topology: 4 * parameters(topology)[0] + 2,
+    grid=cycles.HOSTS,
+    cost=size_of,
+)
+def units_of_step_2(topology: str) -> Measured | int:
+    """Steps of the machine."""
+    return both_kinds(topology, lambda found: found[1]["step 2"])
+
+
+@claim(
+    "GMN-A-step1",
+    place="6",
+    statement="step 1 takes a time linear in m: m - 1 units",
+    relation="=",
+    claimed=lambda topology: parameters(topology)[0] - 1,
+    grid=cycles.HOSTS,
+    cost=size_of,
+)
+def units_of_step_1(topology: str) -> Measured | int:
+    """Steps of the machine."""
+    return both_kinds(topology, lambda found: found[1]["step 1"])
+
+
+def all_units(found: tuple[bool, dict[str, int], int]) -> int:
+    """Steps of a pass."""
+    return sum(found[1].values())
+
+
+@claim(
+    "GMN-A-total",
+    place="6",
+    statement="a pass takes 5m + 1 units",
+    relation="=",
+    claimed=lambda topology: 5 * parameters(topology)[0] + 1,
+    grid=cycles.HOSTS,
+    cost=size_of,
+)
+def units(topology: str) -> Measured | int:
+    """Steps of the machine."""
+    return both_kinds(topology, all_units)
+
+
+@claim(
+    "GMN-A-olog",
+    place="6",
+    statement="a pass takes O(log N) units: at most 10 log2 N, as 2m < 4 log2 N",
+    relation="<=",
+    claimed=lambda topology: 10 * log2(size_of(topology)),
+    grid=cycles.HOSTS,
+    cost=size_of,
+)
+def units_by_logarithm(topology: str) -> int:
+    """Steps of the machine, of the longer pass."""
+    return max(all_units(run(topology, kind)) for kind in KINDS)
+
+
+MACHINES = (
+    *(f"hypercube:{q}" for q in range(2, 9)),
+    *(f"rcirculant:{2**q},2" for q in range(2, 9)),
+    *(f"ring:{2**q}" for q in range(2, 9)),
+    *(f"shuffleexchange:{q}" for q in range(2, 9)),
+    *(f"debruijn:{q}" for q in range(2, 9)),
+    "ccc:4",
+    *(point["topology"] for point in cycles.POWERS if size_of(**point) <= 256),
+)
+"""The machines with an ASCEND of their own that have up to 256 processors."""
+
+
+def algorithm_claim(operator: str) -> Claim:
+    """The claim that an algorithm runs as ASCEND or DESCEND."""
+
+    @claim(
+        f"GMN-A-alg-{operator}",
+        place="6",
+        statement=f"{operator} runs as ASCEND or DESCEND and gives the serial result on the "
+        "hypercube, the recursive circulant, the ring, the shuffle-exchange, the de Bruijn graph, "
+        "the CCC and G(m,N)",
+        relation="=",
+        claimed=lambda topology: dict.fromkeys(open_operator(operator).kinds, True),
+        grid=over("q <= 8", topology=MACHINES).quick(
+            lambda topology: open_topology(topology).size in (32, 64, 256)
+        ),
+    )
+    def runs(topology: str) -> dict[str, bool]:
+        """In every form that it has, whether all results are right."""
+        chosen = "shift:5" if operator == "shift" else operator
+        forms = open_operator(operator).kinds
+        return {kind: ascend.run(Machine(topology), chosen, kind, seed=1).correct for kind in forms}
+
+    return runs
+
+
+ALGORITHMS = [
+    algorithm_claim(operator)
+    for operator in (
+        "shift",
+        "bitonic-merge",
+        "odd-even-merge",
+        "fft",
+        "shuffle",
+        "transpose",
+        "bitonic-sort",
+    )
+]

@@ -1,0 +1,276 @@
+"""The sequences of edges around one faulty node (section 5), walked over the links.
+
+A path goes from a hop of type q to one of type r > q. Its piece that meets the fault begins and
+ends at the same nodes as what replaces it. Both signs of the hops are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mpinet.claims import Claim, Grid, Measured, claim, points
+from mpinet.papers.gmn.digits import bound_2
+from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters
+from mpinet.papers.gmn.structure import hop_types
+from mpinet.papers.gmn.walks import Walk, bypassed, compare
+
+Piece = tuple[Walk, Walk, set[int]]
+"""A piece of the path, its replacement, and the nodes of which one is dead."""
+
+Pieces = Callable[[str, int, int], Iterator[Piece]]
+"""``pieces(topology, hop type, sign of the hops)``."""
+
+
+def place(topology: str, kind: int) -> int:
+    """The position of a hop type."""
+    return next(position for position, found in hop_types(topology, 0) if found == kind)
+
+
+def with_hops(*offsets: int) -> Grid:
+    """All m <= 12 with every hop type for which the types at these offsets from it exist."""
+
+    def listed_hops() -> list[dict[str, object]]:
+        return [
+            {**point, "hop": hop}
+            for point in listed(3, 12)
+            for hop in range(parameters(point["topology"])[0] // 2)
+            if all(0 <= hop + o < parameters(point["topology"])[0] // 2 for o in offsets)
+        ]
+
+    named = " with the named hops" if offsets else ""
+    return points(f"all m <= 12, every type{named}", listed_hops).quick(
+        lambda topology, hop: holds_few(topology)
+    )
+
+
+def case_1(topology: str, r: int, sign: int) -> Iterator[Piece]:
+    """The node of h_r is dead: four hops of type r-2 where their node is passed."""
+    start = place(topology, r - 2)
+    path = Walk(topology, start).to_hop(r)
+    dead = {path.nodes[-1]}
+    bypass = Walk(topology, start).hop(r - 2, 4 * sign).to_hop(r)
+    yield path.hop(r, sign), bypass, dead
+
+
+def case_2(topology: str, r: int, sign: int) -> Iterator[Piece]:
+    """The node to which h_r leads is dead: three hops back, one of type r+2."""
+    start = place(topology, r)
+    path = Walk(topology, start).hop(r, sign)
+    dead = {path.nodes[-1]}
+    bypass = Walk(topology, start).hop(r, -3 * sign).to_hop(r + 2).hop(r + 2, sign)
+    yield path.to_hop(r + 2), bypass, dead
+
+
+def case_2_twice(topology: str, r: int, sign: int) -> Iterator[Piece]:
+    """One of the nodes to which two hops of type r lead is dead: six back, two of type r+2."""
+    start = place(topology, r)
+    for landing in (1, 2):
+        path = Walk(topology, start).hop(r, 2 * sign)
+        dead = {path.nodes[landing]}
+        bypass = Walk(topology, start).hop(r, -6 * sign).to_hop(r + 2).hop(r + 2, 2 * sign)
+        yield path.to_hop(r + 2), bypass, dead
+
+
+def case_3a(topology: str, lower: int, sign: int) -> Iterator[Piece]:
+    """The node between those of the types l and l+2 is dead."""
+    start = place(topology, lower)
+    path = Walk(topology, start).to_hop(lower + 2)
+    bypass = Walk(topology, start).hop(lower, -4 * sign).to_hop(lower + 2).hop(lower + 2, sign)
+    yield path, bypass, {path.nodes[1]}
+
+
+def case_3b(topology: str, middle: int, sign: int) -> Iterator[Piece]:
+    """The node of type l, between those of l-2 and l+2, is dead."""
+    start = place(topology, middle - 2)
+    path = Walk(topology, start).to_hop(middle)
+    dead = {path.nodes[-1]}
+    bypass = Walk(topology, start).hop(middle - 2, -4 * sign).to_hop(middle).hop(middle, -3 * sign)
+    yield path.to_hop(middle + 2), bypass.to_hop(middle + 2).hop(middle + 2, sign), dead
+
+
+def case_3b_enter(topology: str, middle: int, sign: int) -> Iterator[Piece]:
+    """The same, where the path has come by the hop of type l-2."""
+    start = place(topology, middle - 2)
+    path = Walk(topology, start).hop(middle - 2, sign).to_hop(middle)
+    dead = {path.nodes[-1]}
+    bypass = Walk(topology, start).hop(middle - 2, -3 * sign).to_hop(middle).hop(middle, -3 * sign)
+    yield path.to_hop(middle + 2), bypass.to_hop(middle + 2).hop(middle + 2, sign), dead
+
+
+def case_3b_leave(topology: str, middle: int, sign: int) -> Iterator[Piece]:
+    """The same, where the path leaves by the hop of type l+2."""
+    start = place(topology, middle - 2)
+    path = Walk(topology, start).to_hop(middle)
+    dead = {path.nodes[-1]}
+    bypass = Walk(topology, start).hop(middle - 2, 4 * sign).to_hop(middle).hop(middle, 3 * sign)
+    yield path.to_hop(middle + 2).hop(middle + 2, sign), bypass.to_hop(middle + 2), dead
+
+
+def bypass_claim(
+    id: str, statement: str, edges: int, pieces: Pieces, offsets: tuple[int, ...]
+) -> Claim:
+    """The claim that a replacement ends where the piece of the path does, without the fault."""
+
+    @claim(
+        f"GMN-FT-{id}",
+        place="5 A",
+        statement=f"{statement}: same end, the fault avoided, {edges} edges more",
+        relation="=",
+        claimed=bypassed(edges),
+        grid=with_hops(*offsets),
+    )
+    def replaced(topology: str, hop: int) -> Measured:
+        """The comparison; that of the first fault that is not bypassed so."""
+        for sign in (1, -1):
+            for path, bypass, dead in pieces(topology, hop, sign):
+                found = compare(path, bypass, dead)
+                if found != bypassed(edges):
+                    return Measured(
+                        found, {"path": path.nodes, "bypass": bypass.nodes, "fault": min(dead)}
+                    )
+        return Measured(found)
+
+    return replaced
+
+
+CASES = [
+    bypass_claim("case1", "the node of h_r is dead: 4 h_(r-2) replace h_r", 3, case_1, (-2,)),
+    bypass_claim(
+        "case2",
+        "the node that h_r leads to is dead: 3 (-h_r), h_(r+2) replace h_r",
+        3,
+        case_2,
+        (2,),
+    ),
+    bypass_claim(
+        "case2x2",
+        "one of the nodes that two h_r lead to is dead: 6 (-h_r), 2 h_(r+2) replace them",
+        6,
+        case_2_twice,
+        (2,),
+    ),
+    bypass_claim(
+        "case3a",
+        "the node between those of h_l and h_(l+2) is dead: 4 (-h_l), h_(l+2) are added",
+        5,
+        case_3a,
+        (2,),
+    ),
+    bypass_claim(
+        "case3b",
+        "the node of h_l, passed by, is dead: 4 (-h_(l-2)), 3 (-h_l), h_(l+2) are added",
+        8,
+        case_3b,
+        (-2, 2),
+    ),
+    bypass_claim(
+        "case3b-q",
+        "the same after q = l-2: 3 (-h_q), 3 (-h_l), h_(l+2) replace h_q",
+        6,
+        case_3b_enter,
+        (-2, 2),
+    ),
+    bypass_claim(
+        "case3b-r",
+        "the same before r = l+2: 4 h_(l-2), 3 h_l replace h_r",
+        6,
+        case_3b_leave,
+        (-2, 2),
+    ),
+]
+"""Case A: the fault is neither in the source's nor in the target's sector."""
+
+
+@claim(
+    "GMN-FT-avail",
+    place="5 A",
+    statement="every hop type r has the types that cases 1 and 2 name beside it, r-2 and r+2",
+    relation="=",
+    claimed=lambda topology, hop: {"r-2": True, "r+2": True},
+    grid=with_hops(),
+)
+def named_hops(topology: str, hop: int) -> dict[str, bool]:
+    """Whether a sector has them."""
+    there = {kind for _, kind in hop_types(topology, 0)}
+    return {"r-2": hop - 2 in there, "r+2": hop + 2 in there}
+
+
+def targets(topology: str) -> list[int]:
+    """Positions of targets beyond which, seen from the hop of type 0, there is a hop."""
+    places = [position for position, _ in hop_types(topology, 0)]
+    border = place(topology, 0)
+    return [p for p in range(places[0], places[-1] + 1) if p != border]
+
+
+@claim(
+    "GMN-FT-caseB-pair",
+    place="5 B",
+    statement="in the target's sector a fault between the hop of type 0 and the target is bypassed "
+    "by h_q in another sector and -h_q at the end: 2 edges more, 4 if h_q is beside the target "
+    "(traversal 1 from the sector's border)",
+    relation="=",
+    claimed=lambda topology, target: bypassed(2 if target % 2 else 4),
+    grid=points(
+        "all m <= 12, every position of the target",
+        lambda: [
+            {**point, "target": target}
+            for point in listed(3, 12)
+            for target in targets(point["topology"])
+        ],
+    ).quick(lambda topology, target: holds_few(topology)),
+)
+def pair_of_hops(topology: str, target: int) -> Measured:
+    """Walk down to the hop of type 0 of the sector before, or up to that of the one behind."""
+    m, _ = parameters(topology)
+    border = place(topology, 0)
+    upper = target > border
+    sign = 1 if upper else -1
+    beside = target if target % 2 else target + sign
+    kind = next(kind for position, kind in hop_types(topology, 0) if position == beside)
+    start = m if upper else 2 * m
+    away = border - m if upper else border
+    path = Walk(topology, start).along(away).hop(0, sign)
+    landing = len(path.nodes) - 1
+    path.along(target - border)
+    bypass = Walk(topology, start).along(beside - m if upper else beside).hop(kind, sign)
+    bypass.to_hop(0).hop(0, sign).to_hop(kind).hop(kind, -sign).along(target - beside)
+    dead = set(path.nodes[landing:-1])
+    return Measured(compare(path, bypass, dead), {"path": path.nodes, "bypass": bypass.nodes})
+
+
+@claim(
+    "GMN-FT-caseB-triple",
+    place="5 B",
+    statement="h_(q-1), h_(q-1), -h_q lead back to the sector where they begin",
+    relation="all",
+    grid=with_hops(-1),
+)
+def triple_of_hops(topology: str, hop: int) -> Measured | bool:
+    """Walk them from the node of h_(q-1), with the edges of the ring between."""
+    m, _ = parameters(topology)
+    for sign in (1, -1):
+        walk = Walk(topology, place(topology, hop - 1)).hop(hop - 1, 2 * sign)
+        walk.to_hop(hop).hop(hop, -sign)
+        if walk.nodes[-1] // m != 0:
+            return Measured(False, {"nodes": walk.nodes})
+    return True
+
+
+@claim(
+    "GMN-FT-caseB-avg",
+    place="5 B",
+    statement="the mean of the two printed lengths L(P1) and L(P2) is at most 11m/8 + 5, with B2 "
+    "hops in each; it is m + 3 + B2 whatever the positions of source and target",
+    relation="<=",
+    claimed=lambda m: {"mean": 11 * m / 8 + 5, "off m + 3 + B2": 0},
+    grid=each_m(4999, 999),
+)
+def mean_length(m: int) -> dict[str, float]:
+    """The largest mean, and the largest deviation."""
+    hops = bound_2(m)
+    means = [
+        (m / 2 - s + 1 + m / 2 + m - d + hops + s + m / 2 + 1 + d - m / 2 + hops + 4) / 2
+        for s in (0, m // 4, m // 2)
+        for d in (m // 2, 3 * m // 4, m)
+    ]
+    return {"mean": max(means), "off m + 3 + B2": max(abs(x - (m + 3 + hops)) for x in means)}

@@ -1,0 +1,206 @@
+"""G(m,N) beside chordal rings and double loops (sections 1 and 7, Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from mpinet.claims import Claim, Measured, claim, once, over, points
+from mpinet.measure.distance import Floods
+from mpinet.measure.wiring import links
+from mpinet.networks import open as open_topology
+from mpinet.papers.gmn import floods
+from mpinet.papers.gmn.grids import listed, name, size_of
+
+UNBOUNDED = 2**31
+"""More hops than any distance."""
+
+
+def distance_up_to(topology: str, alike: int, most: int) -> int:
+    """The diameter, or `most` if it is not less.
+
+    Parameters
+    ----------
+    topology : str
+        A network of links.
+    alike : int
+        The nodes 0..alike-1 stand for all, if the translation by `alike` is seen to keep links.
+    most : int
+        Floods stop after so many steps.
+    """
+    network = open_topology(topology)
+    every = floods.looks_alike(network, alike)
+    sources = np.arange(alike if every else network.size)
+    reached = found = 0
+    for wave in Floods(network).waves(sources):
+        if wave.distance > 0 and wave.distance >= most:
+            return most
+        reached += wave.total
+        found = max(found, wave.distance)
+    return found if reached == len(sources) * network.size else UNBOUNDED
+
+
+def least(family: str, N: int, choices: Iterable[int], alike: int) -> tuple[int, int]:
+    """The least diameter of a family's networks of N nodes, and the first choice that has it."""
+    best, chosen = UNBOUNDED, 0
+    for choice in choices:
+        found = distance_up_to(f"{family}:{N},{choice}", alike, best)
+        if found < best:
+            best, chosen = found, choice
+    return best, chosen
+
+
+@lru_cache(maxsize=64)
+def best_chord(N: int) -> tuple[int, int]:
+    """Of all chordal rings of N nodes: least diameter and chord."""
+    return least("chordalring", N, range(3, N // 2 + 1, 2), 2)
+
+
+@lru_cache(maxsize=64)
+def best_jump(N: int) -> tuple[int, int]:
+    """Of all double loops of N nodes: least diameter and second jump."""
+    return least("doubleloop", N, range(2, (N - 1) // 2 + 1), 1)
+
+
+@claim(
+    "GMN-I-chsqrt",
+    place="1",
+    statement="the diameter of a chordal ring with the best chord is O(sqrt N): at most 2 sqrt N",
+    relation="<=",
+    claimed=2,
+    grid=over("even N <= 400", N=range(6, 401, 2)).quick(lambda N: N <= 120),
+    cost=lambda N: 200 * N,
+)
+def best_chordal_ring(N: int) -> Measured:
+    """The least diameter, in units of sqrt N."""
+    diameter, chord = best_chord(N)
+    return Measured(diameter / sqrt(N), {"diameter": diameter, "w": chord})
+
+
+@claim(
+    "GMN-I-dlbound",
+    place="1",
+    statement="the diameter of every double loop is at least (sqrt(2N-1) - 1)/2",
+    relation=">=",
+    claimed=lambda N: (sqrt(2 * N - 1) - 1) / 2,
+    grid=over("N <= 300, every s", N=range(5, 301)).quick(lambda N: N <= 100),
+    cost=lambda N: 500 * N,
+)
+def best_double_loop(N: int) -> Measured:
+    """The least diameter over all second jumps."""
+    diameter, jump = best_jump(N)
+    return Measured(diameter, {"s": jump})
+
+
+@claim(
+    "GMN-I-superior",
+    place="1",
+    statement="the diameter is less than that of every double loop and every chordal ring of the "
+    "same N",
+    relation="all",
+    grid=points("all G(m,N) with N <= 400", lambda: listed(3, 10, 400)).quick(
+        lambda topology: size_of(topology) <= 256
+    ),
+    cost=lambda topology: 800 * size_of(topology),
+)
+def superior(topology: str) -> Measured:
+    """Whether it is less than both."""
+    N = size_of(topology)
+    own = floods.diameter(topology).value
+    chordal, w = best_chord(N)
+    double, s = best_jump(N)
+    there = {"diameter": own, "chordal ring": chordal, "w": w, "double loop": double, "s": s}
+    return Measured(own < min(chordal, double), there)
+
+
+LEAST_CHORDAL = {96: 9, 256: 15, 640: 25, 1536: 38, 3584: 59}
+LEAST_DOUBLE = {96: 7, 256: 11, 640: 18, 1536: 28, 3584: 42}
+MOST_OWN = {96: 8, 256: 11, 640: 14, 1536: 17, 3584: 19}
+"""The printed diameters of Table 1."""
+
+CHORDAL_LINKS = {96: 144, 256: 384, 640: 960, 1536: 2304, 3584: 5376}
+DOUBLE_LINKS = {96: 192, 256: 512, 640: 1280, 1536: 3072, 3584: 7168}
+OWN_LINKS = {96: 152, 256: 400, 640: 992, 1536: 2368, 3584: 5504}
+"""The printed numbers of links of Table 1."""
+
+SECTORS = {96: 6, 256: 8, 640: 10, 1536: 12, 3584: 14}
+"""The m of each N."""
+
+
+def chordal_links(N: int) -> Measured:
+    """Links of the chordal ring with the chord 5."""
+    return Measured(links(f"chordalring:{N},5"), {"w": 5})
+
+
+def chordal_diameter(N: int) -> Measured:
+    """The least diameter over all odd chords."""
+    diameter, chord = best_chord(N)
+    return Measured(diameter, {"w": chord})
+
+
+def double_links(N: int) -> Measured:
+    """Links of the double loop with the second jump 2."""
+    return Measured(links(f"doubleloop:{N},2"), {"s": 2})
+
+
+def double_diameter(N: int) -> Measured:
+    """The least diameter over all second jumps."""
+    diameter, jump = best_jump(N)
+    return Measured(diameter, {"s": jump})
+
+
+def own_links(N: int) -> Measured:
+    """Links of G(m,N)."""
+    return Measured(links(name(SECTORS[N], N)))
+
+
+def own_diameter(N: int) -> Measured:
+    """The diameter of G(m,N)."""
+    return floods.diameter(name(SECTORS[N], N))
+
+
+COLUMNS: tuple[tuple[str, str, str, dict[int, int], Any, str], ...] = (
+    ("ch-links", "chordal ring: links", "=", CHORDAL_LINKS, chordal_links, ""),
+    (
+        "ch-diam",
+        "chordal ring: diameter",
+        ">=",
+        LEAST_CHORDAL,
+        chordal_diameter,
+        "for every odd chord",
+    ),
+    ("dl-links", "double loop: links", "=", DOUBLE_LINKS, double_links, ""),
+    ("dl-diam", "double loop: diameter", ">=", LEAST_DOUBLE, double_diameter, "for every s"),
+    ("links", "G(m,N): links", "=", OWN_LINKS, own_links, ""),
+    ("diam", "G(m,N): diameter", "<=", MOST_OWN, own_diameter, ""),
+)
+"""Each column of Table 1: the ids' ending, its heading, relation, printed values, measurement."""
+
+
+def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -> Claim:
+    """A cell of Table 1."""
+    ending, heading, relation, printed, measure, what = column
+
+    @claim(
+        f"GMN-TB1-{N}-{ending}",
+        place="Table 1",
+        statement=f"N = {N}, {heading} {relation} {printed[N]} {what}".strip(),
+        relation=relation,
+        claimed={heading: printed[N]},
+        grid=once(f"N = {N} {what}".strip()),
+        cost=(lambda: N**2 * 1.5) if measure in (chordal_diameter, double_diameter) else None,
+    )
+    def cell() -> Measured:
+        """What the emulator has there."""
+        found = measure(N)
+        return Measured({heading: found.value}, found.where)
+
+    return cell
+
+
+CELLS = [cell_claim(N, column) for N in SECTORS for column in COLUMNS]
+"""Table 1."""

@@ -1,0 +1,277 @@
+"""The cycles of G(m,N), N = 2^q, and where elements stand on them (section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.claims import claim, once, points
+from mpinet.machine.machine import Machine
+from mpinet.networks import open as open_topology
+from mpinet.papers.gmn.grids import listed, name, parameters, sectors_of, size_of
+from mpinet.papers.gmn.structure import hop_types
+from mpinet.programs.operators.operator import ASCEND, Array
+from mpinet.programs.schedules.gmn import Loops
+from mpinet.programs.schedules.pipeline import EXTRA, HELD
+
+EXAMPLE = name(8, 256)
+"""The network of Fig. 5."""
+
+POWERS = [
+    {"topology": point["topology"]}
+    for point in listed(4, 16)
+    if parameters(point["topology"])[0] in (4, 8, 16) and size_of(**point).bit_count() == 1
+]
+"""The networks with powers of two m and N: m 2^(m/2) and m 2^(m/2+1)."""
+
+PAPERS = [
+    point for point in POWERS if sectors_of(**point) == 2 ** (parameters(**point)[0] // 2 + 1)
+]
+"""Of these the paper's: those for which its formula for q holds."""
+
+HOSTS = points("N = 16, 32, 128, 256, 4096, 8192", POWERS)
+PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
+TWO_HOSTS = points("G(4,32), G(8,256)", PAPERS[:2])
+
+
+@claim(
+    "GMN-A-q",
+    place="6",
+    statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
+    relation="=",
+    claimed=lambda topology: (
+        parameters(topology)[0] // 2 + (parameters(topology)[0].bit_length() - 1) + 1
+    ),
+    grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
+)
+def dimensions(topology: str) -> int:
+    """The q of the emulator's schedule."""
+    return Loops(Machine(topology)).dimensions
+
+
+def renumbered(topology: str) -> NDArray[np.int64]:
+    """The node with each new number: they begin at the hop of type 0 of sector 0."""
+    N = size_of(topology)
+    start = next(position for position, kind in hop_types(topology, 0) if kind == 0)
+    return (np.arange(N) + start) % N
+
+
+@lru_cache(maxsize=16)
+def cycles(topology: str) -> list[list[int]]:
+    """The cycles of the ring's links from one hop of type 0 to the next, closed by that hop."""
+    network = open_topology(topology)
+    m, N = parameters(topology)
+    found = []
+    for start in renumbered(topology)[::m].tolist():
+        nodes = [start, network.neighbor(start, 0)]
+        while network.neighbor(nodes[-1], 2) != (nodes[-1] + m) % N:
+            nodes.append(network.neighbor(nodes[-1], 0))
+        closed = start in network.neighbor(nodes[-1], range(network.ports))
+        found.append(nodes if closed else [])
+    return found
+
+
+@claim(
+    "GMN-A-cycles",
+    place="6",
+    statement="the ring and the hops of type 0 make N/m cycles of m + 1 nodes, of which neighbours "
+    "share one and others none",
+    relation="=",
+    claimed=lambda topology: {
+        "cycles": sectors_of(topology),
+        "nodes": (parameters(topology)[0] + 1,),
+        "shared by neighbours": (1,),
+        "shared by others": (0,),
+    },
+    grid=TWO_HOSTS,
+)
+def cycles_of_sectors(topology: str) -> dict[str, Any]:
+    """Follow the links."""
+    found = [set(nodes) for nodes in cycles(topology)]
+    count = len(found)
+    shared: dict[bool, set[int]] = {True: set(), False: set()}
+    for i in range(count):
+        for j in range(i):
+            shared[i - j in (1, count - 1)].add(len(found[i] & found[j]))
+    return {
+        "cycles": count,
+        "nodes": tuple(sorted({len(nodes) for nodes in found})),
+        "shared by neighbours": tuple(sorted(shared[True])),
+        "shared by others": tuple(sorted(shared[False])),
+    }
+
+
+@claim(
+    "GMN-A-onenode",
+    place="6",
+    statement="of the nodes numbered (l,0), .., (l,m-1) in a cycle one has a link to a node 2^j "
+    "away, for every j from r to q-1",
+    relation="=",
+    claimed=lambda topology: dict.fromkeys(distances(topology), (1,)),
+    grid=PAPERS_HOSTS,
+)
+def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
+    """How many such nodes the cycles have, by distance."""
+    network = open_topology(topology)
+    m, N = parameters(topology)
+    nodes = renumbered(topology)[:, np.newaxis]
+    jumps = (network.neighbor(nodes, np.arange(network.ports)) - nodes) % N
+    found = {}
+    for label in distances(topology):
+        away = 2 ** int(label.removeprefix("2^"))
+        linked = np.isin(jumps, (away, N - away)) & (
+            network.neighbor(nodes, np.arange(network.ports)) >= 0
+        )
+        found[label] = tuple(np.unique(linked.any(axis=1).reshape(-1, m).sum(axis=1)).tolist())
+    return found
+
+
+def distances(topology: str) -> list[str]:
+    """The distances that need links between cycles: 2^r, .., 2^(q-1)."""
+    m, N = parameters(topology)
+    return [f"2^{j}" for j in range(m.bit_length() - 1, N.bit_length() - 1)]
+
+
+def types_met(topology: str) -> tuple[int, ...]:
+    """The types of the links at (l,1), .., (l,m-1) and (l+1,0): 2^t cycles; for all l the same."""
+    network = open_topology(topology)
+    m, N = parameters(topology)
+    nodes = renumbered(topology)
+    met = set()
+    for start in range(1, N, m):
+        others = network.neighbor(np.roll(nodes, -start)[:m], np.full(m, 2))
+        jumps = (others - np.roll(nodes, -start)[:m]) % N
+        met.add(tuple((jump // m).bit_length() - 1 for jump in jumps[others >= 0].tolist()))
+    return met.pop() if len(met) == 1 else ()
+
+
+@claim(
+    "GMN-A-alpha",
+    place="6",
+    statement="a cycle meets m/2 + 1 types of links, type 0 last; the printed m/2 leaves out the "
+    "diagonal",
+    relation="=",
+    claimed=lambda topology: {"types": parameters(topology)[0] // 2 + 1, "last": 0},
+    grid=PAPERS_HOSTS,
+)
+def number_of_types(topology: str) -> dict[str, int]:
+    """The links of a cycle."""
+    met = types_met(topology)
+    return {"types": len(set(met)), "last": met[-1]}
+
+
+@claim(
+    "GMN-A-seq8",
+    place="6",
+    statement="the hops of a cycle of G(8,256) are <2,4,3,1,0>",
+    relation="=",
+    claimed=(2, 4, 3, 1, 0),
+    grid=once("G(8,256)"),
+)
+def sequence() -> tuple[int, ...]:
+    """The links of a cycle."""
+    return types_met(EXAMPLE)
+
+
+@claim(
+    "GMN-A-pi8",
+    place="6, Fig. 5",
+    statement="pi of G(8,256) takes 4, 3, 2, 1, 0 to 2, 4, 3, 1, 0",
+    relation="=",
+    claimed={"4": 2, "3": 4, "2": 3, "1": 1, "0": 0},
+    grid=once("G(8,256)"),
+)
+def permutation() -> dict[str, int]:
+    """Where elements 2^j cycles on from element 0 stand, as the emulator places them."""
+    places = places_of(EXAMPLE)
+    bits = range(len(distances(EXAMPLE)) - 1, -1, -1)
+    return {str(j): int(places[8 << j] // 8).bit_length() - 1 for j in bits}
+
+
+def places_of(topology: str) -> NDArray[np.int64]:
+    """The new number of the processor at which each element starts."""
+    elements = Loops(Machine(topology)).index
+    places = np.empty(len(elements), np.int64)
+    places[elements[renumbered(topology)]] = np.arange(len(elements))
+    return places
+
+
+@claim(
+    "GMN-A-place",
+    place="6",
+    statement="in G(8,256) a_32 starts on P[64], a_64 on P[128], a_128 on P[32]",
+    relation="=",
+    claimed={"a_32": 64, "a_64": 128, "a_128": 32},
+    grid=once("G(8,256)"),
+)
+def places() -> dict[str, int]:
+    """Where the emulator places them."""
+    return {f"a_{element}": int(places_of(EXAMPLE)[element]) for element in (32, 64, 128)}
+
+
+def shifted(topology: str, shifts: int) -> list[Array]:
+    """The elements in the registers of the processors, in new order, after 0, 1, .. shifts."""
+    host = Loops(Machine(topology))
+    registers = np.stack([host.index] * 4)
+    registers[EXTRA] = -1
+    order = renumbered(topology)
+    seen = [registers[:, order].copy()]
+    for turn in range(1, shifts + 1):
+        host.circulate(turn, ASCEND, registers)
+        seen.append(registers[:, order].copy())
+    return seen
+
+
+@claim(
+    "GMN-A-shifts",
+    place="6",
+    statement="in G(8,256) three shifts bring a_0 from P[0] to P[6] with h_1, two more to P[4] "
+    "with h_3",
+    relation="=",
+    claimed={"0": (0, 0), "3": (6, 1), "5": (4, 3)},
+    grid=once("G(8,256)"),
+)
+def shifts_of_first() -> dict[str, tuple[int, int]]:
+    """Processor and hop type of the element after so many shifts on the machine."""
+    seen, order = shifted(EXAMPLE, 5), renumbered(EXAMPLE)
+    found = {}
+    for shifts in (0, 3, 5):
+        place = int(np.flatnonzero(seen[shifts][HELD] == 0)[0])
+        kinds = dict(hop_types(EXAMPLE, int(order[place]) // 8))
+        found[str(shifts)] = place, kinds[int(order[place]) % 8]
+    return found
+
+
+@claim(
+    "GMN-A-unpipe",
+    place="6",
+    statement="without pipelining a dimension takes m + 1 shifts, until every element has stood at "
+    "the node with its link and all are home again",
+    relation="=",
+    claimed=lambda topology: dict.fromkeys(distances(topology), parameters(topology)[0] + 1),
+    grid=TWO_HOSTS,
+)
+def shifts_of_dimension(topology: str) -> dict[str, int]:
+    """Shifts of the elements on the machine, by distance."""
+    m, _ = parameters(topology)
+    seen = shifted(topology, 2 * m + 2)
+    lap = next(t for t in range(1, 2 * m + 3) if np.array_equal(seen[0][HELD], seen[t][HELD]))
+    met = types_met(topology)
+    slots = [0, *linked_slots(topology)]
+    found = {}
+    for kind, label in enumerate(distances(topology)):
+        slot = slots[1 + met.index(kind)] if kind else 0
+        stood = {int(seen[t][HELD][slot]) for t in range(lap)}
+        found[label] = lap if set(seen[0][HELD][:m].tolist()) <= stood else -1
+    return found
+
+
+def linked_slots(topology: str) -> Sequence[int]:
+    """The places in a cycle, from 1 on, that have a link to another cycle."""
+    m, _ = parameters(topology)
+    network = open_topology(topology)
+    return [p for p in range(1, m) if network.neighbor(int(renumbered(topology)[p]), 2) >= 0]

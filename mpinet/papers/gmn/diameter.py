@@ -1,0 +1,153 @@
+"""The diameter (section 3.2, Theorem 1; the comparisons of section 1 are elsewhere)."""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+
+from mpinet.claims import Measured, claim, points
+from mpinet.papers.gmn import floods
+from mpinet.papers.gmn.census import census
+from mpinet.papers.gmn.digits import bound_2
+from mpinet.papers.gmn.grids import (
+    ALL,
+    MID,
+    each_m,
+    is_small,
+    listed,
+    parameters,
+    size_of,
+)
+from mpinet.papers.gmn.routing import cost_of_pairs, longest_stated
+from mpinet.papers.gmn.structure import hop_types
+
+
+def sector_length(topology: str) -> int:
+    """The m of a topology string."""
+    return parameters(topology)[0]
+
+
+@claim(
+    "GMN-D-case1a",
+    place="3.2",
+    statement="where source and target are in different halves and all hops of H beyond them, "
+    "traversal 2 takes at most m edges besides the hops",
+    relation="<=",
+    claimed=sector_length,
+    grid=MID,
+    cost=cost_of_pairs,
+)
+def turned_round(topology: str) -> Measured:
+    """The most such edges on a route by traversal 2, and the first pair with them."""
+    edges, (source, target) = census(topology).turned
+    return Measured(edges, {"source": source, "target": target} if edges else {})
+
+
+@claim(
+    "GMN-D-nonH",
+    place="3.2",
+    statement="every route has at most m edges besides the hops of H and the diagonal; a hop of "
+    "type 0 that traversal 1 adds is one of them",
+    relation="<=",
+    claimed=sector_length,
+    grid=MID,
+    cost=cost_of_pairs,
+)
+def besides_hops(topology: str) -> Measured:
+    """The most such edges, and the first pair with them."""
+    edges, (source, target) = census(topology).walked
+    return Measured(edges, {"source": source, "target": target})
+
+
+@claim(
+    "GMN-D-case2",
+    place="3.2 remark",
+    statement="nodes of which both positions are in one half (the hop of type 0 is in both) are "
+    "at most 5m//4 + 2 apart",
+    relation="<=",
+    claimed=lambda topology: 5 * parameters(topology)[0] // 4 + 2,
+    grid=points("all m <= 14", lambda: listed(3, 14)).quick(is_small),
+    cost=size_of,
+)
+def farthest_in_one_half(topology: str) -> Measured:
+    """The largest such distance, with the first pair."""
+    m, _ = parameters(topology)
+    found = floods.sector_distances(topology)
+    border = next(position for position, kind in hop_types(topology, 0) if kind == 0)
+    first, last = np.arange(len(found))[:, np.newaxis] % m, np.arange(found.shape[1]) % m
+    lower = (first <= border) & (last <= border)
+    upper = (first >= border) & (last >= border)
+    return floods.farthest(np.where(lower | upper, found, -1))
+
+
+@claim(
+    "GMN-T1-D",
+    place="Th. 1",
+    statement="the diameter is at most m + B2",
+    relation="<=",
+    claimed=longest_stated,
+    grid=ALL,
+    cost=size_of,
+)
+def diameter_and_longest(topology: str) -> Measured:
+    """The largest distance, with a pair."""
+    return floods.diameter(topology)
+
+
+@claim(
+    "GMN-T1-Lhat",
+    place="Th. 1",
+    statement="m + B2 is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
+    relation="<=",
+    claimed=lambda m: 11 * m // 8 + (m % 8 in (2, 4, 5)),
+    grid=each_m(19999, 1999),
+)
+def longest_path(m: int) -> int:
+    """The printed bound on the longest path."""
+    return m + bound_2(m)
+
+
+@claim(
+    "GMN-T1-mod",
+    place="Th. 1",
+    statement="the diameter is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
+    relation="<=",
+    claimed=lambda topology: (
+        11 * sector_length(topology) // 8 + (sector_length(topology) % 8 in (2, 4, 5))
+    ),
+    grid=ALL,
+    cost=size_of,
+)
+def diameter_by_remainder(topology: str) -> Measured:
+    """The largest distance, with a pair."""
+    return floods.diameter(topology)
+
+
+@claim(
+    "GMN-T1-abs",
+    place="abstract",
+    statement="the diameter is at most 11m//8 + 1",
+    relation="<=",
+    claimed=lambda topology: 11 * sector_length(topology) // 8 + 1,
+    grid=ALL,
+    cost=size_of,
+)
+def diameter_of_abstract(topology: str) -> Measured:
+    """The largest distance, with a pair."""
+    return floods.diameter(topology)
+
+
+@claim(
+    "GMN-I-log",
+    place="1",
+    statement="the diameter is O(log N): at most 11/4 log2 N, as 2m < 4 log2 N",
+    relation="<=",
+    claimed=2.75,
+    grid=ALL,
+    cost=size_of,
+)
+def diameter_by_logarithm(topology: str) -> Measured:
+    """The diameter, in units of log2 N."""
+    found = floods.diameter(topology)
+    return Measured(found.value / log2(size_of(topology)), {"diameter": found.value})

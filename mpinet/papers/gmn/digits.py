@@ -1,0 +1,291 @@
+"""Restricted redundant binary and the number of hops (sections 3.1 and 3.2)."""
+
+from __future__ import annotations
+
+from math import ceil, log2
+
+import numpy as np
+
+from mpinet.claims import Measured, claim, once, over, points
+from mpinet.networks import open as open_topology
+from mpinet.papers.gmn.grids import (
+    TO_20,
+    each_m,
+    largest_size,
+    name,
+    parameters,
+    sectors_of,
+)
+from mpinet.papers.gmn.numbers import (
+    EVEN_ONES,
+    HIGHEST,
+    HOPS,
+    LENGTH,
+    NONZERO,
+    ODD_ONES,
+    digits,
+    half_round,
+    numbers_read,
+    range_without_diagonal,
+    values,
+    words,
+)
+
+
+def bound_1(m: int) -> int:
+    """The printed B1."""
+    return 3 * (m // 4) // 2 if m % 8 in (0, 1) else 3 * ((m - 2) // 4) // 2 + 1
+
+
+def bound_2(m: int) -> int:
+    """The printed B2; its inner bracket, floor(3/2 (m//4 - 1)), has been put right."""
+    return 3 * ((m - 2) // 4) // 2 + 1 if m % 8 in (2, 3) else 3 * (m // 4 - 1) // 2 + 2
+
+
+@claim(
+    "GMN-RRB-ex1",
+    place="3.1",
+    statement="the restricted redundant binary of 59 is 1 0 0 0 -1 0 -1",
+    relation="=",
+    claimed=(1, 0, 0, 0, -1, 0, -1),
+    grid=once("59"),
+)
+def example_1() -> tuple[int, ...]:
+    """The digits in the emulator's routing."""
+    return digits(59)
+
+
+@claim(
+    "GMN-RRB-ex2",
+    place="3.1",
+    statement="1 0 0 -1 0 -1 0 1 has the weights 4, 2 (even, without digit 0) and 1 (odd)",
+    relation="=",
+    claimed={"digits": (1, 0, 0, -1, 0, -1, 0, 1), "w": 4, "w_e": 2, "w_o": 1},
+    grid=once("109"),
+)
+def example_2() -> dict[str, object]:
+    """Digits and weights of the number in the emulator's routing."""
+    row = numbers_read(109, 109)[0]
+    weights = {"w": NONZERO, "w_e": EVEN_ONES, "w_o": ODD_ONES}
+    return {"digits": digits(109)} | {key: int(row[column]) for key, column in weights.items()}
+
+
+@claim(
+    "GMN-RRB-redundant",
+    place="3.1",
+    statement="1 0 0 -1 1 0 -1 and 1 0 0 0 -1 0 -1 both stand for 59: hops of these types lead 59 "
+    "sectors on",
+    relation="=",
+    claimed=59,
+    grid=over(word=((1, 0, 0, -1, 1, 0, -1), (1, 0, 0, 0, -1, 0, -1))),
+)
+def sectors_led(word: tuple[int, ...]) -> int:
+    """The sectors that a walk through G(16,8192) with a hop for every digit gets on."""
+    network = open_topology(name(16, 8192))
+    m, node = 16, 0
+    for kind, digit in enumerate(reversed(word)):
+        if digit:
+            node = node // m * m + position_of(kind, m)
+            node = int(network.neighbor(node, 2 if digit > 0 else 3))
+    return node // m % sectors_of(network.name)
+
+
+def position_of(kind: int, m: int) -> int:
+    """The position of a hop type in sector 0 of the largest G(m,N)."""
+    network = open_topology(name(m, largest_size(m)))
+    return next(p for p in range(1, m) if network.neighbor(p, 2) == p + (m << kind))
+
+
+@claim(
+    "GMN-RRB-unique",
+    place="3.1",
+    statement="every integer has one restricted redundant binary: of 11 digits, no two words are "
+    "one number, and the routing's word is it",
+    relation="all",
+    grid=once("all words of 11 digits"),
+)
+def unique() -> Measured | bool:
+    """Look at all words of 11 digits."""
+    rows = words(11)
+    numbers = values(rows)
+    different, counts = np.unique(numbers, return_counts=True)
+    if counts.max() > 1:
+        return Measured(False, {"number": int(different[counts > 1][0])})
+    for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+        if digits(number, least=11) != tuple(row[::-1]):
+            return Measured(False, {"number": number, "routing's digits": digits(number)})
+    most = int(different.max())
+    return bool(np.array_equal(different, np.arange(-most, most + 1)))
+
+
+@claim(
+    "GMN-L1",
+    place="Lemma 1",
+    statement="n has at most ceil((log2 n + 1)/2) nonzero digits (at a point: the numbers above "
+    "and up to, for which this is the same)",
+    relation="<=",
+    claimed=lambda above, upto: ceil((log2(upto) + 1) / 2),
+    grid=points(
+        "n < 2^18",
+        [{"above": 0, "upto": 2}]
+        + [
+            {"above": 2 ** (2 * b - 1), "upto": min(2 ** (2 * b + 1), 2**18 - 1)}
+            for b in range(1, 9)
+        ]
+        + [{"above": 2**17, "upto": 2**18 - 1}],
+    ),
+)
+def most_nonzero(above: int, upto: int) -> Measured:
+    """The most nonzero digits, and the least number with so many."""
+    weights = numbers_read(above + 1, upto)[:, NONZERO]
+    return Measured(int(weights.max()), {"n": above + 1 + int(weights.argmax())})
+
+
+@claim(
+    "GMN-L2",
+    place="Lemma 2",
+    statement="the largest number of b digits is 2/3 (2^b - 1), for odd b 1/3 more",
+    relation="=",
+    claimed=lambda b: (2 * (2**b - 1) + b % 2) // 3,
+    grid=over(b=range(1, 16)),
+)
+def largest_number(b: int) -> int:
+    """The largest value of a word."""
+    return int(values(words(b)).max())
+
+
+@claim(
+    "GMN-D-bits",
+    place="3.2",
+    statement="sector differences up to N//(4m) have at most m//2 digits",
+    relation="<=",
+    claimed=lambda topology: parameters(topology)[0] // 2,
+    grid=TO_20,
+)
+def most_digits(topology: str) -> Measured:
+    """The most digits, and the first difference with so many."""
+    m, N = parameters(topology)
+    lengths = numbers_read(0, N // (4 * m))[:, LENGTH]
+    return Measured(int(lengths.max()), {"delta": int(lengths.argmax())})
+
+
+@claim(
+    "GMN-D-convert",
+    place="3.2",
+    statement="with w = w_e + w_o nonzero digits above digit 0 there are at most floor(3w/2) hops "
+    "after the conversion, those of digit 0 not counted",
+    relation="<=",
+    claimed=lambda w: 3 * w // 2,
+    grid=over("w <= 7, delta < 2^14", w=range(8)),
+)
+def most_converted(w: int) -> Measured:
+    """The most hops of a difference of that weight, and the first with so many."""
+    rows = numbers_read(0, 2**14 - 1)
+    weights = rows[:, EVEN_ONES] + rows[:, ODD_ONES]
+    hops = np.where(weights == w, rows[:, HOPS] - (rows[:, NONZERO] - weights), -1)
+    return Measured(int(hops.max()), {"delta": int(hops.argmax())})
+
+
+@claim(
+    "GMN-D-B1",
+    place="3.2",
+    statement="sector differences up to N//(4m) need at most B1 hops of one class",
+    relation="<=",
+    claimed=lambda topology: bound_1(parameters(topology)[0]),
+    grid=TO_20,
+)
+def most_hops_near(topology: str) -> Measured:
+    """The most hops, and the first difference with so many."""
+    m, N = parameters(topology)
+    hops = numbers_read(0, N // (4 * m))[:, HOPS]
+    return Measured(int(hops.max()), {"delta": int(hops.argmax())})
+
+
+def diagonal_rows(topology: str, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """The differences first..k, and what is read of what the diagonal leaves of each."""
+    k = half_round(topology)
+    deltas = np.arange(first, k + 1)
+    return deltas, numbers_read(0, k)[k - deltas]
+
+
+@claim(
+    "GMN-D-B2",
+    place="3.2",
+    statement="where the diagonal is used at most B2 hops are needed, the diagonal counted",
+    relation="<=",
+    claimed=lambda topology: bound_2(parameters(topology)[0]),
+    grid=TO_20,
+)
+def most_hops_far(topology: str) -> Measured | int:
+    """The most hops with the diagonal, and the first difference with so many."""
+    deltas, rows = diagonal_rows(topology, range_without_diagonal(topology) + 1)
+    if not len(deltas):
+        return 0
+    hops = rows[:, HOPS] + 1
+    return Measured(int(hops.max()), {"delta": int(deltas[hops.argmax()])})
+
+
+@claim(
+    "GMN-D-maxB",
+    place="3.2",
+    statement="max(B1, B2) is B2",
+    relation="=",
+    claimed=bound_2,
+    grid=each_m(1999, 1999),
+)
+def larger_bound(m: int) -> int:
+    """The larger of the printed bounds."""
+    return max(bound_1(m), bound_2(m))
+
+
+@claim(
+    "GMN-D-hops",
+    place="3.2",
+    statement="every sector difference needs at most B2 hops, the diagonal counted",
+    relation="<=",
+    claimed=lambda topology: bound_2(parameters(topology)[0]),
+    grid=TO_20,
+)
+def most_hops(topology: str) -> Measured:
+    """The most hops as the routing takes them, and the first difference with so many."""
+    reach = range_without_diagonal(topology)
+    _, far = diagonal_rows(topology, reach + 1)
+    hops = np.concatenate([numbers_read(0, reach)[:, HOPS], far[:, HOPS] + 1])
+    return Measured(int(hops.max()), {"delta": int(hops.argmax())})
+
+
+def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
+    """The highest type of a hop after the diagonal, which differences beyond `reach` use."""
+    deltas, rows = diagonal_rows(topology, reach + 1)
+    if not len(deltas):
+        return -1
+    highest = rows[:, HIGHEST]
+    return Measured(int(highest.max()), {"delta": int(deltas[highest.argmax()])})
+
+
+@claim(
+    "GMN-D-diag",
+    place="3.2, 4",
+    statement="after a diagonal H has no hop of type m//2 - 1, with the range of Lemma 2",
+    relation="<",
+    claimed=lambda topology: parameters(topology)[0] // 2 - 1,
+    grid=TO_20,
+)
+def highest_beyond_lemma_2(topology: str) -> Measured | int:
+    """The highest type used (-1: none)."""
+    return highest_after_diagonal(topology, range_without_diagonal(topology))
+
+
+@claim(
+    "GMN-D-diag-printed",
+    place="4",
+    statement="after a diagonal H has no hop of type m//2 - 1, with the range printed in the "
+    "algorithm, floor(2/3 (2^(m//2) - 1))",
+    relation="<",
+    claimed=lambda topology: parameters(topology)[0] // 2 - 1,
+    grid=TO_20,
+)
+def highest_beyond_print(topology: str) -> Measured | int:
+    """The highest type used (-1: none)."""
+    printed = 2 * (2 ** (parameters(topology)[0] // 2) - 1) // 3
+    return highest_after_diagonal(topology, min(printed, half_round(topology)))

@@ -1,0 +1,198 @@
+"""What is left of G(m,N) when one node is dead (section 5).
+
+Nodes at the same position are taken for alike where the translation by a sector is seen to be an
+automorphism, and where routes are the same in other sectors in a sample.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.claims import Grid, Measured, claim, points
+from mpinet.compiled import kernel
+from mpinet.measure.cuts import biconnected
+from mpinet.measure.routes import onward, rules
+from mpinet.networks import open as open_topology
+from mpinet.networks.routing import ARRIVED, Routing, hop_limit
+from mpinet.networks.topology import Topology
+from mpinet.papers.gmn import floods
+from mpinet.papers.gmn.grids import listed, parameters, size_of
+from mpinet.papers.gmn.routing import longest_stated
+
+LOST = -1
+"""A route that does not arrive, or meets the dead node."""
+
+SAMPLE = 500
+"""Pairs with which routes in another sector are compared."""
+
+
+def up_to(most: int) -> Grid:
+    """All G(m,N) up to a size."""
+    return points(f"N <= {most}", lambda: listed(3, 12, most))
+
+
+UP_TO_704 = up_to(704).quick(lambda topology: size_of(topology) <= 360)
+UP_TO_300 = up_to(300).quick(lambda topology: size_of(topology) <= 112)
+
+
+@claim(
+    "GMN-FT-bicon",
+    place="5",
+    statement="G(m,N) is biconnected",
+    relation="all",
+    grid=UP_TO_704,
+    cost=size_of,
+)
+def two_connected(topology: str) -> bool:
+    """Whether it stays connected without any one node."""
+    return biconnected(topology)
+
+
+@lru_cache(maxsize=64)
+def worst_diameter(topology: str) -> Measured:
+    """The largest diameter with one dead node, and that node with a pair that is so far apart."""
+    network = open_topology(topology)
+    m, N = parameters(topology)
+    worst = Measured(-1)
+    for dead in range(m if floods.looks_alike(network, m) else N):
+        found = floods.farthest(floods.connected(topology, None, (dead,)))
+        if found.value > worst.value:
+            worst = Measured(found.value, {"dead": dead, **found.where})
+    return worst
+
+
+@claim(
+    "GMN-FT-diam",
+    place="5, abstract",
+    statement="one dead node makes the diameter larger by at most 6",
+    relation="<=",
+    claimed=6,
+    grid=UP_TO_704,
+    cost=lambda topology: 100 * size_of(topology),
+)
+def increase(topology: str) -> Measured:
+    """By how much it does, at the most."""
+    worst = worst_diameter(topology)
+    return Measured(worst.value - floods.diameter(topology).value, worst.where)
+
+
+@claim(
+    "GMN-FT-Lhat",
+    place="5",
+    statement="with one dead node the diameter is at most m + B2 + 6",
+    relation="<=",
+    claimed=lambda topology: longest_stated(topology) + 6,
+    grid=UP_TO_704,
+    cost=lambda topology: 100 * size_of(topology),
+)
+def diameter_with_dead_node(topology: str) -> Measured:
+    """The largest diameter with one dead node."""
+    return worst_diameter(topology)
+
+
+def longest_around(topology: str, routing: str) -> Measured:
+    """The longest route with one dead node, with that node and the pair; 4N if one is lost."""
+    network = open_topology(topology)
+    m, N = parameters(topology)
+    sectors_alike = floods.looks_alike(network, m) and all(
+        moved_alike(network, network.routing(routing), dead, m) for dead in range(m)
+    )
+    worst = Measured(0)
+    for dead in range(m if sectors_alike else N):
+        around = network.routing(routing).around([dead])
+        pairs = pairs_without(N, dead)
+        lengths = lengths_around(network, around, dead, pairs)
+        if lengths.min() == LOST:
+            lengths = np.where(lengths == LOST, 4 * N, lengths)
+        at = int(lengths.argmax())
+        if lengths[at] > worst.value:
+            source, target = pairs[at].tolist()
+            worst = Measured(int(lengths[at]), {"dead": dead, "source": source, "target": target})
+    return worst
+
+
+def pairs_without(N: int, dead: int) -> NDArray[np.int64]:
+    """All ordered pairs of different living nodes, shape (k, 2)."""
+    nodes = np.delete(np.arange(N), dead)
+    pairs = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), axis=-1).reshape(-1, 2)
+    return pairs[pairs[:, 0] != pairs[:, 1]]
+
+
+def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
+    """Whether routes in another sector are as long, in a sample of pairs."""
+    generator = np.random.default_rng(dead)
+    pairs = pairs_without(network.size, dead)
+    pairs = pairs[generator.integers(len(pairs), size=SAMPLE)]
+    by = m * int(generator.integers(1, network.size // m))
+    other, moved = (dead + by) % network.size, (pairs + by) % network.size
+    here = lengths_around(network, routing.around([dead]), dead, pairs)
+    there = lengths_around(network, routing.around([other]), other, moved)
+    return bool(np.array_equal(here, there))
+
+
+def lengths_around(
+    network: Topology, routing: Routing, dead: int, pairs: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Hops of the routes of some pairs; `LOST` for those that do not arrive."""
+    lengths = np.empty(len(pairs), np.int64)
+    walk_around(*rules(network, routing), dead, np.ascontiguousarray(pairs), lengths)
+    return lengths
+
+
+@kernel(
+    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64, int64[:, ::1], "
+    "int64[::1])"
+)
+def walk_around(
+    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, dead, pairs, lengths
+):
+    """Walk the routes, which no dead node may be on."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words, np.int64)
+    limit = hop_limit(wiring[0])
+    for i in range(pairs.shape[0]):
+        header[:] = 0
+        start(pairs[i, 0], pairs[i, 1], header, wayfinding)
+        node, lengths[i] = pairs[i, 0], 0
+        while True:
+            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            if port == ARRIVED and node == pairs[i, 1]:
+                break
+            if port < 0 or following < 0 or following == dead or lengths[i] > limit:
+                lengths[i] = LOST
+                break
+            node = following
+            lengths[i] += 1
+
+
+@claim(
+    "GMN-FT-route",
+    place="5",
+    statement="with one dead node that the source knows, the planned route has at most m + B2 + 6 "
+    "hops",
+    relation="<=",
+    claimed=lambda topology: longest_stated(topology) + 6,
+    grid=UP_TO_300,
+    cost=lambda topology: 120 * size_of(topology) ** 2,
+)
+def longest_planned(topology: str) -> Measured:
+    """Hops of the longest one."""
+    return longest_around(topology, "planned")
+
+
+@claim(
+    "GMN-FT-online",
+    place="5",
+    statement="with one dead node that only its neighbours know, the repaired route has at most "
+    "m + B2 + 6 hops",
+    relation="<=",
+    claimed=lambda topology: longest_stated(topology) + 6,
+    grid=UP_TO_300,
+    cost=lambda topology: 30 * size_of(topology) ** 2,
+)
+def longest_repaired(topology: str) -> Measured:
+    """Hops of the longest one."""
+    return longest_around(topology, "online")

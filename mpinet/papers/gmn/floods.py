@@ -1,0 +1,62 @@
+"""Distances in G(m,N) by floods, from one sector where the others are seen to look alike."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.claims import Measured
+from mpinet.errors import Disconnected
+from mpinet.measure.distance import distance_matrix
+from mpinet.networks import open as open_topology
+from mpinet.networks.topology import Topology
+from mpinet.papers.gmn.grids import parameters
+
+Distances = NDArray[np.int16]
+
+
+def looks_alike(network: Topology, by: int) -> bool:
+    """Whether the translation u -> u + by takes every port to the port of the same number."""
+    nodes = np.arange(network.size)[:, np.newaxis]
+    behind = network.neighbor(nodes, np.arange(network.ports))
+    moved = np.where(behind < 0, behind, (behind + by) % network.size)
+    return bool(np.array_equal(np.roll(moved, by, axis=0), behind))
+
+
+@lru_cache(maxsize=64)
+def sector_distances(topology: str) -> Distances:
+    """Distances from the nodes of sector 0 to all; from all nodes, if sectors do not look alike.
+
+    Returns
+    -------
+    ndarray of int16, shape (m, N) or (N, N)
+    """
+    network = open_topology(topology)
+    m, _ = parameters(topology)
+    return connected(topology, range(m) if looks_alike(network, m) else None)
+
+
+def connected(topology: str, sources: range | None, dead: tuple[int, ...] = ()) -> Distances:
+    """Distances of the living nodes; -1 for the dead ones."""
+    found = distance_matrix(topology, sources, dead=dead)
+    lost = found < 0
+    rows = np.arange(len(found)) if sources is None else np.array(sources)
+    lost[np.isin(rows, dead)] = False
+    lost[:, list(dead)] = False
+    if lost.any():
+        raise Disconnected(f"{topology} without {dead} is in pieces.")
+    return found
+
+
+def farthest(found: Distances) -> Measured:
+    """The largest distance, with the first pair that has it."""
+    source, target = np.unravel_index(int(found.argmax()), found.shape)
+    return Measured(int(found.max()), {"source": int(source), "target": int(target)})
+
+
+@lru_cache(maxsize=64)
+def diameter(topology: str) -> Measured:
+    """The diameter of G(m,N), with a pair."""
+    return farthest(sector_distances(topology))

@@ -1,0 +1,76 @@
+"""The pseudocode of step 2 as it is printed (section 6), taken literally in one point at a time.
+
+The specification's item 8 lists the points; everything else is as the emulator has it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.claims import Claim, claim
+from mpinet.machine.machine import Machine
+from mpinet.papers.gmn.ascend import Tangle
+from mpinet.papers.gmn.cycles import TWO_HOSTS
+from mpinet.programs import ascend
+from mpinet.programs.operators.operator import ASCEND, Numbers
+from mpinet.programs.schedules.gmn import Loops
+
+
+class OneWindow(Loops):
+    """Item ii: the window m-p+2 <= i <= 2m-p+1 also for p = 0."""
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine)
+        self._exchanges = 2 * self.length + 1
+
+    def _opens(self, place: int) -> int:
+        return self.length - place + 2
+
+
+class NoDiagonal(Loops):
+    """Item i: only nodes of degree 4 take part, so that the diagonal is not used."""
+
+    def meetings(self, turn: int) -> dict[int, int]:
+        """Without the diagonal's."""
+        diagonal = max(self._types)
+        return {p: j for p, j in super().meetings(turn).items() if self._types[p] != diagonal}
+
+
+class PermutedBit(Loops):
+    """Item iii: bit k of the permuted cycle number tells whether +h_k or -h_k is used."""
+
+    def lateral(self, nodes: Numbers) -> Numbers:
+        """The node 2^k cycles further on where that bit is 0, else further back."""
+        numbers = self._renumbered(nodes)
+        kinds = np.array(self._types)[numbers % self.length]
+        permuted = self.element(nodes, np.zeros_like(nodes)) // self.length
+        forward = (permuted >> kinds) & 1 == 0
+        jumps = np.where(forward, 1, -1) * (self.length << kinds)
+        return self._numbered((numbers + jumps) % self._size)
+
+
+def print_claim(id: str, statement: str, schedule: type[Loops]) -> Claim:
+    """The claim that step 2 is right with one point as printed."""
+
+    @claim(
+        f"GMN-A-print-{id}",
+        place="6",
+        statement=f"with {statement} ASCEND gives the serial results",
+        relation="all",
+        grid=TWO_HOSTS,
+    )
+    def is_right(topology: str) -> bool:
+        """Whether all results are."""
+        return ascend.run(Machine(topology), Tangle(), ASCEND, algorithm=schedule).correct
+
+    return is_right
+
+
+PRINTED = [
+    print_claim("p0", "the printed window also at position 0", OneWindow),
+    print_claim("deg4", "nodes of degree 4 alone, as printed,", NoDiagonal),
+    print_claim(
+        "bit", "the printed choice of +h or -h by a bit of the permuted number", PermutedBit
+    ),
+]
+"""As printed, one point at a time."""

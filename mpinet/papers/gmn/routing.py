@@ -1,0 +1,190 @@
+"""The routing algorithm (section 4; lengths also 3.2 and 5)."""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+
+from mpinet.claims import Measured, claim, once
+from mpinet.measure.routes import walk
+from mpinet.networks import open as open_topology
+from mpinet.networks.gmn.parameters import largest
+from mpinet.networks.routing import path
+from mpinet.papers.gmn.census import census
+from mpinet.papers.gmn.digits import bound_2
+from mpinet.papers.gmn.grids import (
+    MID,
+    each_m,
+    largest_of_each,
+    name,
+    parameters,
+    size_of,
+)
+from mpinet.papers.gmn.numbers import (
+    LENGTH,
+    digits,
+    numbers_read,
+)
+
+EXAMPLE = name(8, 256)
+"""The network of the examples."""
+
+ENUMERATED = 2**12
+"""Differences that are all looked at."""
+
+
+def cost_of_pairs(topology: str) -> float:
+    """About the time of a claim that looks at all pairs of nodes."""
+    return size_of(topology) ** 2 / 2.5
+
+
+def longest_stated(topology: str) -> int:
+    """The bound m + B2 on a path's length, as printed."""
+    m, _ = parameters(topology)
+    return m + bound_2(m)
+
+
+@claim(
+    "GMN-R-ex3",
+    place="Ex. 3",
+    statement="from 2 to 42 it is 5 sectors, 101 in restricted redundant binary: E = 1, 0, "
+    "O = 0, 0, b = 1",
+    relation="=",
+    claimed={"E[1]": 1, "E[2]": 0, "O[1]": 0, "O[2]": 0, "b": 1},
+    grid=once("G(8,256)"),
+)
+def example_3() -> dict[str, int]:
+    """The digits of the sector difference in the emulator's routing."""
+    network = open_topology(EXAMPLE)
+    sectors = [int(network.address(node).partition(",")[0]) for node in (2, 42)]
+    found = digits(sectors[1] - sectors[0], least=5)[::-1]
+    return {"E[1]": found[2], "E[2]": found[4], "O[1]": found[1], "O[2]": found[3], "b": found[0]}
+
+
+@claim(
+    "GMN-R-ex4",
+    place="Ex. 4",
+    statement="the edges from 2 to 42 are -c -c -c h2 -c -c h0 h0 -c -c -c",
+    relation="=",
+    claimed="-c -c -c h2 -c -c h0 h0 -c -c -c",
+    grid=once("G(8,256)"),
+)
+def example_4() -> str:
+    """The ports of the route, named by what they jump."""
+    network = open_topology(EXAMPLE)
+    nodes, ports = path(network, network.routing("source"), 2, 42)
+    named = []
+    for node, port in zip(nodes, ports, strict=False):
+        jump = (network.neighbor(node, port) - node) % network.size
+        sign = "" if jump < network.size // 2 else "-"
+        jump = min(jump, network.size - jump)
+        named.append(f"{sign}c" if jump == 1 else f"{sign}h{(jump // 8).bit_length() - 1}")
+    return " ".join(named)
+
+
+@claim(
+    "GMN-R-ex5a",
+    place="Ex. 5",
+    statement="the path from 2 to 42",
+    relation="=",
+    claimed=(2, 1, 0, 255, 31, 30, 29, 37, 45, 44, 43, 42),
+    grid=once("G(8,256)"),
+)
+def example_5a() -> tuple[int, ...]:
+    """The nodes of the route."""
+    return tuple(walk(EXAMPLE, 2, 42, "source"))
+
+
+@claim(
+    "GMN-R-ex5b",
+    place="Ex. 5",
+    statement="the path from 13 to 81",
+    relation="=",
+    claimed=(13, 21, 20, 19, 18, 17, 81),
+    grid=once("G(8,256)"),
+)
+def example_5b() -> tuple[int, ...]:
+    """The nodes of the route."""
+    return tuple(walk(EXAMPLE, 13, 81, "source"))
+
+
+@claim(
+    "GMN-R-deliver",
+    place="4",
+    statement="every message arrives over links, for all ordered pairs",
+    relation="all",
+    grid=MID,
+    cost=cost_of_pairs,
+)
+def all_delivered(topology: str) -> Measured | bool:
+    """Whether no route is lost."""
+    lost, (source, target) = census(topology).lost
+    return Measured(False, {"source": source, "target": target, "lost": lost}) if lost else True
+
+
+@claim(
+    "GMN-R-len",
+    place="3.2, 5",
+    statement="no route is longer than m + B2",
+    relation="<=",
+    claimed=longest_stated,
+    grid=MID,
+    cost=cost_of_pairs,
+)
+def longest_route(topology: str) -> Measured:
+    """Hops of the longest route, and the first pair with it."""
+    length, (source, target) = census(topology).longest
+    return Measured(length, {"source": source, "target": target})
+
+
+@claim(
+    "GMN-R-hoptypes",
+    place="4",
+    statement="with both signs there are m types of hops",
+    relation="=",
+    claimed=lambda topology: parameters(topology)[0],
+    grid=largest_of_each(3, 49),
+)
+def signed_types(topology: str) -> int:
+    """Different jumps over the ports of hop nodes."""
+    network = open_topology(topology)
+    m, N = parameters(topology)
+    nodes = np.arange(1, m)[:, np.newaxis]
+    behind = network.neighbor(nodes, np.arange(2, network.ports))
+    return len(np.unique(((behind - nodes) % N)[behind >= 0]))
+
+
+@claim(
+    "GMN-R-bits",
+    place="4",
+    statement="a header has O(m log m) bits: at most 4 m log2 m, for 2m edges of 2 log2 m bits",
+    relation="<=",
+    claimed=4,
+    grid=MID,
+    cost=cost_of_pairs,
+)
+def header_bits(topology: str) -> Measured:
+    """Bits of the header of the longest route, in units of m log2 m."""
+    network = open_topology(topology)
+    _, (source, target) = census(topology).longest
+    bits = network.routing("source").header_bits(source, target)
+    m, _ = parameters(topology)
+    return Measured(bits / (m * log2(m)), {"source": source, "target": target, "bits": bits})
+
+
+@claim(
+    "GMN-R-arrays",
+    place="4",
+    statement="two arrays of m//4 digits hold the digits of a sector difference but digit 0 "
+    "(differences without diagonal; the first 4096 and the largest)",
+    relation="<=",
+    claimed=lambda m: {"E": m // 4, "O": m // 4},
+    grid=each_m(199, 199),
+)
+def array_lengths(m: int) -> dict[str, int]:
+    """The highest places in both arrays that the differences below the routing's range need."""
+    reach = largest(m // 2)
+    lengths = [len(digits(reach)), int(numbers_read(0, ENUMERATED)[: reach + 1, LENGTH].max())]
+    highest = max(lengths) - 1
+    return {"E": highest // 2, "O": (highest + 1) // 2}

@@ -1,0 +1,179 @@
+"""The hops of a sector, and the graph of sectors (section 2 and its remark)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.claims import Measured, OutOfReach, claim, over, points
+from mpinet.measure.wiring import degrees, edges
+from mpinet.papers.gmn.grids import (
+    ALL,
+    WIDEST_MADE,
+    largest_size,
+    name,
+    parameters,
+    sectors_of,
+    size_of,
+)
+from mpinet.papers.gmn.structure import half_of_jumps, hop_types
+
+Links = NDArray[np.int64]
+"""Links as numbers: MOST_SECTORS u + v for u < v, ascending."""
+
+MOST_SECTORS = 1 << 20
+"""More than the sectors of any network that is looked at as a whole."""
+
+EACH_M = points(
+    "m < 200, the largest N",
+    lambda: [{"topology": name(m, largest_size(m))} for m in range(3, 200)],
+)
+
+
+def some_sectors(topology: str) -> list[int]:
+    """Sectors to be looked at: the first two, one in the middle, and the last."""
+    m, N = parameters(topology)
+    if m > WIDEST_MADE:
+        raise OutOfReach(f"the ports of G({m},{N}) have numbers of more than 64 bits")
+    sectors = N // m
+    return sorted({0, 1, sectors // 2 - 1, sectors - 1})
+
+
+def counted_types(topology: str) -> dict[str, Any]:
+    """What the paper says of the hops of a sector with m nodes."""
+    m, _ = parameters(topology)
+    alternate, types = list(range(1, 2 * (m // 2), 2)), list(range(m // 2))
+    return {"hop nodes": m // 2, "positions": alternate, "types": types, "largest": m // 2 - 1}
+
+
+@claim(
+    "GMN-S-hopnodes",
+    place="2",
+    statement="a sector has m//2 hop nodes, every other one from position 1 on, each type once, "
+    "the largest m//2 - 1 (sectors 0, 1, one in the middle and the last)",
+    relation="=",
+    claimed=counted_types,
+    grid=EACH_M,
+)
+def hop_nodes(topology: str) -> Measured | dict[str, Any]:
+    """The hop nodes of the first sector that is not like the others; else of all."""
+    first: dict[str, Any] = {}
+    for sector in some_sectors(topology):
+        found = hop_types(topology, sector)
+        positions, types = [p for p, _ in found], sorted(t for _, t in found)
+        seen = {"hop nodes": len(found), "positions": positions, "types": types}
+        seen["largest"] = max(types)
+        first = first or seen
+        if seen != first:
+            return Measured(seen, {"sector": sector})
+    return first
+
+
+@claim(
+    "GMN-S-halves",
+    place="2",
+    statement="the hop of type 0 divides a sector: even types lie in one half, odd ones in the "
+    "other",
+    relation="all",
+    grid=EACH_M,
+)
+def halves(topology: str) -> Measured | bool:
+    """Whether they do in all sectors that are looked at."""
+    for sector in some_sectors(topology):
+        found = half_of_jumps(topology, sector)
+        if found is not True:
+            return found
+    return True
+
+
+@lru_cache(maxsize=64)
+def coalesced(topology: str) -> Links:
+    """The links between different sectors."""
+    m, _ = parameters(topology)
+    pairs = np.sort(edges(topology) // m, axis=1)
+    return np.unique(keys(pairs[pairs[:, 0] != pairs[:, 1]]))
+
+
+def links_of(topology: str) -> Links:
+    """The links of a network."""
+    return np.unique(keys(edges(topology)))
+
+
+def keys(pairs: NDArray[np.int64]) -> Links:
+    """A number for every pair (u, v) of nodes."""
+    return pairs @ np.array([MOST_SECTORS, 1])
+
+
+def paper_circulant(topology: str) -> str:
+    """The circulant of N/m nodes with the jumps 1, 2, .., 2^(floor(log2(N/m)) - 1)."""
+    sectors = sectors_of(topology)
+    return f"circulant:{sectors},jumps=" + "-".join(
+        str(2**i) for i in range(sectors.bit_length() - 1)
+    )
+
+
+def missing(topology: str, part: str) -> Measured | bool:
+    """Whether the graph of sectors has all links of another network."""
+    lacking = np.setdiff1d(links_of(part), coalesced(topology))
+    if not len(lacking):
+        return True
+    u, v = divmod(int(lacking[0]), MOST_SECTORS)
+    return Measured(False, {"circulant": part, "missing link": f"{u}-{v}"})
+
+
+@claim(
+    "GMN-S-super",
+    place="2 remark",
+    statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, 2, "
+    ".., 2^(floor(log2(N/m)) - 1)",
+    relation="superset",
+    grid=ALL,
+    cost=size_of,
+)
+def contains_circulant(topology: str) -> Measured | bool:
+    """Whether all its links are there."""
+    return missing(topology, paper_circulant(topology))
+
+
+@claim(
+    "GMN-S-super-rc",
+    place="2 remark",
+    statement="with sectors as nodes it contains the recursive circulant G(N/m,2)",
+    relation="superset",
+    grid=ALL,
+    cost=size_of,
+)
+def contains_recursive_circulant(topology: str) -> Measured | bool:
+    """Whether all its links are there."""
+    return missing(topology, f"rcirculant:{sectors_of(topology)},2")
+
+
+@claim(
+    "GMN-S-super-eq",
+    place="2 remark",
+    statement="with sectors as nodes it equals that circulant only for N = m 2^(m//2+1)",
+    relation="=",
+    claimed=lambda topology: size_of(topology) == largest_size(parameters(topology)[0]),
+    grid=ALL,
+    cost=size_of,
+)
+def equals_circulant(topology: str) -> bool:
+    """Whether both have the same links."""
+    return np.array_equal(links_of(paper_circulant(topology)), coalesced(topology))
+
+
+@claim(
+    "GMN-S-rcdeg",
+    place="2 remark",
+    statement="the degree of the recursive circulant G(2^n,2) is about log2 N: within 1",
+    relation="=",
+    tolerance=1,
+    claimed=lambda n: n,
+    grid=over(n=range(2, 15)),
+)
+def recursive_circulant_degree(n: int) -> int:
+    """The largest degree."""
+    return max(degrees(f"rcirculant:{2**n},2"))

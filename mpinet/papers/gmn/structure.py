@@ -1,0 +1,391 @@
+"""Which G(m,N) there are, and how they are wired (abstract, sections 1 and 2, Figs. 1 and 2)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from mpinet.claims import Measured, claim, once, over, points
+from mpinet.errors import TopologyError
+from mpinet.measure.distance import diameter
+from mpinet.measure.hamiltonian import hamiltonian_cycle, is_hamiltonian_cycle
+from mpinet.measure.symmetry import is_automorphism
+from mpinet.measure.wiring import degrees as measured_degrees
+from mpinet.measure.wiring import edges
+from mpinet.networks import open as open_topology
+from mpinet.papers.gmn.grids import (
+    ALL,
+    EVEN,
+    MID,
+    ODD,
+    is_small,
+    jumps_half,
+    largest_size,
+    listed,
+    name,
+    parameters,
+    sectors_of,
+    size_of,
+    sizes,
+)
+
+LAST_SIZE = 18432
+"""The largest size whose interval to the next is measured."""
+
+
+@lru_cache(maxsize=64)
+def degrees(topology: str) -> dict[int, int]:
+    """How many nodes have how many neighbours."""
+    return measured_degrees(topology)
+
+
+def links(topology: str) -> int:
+    """Number of links."""
+    return sum(degree * nodes for degree, nodes in degrees(topology).items()) // 2
+
+
+def average_degree(topology: str) -> float:
+    """Neighbours of a node, on average."""
+    return 2 * links(topology) / open_topology(topology).size
+
+
+def exists(topology: str) -> bool:
+    """Whether the emulator makes this network."""
+    try:
+        open_topology(topology)
+    except TopologyError:
+        return False
+    return True
+
+
+@claim(
+    "GMN-S-unique",
+    place="2(d)",
+    statement="where the sizes of one m end, at m 2^(m//2+1), those of m+1 begin",
+    relation="=",
+    claimed={"of m": (True, False), "of m+1": (False, True)},
+    grid=over(m=range(3, 60)),
+)
+def adjacent_ranges(m: int) -> dict[str, tuple[bool, ...]]:
+    """Which multiples of 2m and 2(m+1) just below and above the border are sizes."""
+    border = largest_size(m)
+    found = {}
+    for label, sector in (("of m", m), ("of m+1", m + 1)):
+        last = border // (2 * sector) * 2 * sector
+        found[label] = tuple(exists(name(sector, N)) for N in (last, last + 2 * sector))
+    return found
+
+
+def next_size(N: int) -> int:
+    """The next larger N for which the emulator has a G(m,N)."""
+    return next(larger for larger in range(N + 1, 2 * N + 9) if exists(f"gmn:{larger}"))
+
+
+def successive(one_m: bool) -> list[dict[str, int]]:
+    """Successive sizes up to 18432 with their m; of one m, or of two."""
+    every = [parameters(point["topology"]) for point in listed(3, 18, LAST_SIZE)]
+    pairs = pairwise(sorted(every, key=lambda pair: pair[1]))
+    return [
+        {"N": N, "m": m, "next_m": after} for (m, N), (after, _) in pairs if m == after or not one_m
+    ]
+
+
+@claim(
+    "GMN-S-gap",
+    place="1",
+    statement="from one size to the next it is 2m, m that of either",
+    relation="in",
+    claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
+    grid=points("N <= 18432", lambda: successive(False)),
+)
+def gap(N: int, m: int, next_m: int) -> int:
+    """The next size less this one."""
+    return next_size(N) - N
+
+
+@claim(
+    "GMN-S-gap-within-m",
+    place="1",
+    statement="from one size of an m to its next it is 2m",
+    relation="=",
+    claimed=lambda N, m, next_m: 2 * m,
+    grid=points("N <= 18432", lambda: successive(True)),
+)
+def gap_within_m(N: int, m: int, next_m: int) -> int:
+    """The next size less this one."""
+    return next_size(N) - N
+
+
+@claim(
+    "GMN-S-gap-log",
+    place="1",
+    statement="the interval of sizes, 2m, is less than 4 log2 N; m is measured as the least "
+    "translation that is an automorphism",
+    relation="<",
+    claimed=lambda topology: 4 * float(np.log2(size_of(topology))),
+    grid=ALL,
+    cost=size_of,
+)
+def doubled_period(topology: str) -> int:
+    """Twice the number of nodes after which the wiring repeats."""
+    network = open_topology(topology)
+    nodes = np.arange(network.size)
+    behind = np.sort(network.neighbor(nodes[:, np.newaxis], np.arange(network.ports)), axis=1)
+    jumps = np.sort(
+        np.where(behind < 0, -1, (behind - nodes[:, np.newaxis]) % network.size), axis=1
+    )
+    period = next(t for t in range(1, network.size) if np.array_equal(jumps[t:], jumps[:-t]))
+    return 2 * period
+
+
+@claim(
+    "GMN-S-doubling",
+    place="1",
+    statement="the next size of the Moebius graph, the de Bruijn graph and the CCC is at least "
+    "twice as large",
+    relation=">=",
+    claimed=lambda family, n: 2 * (n << n if family == "ccc" else 1 << n),
+    grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 40)),
+)
+def size_after(family: str, n: int) -> int:
+    """Processors of the next one."""
+    return open_topology(f"{family}:{n + 1}").size
+
+
+@claim(
+    "GMN-S-degset",
+    place="1",
+    statement="degrees are 2, 3 and 4, so that the largest is 4",
+    relation="=",
+    claimed=(2, 3, 4),
+    grid=ALL,
+    cost=size_of,
+)
+def degree_set(topology: str) -> tuple[int, ...]:
+    """The degrees that occur."""
+    return tuple(degrees(topology))
+
+
+@claim(
+    "GMN-S-avgdeg-even",
+    place="abstract, 2",
+    statement="the average degree is 3 + 1/m for even m",
+    relation="=",
+    tolerance=1e-9,
+    claimed=lambda topology: 3 + 1 / parameters(topology)[0],
+    grid=EVEN,
+    cost=size_of,
+)
+def average_degree_even(topology: str) -> float:
+    """Neighbours of a node, on average."""
+    return average_degree(topology)
+
+
+@claim(
+    "GMN-S-avgdeg-odd",
+    place="abstract, 2",
+    statement="the average degree is 3 for odd m",
+    relation="=",
+    tolerance=1e-9,
+    claimed=3,
+    grid=ODD,
+    cost=size_of,
+)
+def average_degree_odd(topology: str) -> float:
+    """Neighbours of a node, on average."""
+    return average_degree(topology)
+
+
+@claim(
+    "GMN-S-avgdeg-max",
+    place="1",
+    statement="the average degree is at most 3.25",
+    relation="<=",
+    claimed=3.25,
+    grid=ALL,
+    cost=size_of,
+)
+def average_degree_bound(topology: str) -> float:
+    """Neighbours of a node, on average."""
+    return average_degree(topology)
+
+
+def stated_links(topology: str) -> float:
+    """The paper's number of links, relative to 1.5N."""
+    m, _ = parameters(topology)
+    return 1.0 if m % 2 else 1 + 1 / (3 * m)
+
+
+@claim(
+    "GMN-S-links-asym",
+    place="2",
+    statement="there are asymptotically 1.5N links: the ratio to 1.5N is 1 + 1/(3m) for even m, 1 "
+    "for odd m, within a tenth",
+    relation="~",
+    claimed=stated_links,
+    tolerance=0.1,
+    grid=ALL,
+    cost=size_of,
+)
+def links_against_half_as_many_again(topology: str) -> float:
+    """The number of links, relative to 1.5N."""
+    return links(topology) / (1.5 * open_topology(topology).size)
+
+
+@claim(
+    "GMN-S-links-dl",
+    place="1",
+    statement="there are fewer links than the 2N of a double loop",
+    relation="<",
+    claimed=lambda topology: 2 * size_of(topology),
+    grid=ALL,
+    cost=size_of,
+)
+def links_below_double_loop(topology: str) -> int:
+    """Number of links."""
+    return links(topology)
+
+
+@claim(
+    "GMN-S-links-ch",
+    place="1",
+    statement="there are at most 13/12 as many links as the 1.5N of a chordal ring",
+    relation="<=",
+    claimed=lambda topology: 13 * size_of(topology) / 8,
+    grid=ALL,
+    cost=size_of,
+)
+def links_beside_chordal_ring(topology: str) -> int:
+    """Number of links."""
+    return links(topology)
+
+
+@claim(
+    "GMN-S-deg3",
+    place="2",
+    statement="exactly one node a sector has degree 3, where no hop jumps N/2",
+    relation="=",
+    claimed=sectors_of,
+    grid=points(
+        "all m <= 18 and N != m 2^(m/2)",
+        lambda: [point for point in ALL.points("full") if not jumps_half(**point)],
+    ).quick(is_small),
+    cost=size_of,
+)
+def nodes_of_degree_3(topology: str) -> int:
+    """How many nodes have three neighbours."""
+    return degrees(topology).get(3, 0)
+
+
+@claim(
+    "GMN-S-rot",
+    place="3.2",
+    statement="all sectors look alike: u -> u+m is an automorphism",
+    relation="all",
+    grid=MID,
+    cost=size_of,
+)
+def rotation(topology: str) -> bool:
+    """Whether the image of every link is a link."""
+    m, N = parameters(topology)
+    return is_automorphism(topology, (np.arange(N) + m) % N)
+
+
+@claim(
+    "GMN-S-ham",
+    place="abstract",
+    statement="G(m,N) is Hamiltonian",
+    relation="all",
+    grid=ALL,
+    cost=size_of,
+)
+def hamiltonian(topology: str) -> bool:
+    """Whether the cycle that the emulator follows goes through all nodes over links."""
+    return is_hamiltonian_cycle(topology, hamiltonian_cycle(topology) or [])
+
+
+@claim(
+    "GMN-S-ringdiam",
+    place="1",
+    statement="a ring of N nodes has the diameter N//2",
+    relation="=",
+    claimed=lambda N: N // 2,
+    grid=over(N=range(3, 200)),
+)
+def ring_diameter(N: int) -> int:
+    """The largest distance."""
+    return diameter(f"ring:{N}")
+
+
+def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
+    """The hop nodes of a sector: positions, and types as the logarithms of the sectors jumped."""
+    network = open_topology(topology)
+    m, _ = parameters(topology)
+    found = []
+    for position in range(1, m):
+        node = sector * m + position
+        other = network.neighbor(node, 2)
+        if other >= 0:
+            jump = (other - node) % network.size
+            found.append((position, (jump // m).bit_length() - 1))
+    return found
+
+
+def distribution(topology: str) -> tuple[int, ...]:
+    """The types of the hops of sector 0, by position."""
+    return tuple(kind for _, kind in hop_types(topology, 0))
+
+
+@claim(
+    "GMN-F1a",
+    place="Fig. 1",
+    statement="the hops of a sector of 8 nodes have the types 3, 1, 0, 2 in order",
+    relation="=",
+    claimed=(3, 1, 0, 2),
+    grid=points("m = 8", [{"topology": name(8, N)} for N in sizes(8)]),
+)
+def types_of_8(topology: str) -> tuple[int, ...]:
+    """By position."""
+    return distribution(topology)
+
+
+@claim(
+    "GMN-F1b",
+    place="Fig. 1",
+    statement="the hops of a sector of 11 nodes have the types 4, 2, 0, 1, 3 in order",
+    relation="=",
+    claimed=(4, 2, 0, 1, 3),
+    grid=points("m = 11", [{"topology": name(11, N)} for N in sizes(11)]),
+)
+def types_of_11(topology: str) -> tuple[int, ...]:
+    """By position."""
+    return distribution(topology)
+
+
+@claim(
+    "GMN-F2",
+    place="Fig. 2",
+    statement="G(5,40) has 60 links, 0-20, 1-11, 1-31, 3-8 and 3-38 among them",
+    relation="=",
+    claimed={"links": 60, "0-20": True, "1-11": True, "1-31": True, "3-8": True, "3-38": True},
+    grid=once("G(5,40)"),
+)
+def figure_2() -> dict[str, Any]:
+    """The links that are there."""
+    there = {f"{u}-{v}" for u, v in edges(name(5, 40)).tolist()}
+    drawn = ("0-20", "1-11", "1-31", "3-8", "3-38")
+    return {"links": len(there), **{link: link in there for link in drawn}}
+
+
+def half_of_jumps(topology: str, sector: int) -> Measured | bool:
+    """Whether the even types but 0 all lie on one side of type 0, the odd ones on the other."""
+    place = {kind: position for position, kind in hop_types(topology, sector)}
+    sides = {
+        kind: (kind % 2 == 0) == (position > place[0]) for kind, position in place.items() if kind
+    }
+    if len(set(sides.values())) <= 1:
+        return True
+    return Measured(False, {"sector": sector, "types by position": distribution(topology)})

@@ -1,0 +1,92 @@
+"""The bisection width (Section 3, Figure 9)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, OutOfReach, claim, points
+from mpinet.measure.bisection import Bisection
+from mpinet.papers.hdn.grids import (
+    listed,
+    net,
+    nodes_of,
+    of_r1,
+    size_of,
+)
+from mpinet.papers.hdn.measured import cross_port, dual_net
+from mpinet.papers.hdn.sweeps import pieces
+
+EFFORT = 4.0
+"""Deterministic seconds of the exact search."""
+
+MOST_SEARCHED = 128
+"""Most nodes of a network whose bisection is searched for."""
+
+EVEN = of_r1(lambda found: found.n(found.k) % 2 == 0)
+"""The networks of R1 whose clusters can be split evenly."""
+
+
+def quarter(topology: str) -> int:
+    """N/4."""
+    return size_of(topology) // 4
+
+
+@lru_cache(maxsize=64)
+def bisection(topology: str) -> Bisection:
+    """The width, or bounds on it."""
+    return measure.bisection_width(topology, EFFORT)
+
+
+@claim(
+    "HDN-S3-bisection",
+    place="Sec 3",
+    statement="where n_k is even, the bisection width is N/4",
+    claimed=quarter,
+    grid=points("R1, n_k even", lambda: listed(EVEN)).quick(
+        lambda topology: size_of(topology) <= 64
+    ),
+    cost=lambda topology: 500 if size_of(topology) <= MOST_SEARCHED else 1,
+)
+def width(topology: str) -> Measured:
+    """The width, or a bound that is on one side of N/4."""
+    if size_of(topology) > MOST_SEARCHED:
+        raise OutOfReach(f"no bisection of {topology} was searched for: it is too large")
+    found, claimed = bisection(topology), quarter(topology)
+    if found.exact:
+        return Measured(found.upper, {"exact": True, "side": found.side})
+    if found.upper < claimed:
+        return Measured(found.upper, {"at most, by this side of a cut": found.side})
+    if found.lower > claimed:
+        return Measured(found.lower, {"at least": found.lower, "at most": found.upper})
+    raise OutOfReach(f"the width of {topology} is only known to be {found.lower}..{found.upper}")
+
+
+@claim(
+    "HDN-S3-bisection-aligned",
+    place="Sec 3",
+    statement="where n_k is even, N/4 links join two halves of which each has half of the level-k "
+    "clusters of each class: the first half, and two random choices",
+    claimed=lambda topology, choice: quarter(topology),
+    grid=points(
+        "R1, n_k even; three choices",
+        lambda: [point | {"choice": c} for point in listed(EVEN) for c in range(3)],
+    ),
+    cost=lambda topology, choice: nodes_of(topology),
+)
+def aligned(topology: str, choice: int) -> Measured:
+    """Count the links between the halves."""
+    network, k = dual_net(topology), net(topology).k
+    cluster = pieces(network, cross_port(network, k, k))
+    first = np.unique(cluster[: network.size // 2])
+    inside = np.zeros(cluster.max() + 1, bool)
+    random = np.random.default_rng(choice)
+    for own in (first, np.setdiff1d(cluster, first)):
+        chosen = own if choice == 0 else random.permutation(own)
+        inside[chosen[: len(own) // 2]] = True
+    side = np.flatnonzero(inside[cluster])
+    return Measured(
+        measure.cut_width(network, side.tolist()), {"clusters": np.flatnonzero(inside).tolist()}
+    )

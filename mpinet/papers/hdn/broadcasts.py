@@ -1,0 +1,281 @@
+"""Broadcasting (Section 5): broadcast(SN), Algorithm 2, Theorem 3; what is left of it when mended.
+
+The printed Algorithm 2 is taken in its most generous reading: every informed node acts in every
+phase. T of a product is the sum of its factors' times, as the described procedure takes them one
+after the other; where the printed product of the times is meant, the claim says so.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log2, prod
+from typing import Any
+
+from mpinet.claims import Measured, claim, points
+from mpinet.machine import Machine
+from mpinet.networks import open as open_topology
+from mpinet.networks.shortest import neighbor_table
+from mpinet.papers.hdn.grids import (
+    MOST,
+    R1_AND_R2,
+    R1_BY_SIZE,
+    Net,
+    listed,
+    net,
+    nodes_of,
+    number_in,
+    of_r1,
+    pairs_of,
+    size_of,
+    within_r1,
+)
+from mpinet.papers.hdn.measured import diameter
+from mpinet.papers.hdn.runs import MENDED, PRINTED, on_machine, runs
+from mpinet.programs.broadcast import broadcast
+
+PRODUCTS = points(
+    "K2xC3, K2^3, C3xC5, K2xC3xC5",
+    [{"topology": f"hdn:{base}"} for base in ("2x3", "2x2x2", "3x5", "2x3x5")],
+)
+
+
+def slowest(topology: str) -> Measured:
+    """The latest step in which a node is informed, over all roots.
+
+    N + 1 if a broadcast leaves somebody out.
+    """
+    found = runs(topology, MENDED)
+    if found.fewest_informed.value < size_of(topology):
+        return Measured(size_of(topology) + 1, {"not all are informed from": found.fewest_informed})
+    return found.most_last
+
+
+def slowest_one_port(topology: str) -> Measured:
+    """As `slowest`, after the one-port machine has run it from every root without complaint."""
+    network = open_topology(topology)
+    for root in range(network.size):
+        broadcast(Machine(network, "one"), root, MENDED)
+    return slowest(topology)
+
+
+@claim(
+    "HDN-S5-T-product",
+    place="Sec 5",
+    statement="broadcast(SN), dimension by dimension, takes the product of the factors' times",
+    claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
+    grid=PRODUCTS,
+)
+def time_as_product(topology: str) -> Measured:
+    """The step of the last reception."""
+    return slowest_one_port(topology)
+
+
+@claim(
+    "HDN-S5-T-sum",
+    place="Sec 5, procedure",
+    statement="broadcast(SN), dimension by dimension, takes the sum of the factors' times",
+    claimed=lambda topology: sum(net(topology).broadcast((j,)) for j in net(topology).all),
+    grid=PRODUCTS,
+)
+def time_as_sum(topology: str) -> Measured:
+    """The step of the last reception."""
+    return slowest_one_port(topology)
+
+
+def theorem_3(topology: str) -> int:
+    """2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2."""
+    return net(topology).closed_form(net(topology).broadcast)
+
+
+@claim(
+    "HDN-A2-one-port",
+    place="Algorithm 2",
+    statement="in the mended algorithm no node sends twice or receives twice in a step, from any "
+    "source",
+    relation="<=",
+    claimed={"sent": 1, "received": 1},
+    grid=R1_BY_SIZE,
+    cost=pairs_of,
+)
+def one_port(topology: str) -> Measured:
+    """Most messages of a node and step; the one-port machine runs it from node 0, too."""
+    on_machine(topology, MENDED, "one")
+    found = runs(topology, MENDED)
+    values = {"sent": found.sent.value, "received": found.received.value}
+    return Measured(values, found.received.where)
+
+
+@claim(
+    "HDN-A2-complete",
+    place="Algorithm 2 as printed",
+    statement="the printed algorithm informs every node, from any source",
+    claimed=size_of,
+    grid=R1_BY_SIZE,
+    cost=pairs_of,
+)
+def complete(topology: str) -> Measured:
+    """Fewest informed nodes, with the first source."""
+    return runs(topology, PRINTED).fewest_informed
+
+
+@claim(
+    "HDN-A2-steps",
+    place="Algorithm 2 as printed",
+    statement="the printed algorithm, broadcast(SN^k) first, takes at most "
+    "2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 steps",
+    relation="<=",
+    claimed=theorem_3,
+    grid=R1_BY_SIZE,
+    cost=pairs_of,
+)
+def printed_steps(topology: str) -> Measured:
+    """The step of the last reception, of informed nodes too, over all sources."""
+    found = runs(topology, PRINTED)
+    where = {"fewest informed": found.fewest_informed.value, "nodes": size_of(topology)}
+    return Measured(found.most_ended.value, found.most_ended.where | where)
+
+
+@claim(
+    "HDN-Th3-bound",
+    place="Theorem 3",
+    statement="the mended broadcast takes at most 2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 "
+    f"steps: from every source up to N = {MOST}, above from 18",
+    relation="<=",
+    claimed=theorem_3,
+    grid=R1_AND_R2,
+    cost=lambda topology: min(pairs_of(topology), nodes_of(topology)),
+)
+def mended_steps(topology: str) -> Measured:
+    """The step of the last reception."""
+    return slowest(topology)
+
+
+def printed_recurrence(found: Net) -> int:
+    """T_k = T(SN^{k-1}) + 2 T_{k-1} + 2, T_1 = 2 (T(B) - T(SN^1)) + 2."""
+    steps = 2 * (found.broadcast(found.all) - found.broadcast(found.members[0])) + 2
+    for level in range(2, found.k + 1):
+        steps = found.broadcast(found.members[level - 2]) + 2 * steps + 2
+    return steps
+
+
+@claim(
+    "HDN-Th3-recurrence",
+    place="proof of Theorem 3",
+    statement="T(SN^k) + T_k is at most Theorem 3's bound, if T_k = T(SN^{k-1}) + 2 T_{k-1} + 2 "
+    "and T_1 = 2 (T(B) - T(SN^1)) + 2",
+    relation="<=",
+    claimed=theorem_3,
+    grid=points("R1, k = 2, 3; by formula", lambda: listed(of_r1(lambda found: found.k in (2, 3)))),
+)
+def solved_recurrence(topology: str) -> int:
+    """Solve the printed recurrence."""
+    found = net(topology)
+    return found.broadcast(found.members[-1]) + printed_recurrence(found)
+
+
+def covers_base(found: Net) -> bool:
+    """Whether SN^1 is the whole base."""
+    return found.members[0] == found.all
+
+
+def exact_steps(topology: str) -> int:
+    """Theorem 3's value, minus 2^(k-1) if SN^1 = B."""
+    found = net(topology)
+    return theorem_3(topology) - (2 ** (found.k - 1) if covers_base(found) else 0)
+
+
+@claim(
+    "HDN-X-bcast-exact",
+    place="beyond the paper",
+    statement="in the mended broadcast every node receives exactly once (N-1 messages), the last "
+    "one in the last step; its steps are Theorem 3's value, minus 2^(k-1) if SN^1 = B",
+    claimed=lambda topology: {
+        "informed": size_of(topology),
+        "messages": size_of(topology) - 1,
+        "to nodes that had one": 0,
+        "steps": exact_steps(topology),
+        "steps on the machine": exact_steps(topology),
+        "last reception": exact_steps(topology),
+    },
+    grid=R1_BY_SIZE,
+    cost=pairs_of,
+)
+def exact(topology: str) -> dict[str, Any]:
+    """From every source; from node 0 on the one-port machine, too."""
+    found = runs(topology, MENDED)
+    return {
+        "informed": found.fewest_informed.value,
+        "messages": found.messages.value,
+        "to nodes that had one": found.again.value,
+        "steps": found.most_steps.value,
+        "steps on the machine": on_machine(topology, MENDED, "one").steps,
+        "last reception": found.last.value,
+    }
+
+
+def is_even(found: Net) -> bool:
+    """Whether every factor is K2 or an even ring."""
+    return all(size == 2 or (kind == "C" and size % 2 == 0) for kind, size in found.base)
+
+
+@claim(
+    "HDN-X-bcast-optimal",
+    place="beyond the paper",
+    statement="if every factor is K2 or an even ring, and SN^1 is not B, the mended broadcast "
+    "takes as many steps as the diameter has hops, so that none is quicker",
+    claimed=0,
+    grid=within_r1(
+        "factors K2 and even rings, SN^1 != B",
+        lambda found: is_even(found) and not covers_base(found),
+    ),
+    cost=pairs_of,
+)
+def beyond_diameter(topology: str) -> Measured:
+    """The step of the last reception, over all sources, less the diameter."""
+    steps, hops = slowest(topology), diameter(topology)
+    return Measured(steps.value - hops.value, {"steps": steps.value, "diameter": hops.value})
+
+
+@claim(
+    "HDN-X-ring-broadcast",
+    place="beyond the paper",
+    statement="no one-port broadcast is quicker than ceil(n/2) steps in C_n and ceil(log2 n) in "
+    "K_n, and some are not slower",
+    claimed=lambda topology: (
+        ceil(log2(number_in(topology)))
+        if topology.startswith("complete")
+        else ceil(number_in(topology) / 2)
+    ),
+    grid=points(
+        "C_n, n = 3..13; K_n, n = 2..11",
+        sorted(
+            [{"topology": f"ring:{n}"} for n in range(3, 14)]
+            + [{"topology": f"complete:{n}"} for n in range(2, 12)],
+            key=lambda point: number_in(point["topology"]),
+        ),
+    ).quick(lambda topology: number_in(topology) <= 9 or topology.startswith("ring")),
+)
+def quickest(topology: str) -> int:
+    """Try all schedules: the sets of nodes that can know after each step."""
+    behind = neighbor_table(open_topology(topology)).tolist()
+    everybody, steps = frozenset(range(len(behind))), 0
+    reached = {frozenset([0])}
+    while everybody not in reached:
+        reached = {after for before in reached for after in next_sets(before, behind)}
+        steps += 1
+    return steps
+
+
+def next_sets(informed: frozenset[int], behind: list[list[int]]) -> set[frozenset[int]]:
+    """What may know after a step in which each informed node tells one that does not, if it can.
+
+    It never pays to be silent. Of the sets that one can come to only the largest are kept: they
+    contain the others.
+    """
+    found = {informed}
+    for node in informed:
+        found = {
+            after | {other}
+            for after in found
+            for other in [v for v in behind[node] if v >= 0 and v not in after] or [node]
+        }
+    return {after for after in found if not any(after < other for other in found)}

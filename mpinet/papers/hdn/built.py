@@ -1,0 +1,85 @@
+"""Dual-constructions and quotients made literally as Section 2 describes them, as stored graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import networkx
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.measure import edges
+from mpinet.networks import open as open_topology
+from mpinet.networks.graph import from_networkx
+from mpinet.networks.topology import Topology
+from mpinet.papers.hdn.measured import dual_net
+
+
+def dual_construction(
+    links: NDArray[np.int64], size: int, number: Sequence[int] | None = None
+) -> NDArray[np.int64]:
+    """The links of the graph that the dual-construction makes of one.
+
+    There are 2n copies of the graph, n in each class; node number i of cluster j of class 0 is
+    joined to node number j of cluster i of class 1.
+
+    Parameters
+    ----------
+    links : ndarray of int64, shape (L, 2)
+        The graph's.
+    size : int
+        The graph's number n of nodes.
+    number : sequence of int, optional
+        The numbers that its nodes have in the construction. Default: their own.
+
+    Returns
+    -------
+    ndarray of int64, shape (2nL + n^2, 2)
+        Ends u < v. A node u of cluster j of class c has the number (cn + j)n + u.
+    """
+    copies = np.concatenate([links + copy * size for copy in range(2 * size)])
+    named = np.arange(size) if number is None else np.asarray(number)
+    node_with = np.empty(size, np.int64)
+    node_with[named] = np.arange(size)
+    cluster, i = np.divmod(np.arange(size * size), size)
+    first = cluster * size + node_with[i]
+    second = (size + i) * size + node_with[cluster]
+    return np.concatenate([copies, np.stack([first, second], axis=1)])
+
+
+def as_network(links: NDArray[np.int64], name: str) -> Topology:
+    """The network that has these links."""
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(int(links.max()) + 1))
+    graph.add_edges_from(links.tolist())
+    return from_networkx(graph, name)
+
+
+@lru_cache(maxsize=8)
+def dual_of(topology: str) -> Topology:
+    """The dual-construction of a network with its own numbering."""
+    network = open_topology(topology)
+    return as_network(dual_construction(edges(network), network.size), f"dual {topology}")
+
+
+def quotient(topology: str, members: tuple[int, ...]) -> Topology | None:
+    """HDN(B,i-1,S)/SN^i: a node for each copy of a sub-product; None for a single one.
+
+    Parameters
+    ----------
+    topology : str
+        The HDN(B,i-1,S).
+    members : tuple of int
+        The factors of the super-node SN^i.
+    """
+    network = dual_net(topology)
+    inside = {len(network.digits(0)) - len(network.levels.base) + j for j in members}
+    number: dict[tuple[int, ...], int] = {}
+    of = np.empty(network.size, np.int64)
+    for node in range(network.size):
+        rest = tuple(d for at, d in enumerate(network.digits(node)) if at not in inside)
+        of[node] = number.setdefault(rest, len(number))
+    between = of[edges(network)]
+    between = between[between[:, 0] != between[:, 1]]
+    return as_network(between, f"quotient of {topology}") if len(between) else None

@@ -1,0 +1,250 @@
+"""Comparison with other networks (Section 3: Tables 2 and 3; Section 1)."""
+
+from __future__ import annotations
+
+from math import ceil, log2, prod
+from typing import Any
+
+from mpinet.claims import Claim, Measured, claim, once, over, points, unsettled
+from mpinet.papers.hdn.grids import (
+    listed,
+    net,
+    number_in,
+    rdns,
+    size_of,
+    sized,
+    swept_of,
+)
+from mpinet.papers.hdn.measured import degree
+from mpinet.papers.hdn.ratio import ROWS, TABLE_3, Row, cells, cost_ratio, ratio_of
+from mpinet.papers.hdn.sweeps import reached
+
+TORI_OF_BLOCK = {1: "torus:10x10x10", 2: "torus:80x80x80"}
+"""The 3D tori of Table 3's blocks, by the k of the HDNs."""
+
+
+def sides(topology: str) -> list[int]:
+    """The sides of a torus."""
+    return [int(side) for side in topology.partition(":")[2].split("x")]
+
+
+@claim(
+    "HDN-Tab2-torus3d",
+    place="Table 2",
+    statement="a 3D torus has xyz nodes, degree 6 and diameter (x+y+z)/2",
+    claimed=lambda topology: {
+        "n": prod(sides(topology)),
+        "d": 6,
+        "D": sum(sides(topology)) / 2,
+    },
+    grid=points(
+        "x, y, z in 2..7",
+        sorted(
+            (
+                {"topology": f"torus:{x}x{y}x{z}"}
+                for x in range(2, 8)
+                for y in range(2, 8)
+                for z in range(2, 8)
+            ),
+            key=lambda p: prod(sides(p["topology"])),
+        ),
+    ),
+)
+def torus(topology: str) -> dict[str, Any]:
+    """Counted, and measured by floods."""
+    return cells(topology, "n", "d", "D")
+
+
+@claim(
+    "HDN-Tab2-cube",
+    place="Table 2",
+    statement="an n-cube has 2^n nodes, degree n and diameter n",
+    claimed=lambda topology: {
+        "n": 2 ** number_in(topology),
+        "d": number_in(topology),
+        "D": number_in(topology),
+    },
+    grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
+)
+def cube(topology: str) -> dict[str, Any]:
+    """Counted, and measured by floods."""
+    return cells(topology, "n", "d", "D")
+
+
+@claim(
+    "HDN-Tab2-ccc",
+    place="Table 2",
+    statement="CCC(n) has n 2^n nodes, degree 3 and diameter 2n",
+    claimed=lambda topology: {
+        "n": number_in(topology) * 2 ** number_in(topology),
+        "d": 3,
+        "D": 2 * number_in(topology),
+    },
+    grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
+)
+def ccc(topology: str) -> dict[str, Any]:
+    """Counted, and measured by floods."""
+    return cells(topology, "n", "d", "D")
+
+
+DUAL_CUBES = points("n = 2..7", [{"topology": f"dualcube:{n}"} for n in range(2, 8)])
+
+
+@claim(
+    "HDN-Tab2-dualcube",
+    place="Table 2",
+    statement="the dual-cube(n), made of (n-1)-cubes, has 2^(2n-1) nodes, degree n and diameter 2n",
+    claimed=lambda topology: {
+        "n": 2 ** (2 * number_in(topology) - 1),
+        "d": number_in(topology),
+        "D": 2 * number_in(topology),
+    },
+    grid=DUAL_CUBES,
+)
+def dual_cube(topology: str) -> dict[str, Any]:
+    """Counted, and measured by floods."""
+    return cells(topology, "n", "d", "D")
+
+
+@claim(
+    "HDN-S3-dualcube-base",
+    place="Sec 3, text under Theorem 1",
+    statement="the dual-cube(n), with 2^(2n-1) nodes, is the RDN with k = 1 over an n-cube",
+    claimed=lambda n: 2 ** (2 * n - 1),
+    grid=over(n=range(2, 8)),
+)
+def dual_cube_over_cube(n: int) -> int:
+    """Count the nodes of that RDN."""
+    return reached(f"rdn:{'x'.join(['2'] * n)},1")
+
+
+@claim(
+    "HDN-Tab2-rdn",
+    place="Table 2",
+    statement="RDN(m,k) has (2m)^(2^k)/2 nodes, degree d_0 + k (as a simple graph) and diameter "
+    "2^k D_0 + 2^(k+1) - 2",
+    claimed=lambda topology: {
+        "n": (2 * net(topology).nodes(0)) ** (2 ** net(topology).k) // 2,
+        "d": net(topology).degree + net(topology).k,
+        "D": 2 ** net(topology).k * net(topology).diameter(net(topology).all)
+        + 2 ** (net(topology).k + 1)
+        - 2,
+    },
+    grid=points(
+        "R3: bases K2, C3..C7, K4, K2^2, K2^3, C3xC3, 2x3x5, k = 1, 2, N <= 20000",
+        lambda: listed(rdns()),
+    ),
+    cost=swept_of,
+)
+def rdn(topology: str) -> dict[str, Any]:
+    """Counted, and measured by floods and sweeps."""
+    return cells(topology, "n", "d", "D")
+
+
+def other_row(name: str, topology: str, label: str, claimed: dict[str, Any]) -> Claim:
+    """A row of Table 3 for a hypercube or a torus."""
+
+    @claim(
+        f"HDN-Tab3-{name}",
+        place="Table 3",
+        statement=f"{label}: nodes, degree, diameter, and cost ratio to two decimals",
+        claimed=claimed,
+        grid=points("w = 1/2", [{"topology": topology}]),
+        cost=lambda topology: 1000,
+    )
+    def row(topology: str) -> dict[str, Any]:
+        """Counted, and measured by floods and sweeps."""
+        found = cells(topology, "n", "d", "D")
+        return found | {"CR": round(cost_ratio(*found.values()), 2)}
+
+    return row
+
+
+OTHERS = [
+    other_row("cube10", "hypercube:10", "10-cube", {"n": 1024, "d": 10, "D": 10, "CR": 1.00}),
+    other_row(
+        "tori10", "torus:10x10x10", "3D torus 10x10x10", {"n": 1000, "d": 6, "D": 15, "CR": 1.05}
+    ),
+    other_row("cube19", "hypercube:19", "19-cube", {"n": 524288, "d": 19, "D": 19, "CR": 1.00}),
+    other_row(
+        "tori80", "torus:80x80x80", "3D torus 80x80x80", {"n": 512000, "d": 6, "D": 120, "CR": 3.32}
+    ),
+]
+
+
+def hdn_row(printed: Row) -> Claim:
+    """A row of Table 3 for an HDN, without its degree."""
+    sizes = ",".join(map(str, printed.sizes))
+
+    @claim(
+        f"HDN-Tab3-{len(printed.sizes)}-{sizes.replace(',', '-')}",
+        place="Table 3",
+        statement=f"HDN(B,{len(printed.sizes)},({sizes})) over the 2x3x5 torus: nodes, diameter, "
+        f"and cost ratio with the paper's degree {printed.d} to two decimals",
+        claimed={"n": printed.n, "D": printed.D, "CR": printed.CR},
+        grid=points("w = 1/2", [{"topology": sized(printed.sizes)}]),
+        cost=swept_of,
+    )
+    def row(topology: str) -> dict[str, Any]:
+        """Counted, and measured by floods and sweeps."""
+        return cells(topology, "n", "D") | {"CR": round(ratio_of(topology), 2)}
+
+    return row
+
+
+HDNS = [hdn_row(row) for row in ROWS]
+
+
+@claim(
+    "HDN-Tab3-d",
+    place="Table 3",
+    statement="the degrees of the six HDNs are 7, 7, 7, 8, 8, 8 (different neighbours are counted)",
+    claimed={",".join(map(str, row.sizes)): row.d for row in ROWS},
+    grid=once("Table 3"),
+    cost=lambda: 500,
+)
+def degrees() -> dict[str, Any]:
+    """Count every node's neighbours."""
+    return {",".join(map(str, row.sizes)): degree(sized(row.sizes)) for row in ROWS}
+
+
+@claim(
+    "HDN-S1-better",
+    place="Abstract, Sec 1, Sec 6",
+    statement="every HDN of Table 3 has a smaller degree than the smallest hypercube of at least "
+    "its size and no larger diameter, and a smaller degree and diameter than the 3D torus of its "
+    "block",
+    claimed={
+        "degree below the cube's": True,
+        "diameter at most the cube's": True,
+        "degree below the torus's": True,
+        "diameter below the torus's": True,
+    },
+    grid=points("Table 3", TABLE_3).quick(lambda topology: size_of(topology) <= 130000),
+    cost=swept_of,
+)
+def better(topology: str) -> Measured:
+    """Compare measured degrees and diameters, the degrees as those of simple graphs."""
+    dimension = ceil(log2(reached(topology)))
+    block = TORI_OF_BLOCK[net(topology).k]
+    own, torus = cells(topology, "d", "D"), cells(block, "d", "D")
+    cube = cells(f"hypercube:{dimension}", "d", "D")
+    return Measured(
+        {
+            "degree below the cube's": own["d"] < cube["d"],
+            "diameter at most the cube's": own["D"] <= cube["D"],
+            "degree below the torus's": own["d"] < torus["d"],
+            "diameter below the torus's": own["D"] < torus["D"],
+        },
+        {"HDN": own, f"{dimension}-cube": cube, block: torus},
+    )
+
+
+roadrunner = unsettled(
+    "HDN-S1-roadrunner",
+    place="Sec 1, Sec 6",
+    statement="compared with Roadrunner, an HDN needs a small number of links, and it resembles "
+    "its architecture",
+    relation="~",
+    reason="the paper gives no figures, neither of Roadrunner's links nor of what resembles it",
+)

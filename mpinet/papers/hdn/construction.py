@@ -1,0 +1,337 @@
+"""The construction of RDN and HDN (Section 2): dual-construction, products, clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, once, over, points
+from mpinet.networks import open as open_topology
+from mpinet.papers.hdn import built, measured
+from mpinet.papers.hdn.grids import (
+    R1,
+    TORUS,
+    Net,
+    listed,
+    members_text,
+    net,
+    nodes_of,
+    read_base,
+    size_of,
+    sub_products,
+)
+from mpinet.papers.hdn.sweeps import reached
+
+DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
+
+
+@claim(
+    "HDN-S2-dual-size",
+    place="Sec 2, dual-construction",
+    statement="the dual-construction of a graph with n nodes of degree d (as a simple graph) has "
+    "2n clusters, 2n^2 nodes and degree d + 1",
+    claimed=lambda topology: {
+        "clusters": 2 * net(topology).nodes(0),
+        "nodes": 2 * net(topology).nodes(0) ** 2,
+        "degree": net(topology).degree + 1,
+    },
+    grid=points(
+        "G = K2, C3, C4, C5, K4, K2xC3, C2xC3xC5", listed([f"rdn:{b},1" for b in DUAL_BASES])
+    ),
+)
+def dual_size(topology: str) -> dict[str, object]:
+    """Clusters are what is left without the cross-edges."""
+    return {
+        "clusters": measured.dissection(topology).clusters,
+        "nodes": reached(topology),
+        "degree": measured.degree(topology),
+    }
+
+
+@claim(
+    "HDN-S2-dual-unique",
+    place="Sec 2",
+    statement="the dual-construction gives isomorphic graphs for all numberings of G, the same one "
+    "being used in all clusters",
+    relation="iso",
+    grid=over(
+        "G = C5, K2xC3, C6, P4, five random numberings each",
+        topology=("hdn:P4", "hdn:5", "hdn:2x3", "hdn:6"),
+        numbering=range(5),
+    ),
+)
+def dual_unique(topology: str, numbering: int) -> Measured:
+    """Compare with the construction by the graph's own numbers."""
+    network = open_topology(topology)
+    number = np.random.default_rng(numbering).permutation(network.size)
+    links = built.dual_construction(measure.edges(network), network.size, number.tolist())
+    other = built.as_network(links, f"dual {topology} {numbering}")
+    return Measured(
+        measure.isomorphic(built.dual_of(topology), other), {"numbers": number.tolist()}
+    )
+
+
+@claim(
+    "HDN-S2-dual-symmetric",
+    place="Sec 2",
+    statement="the dual-construction of a node-symmetric graph is node-symmetric: all nodes have "
+    "the same number of nodes at each distance",
+    relation="all",
+    grid=points(
+        "RDN(B,1) and RDN(B,2), B = K2, C3, C4, C5, K4, K2^2, N <= 2100",
+        listed(
+            [
+                name
+                for base in ("2", "3", "4", "5", "K4", "2x2")
+                for name in (f"rdn:{base},1", f"rdn:{base},2")
+                if size_of(name) <= 2100
+            ]
+        ),
+    ),
+    cost=nodes_of,
+)
+def dual_symmetric(topology: str) -> Measured:
+    """By the profiles."""
+    return measured.alike(topology)
+
+
+@claim(
+    "HDN-S2-rdn-size",
+    place="Sec 2",
+    statement="RDN(m,k) has (2m)^(2^k)/2 nodes; above 10^7 nodes one cluster is visited, and its "
+    "number of nodes multiplied by the number of clusters to which cross-edges lead",
+    claimed=lambda m, k: (2 * m) ** (2**k) // 2,
+    grid=points(
+        "m = 2..8, k = 0..3; base ring C_m, K2 and for m = 8 the 3-cube",
+        sorted(
+            ({"m": m, "k": k} for m in range(2, 9) for k in range(4)),
+            key=lambda p: (2 * p["m"]) ** (2 ** p["k"]),
+        ),
+    ).quick(lambda m, k: (2 * m) ** (2**k) < 10**6),
+    cost=lambda m, k: min((2 * m) ** (2**k), MOST_COUNTED) / 3000,
+)
+def rdn_size(m: int, k: int) -> int:
+    """Count what node 0 reaches."""
+    base = "2x2x2" if m == 8 else str(m)
+    if open_topology(f"rdn:{base},{k}").size > MOST_COUNTED:
+        return counted_by_clusters(base, k)
+    return reached(f"rdn:{base},{k}")
+
+
+MOST_COUNTED = 10**7
+"""Nodes up to which a network is counted node by node."""
+
+
+def counted_by_clusters(base: str, k: int) -> int:
+    """Count one cluster, and the clusters: its own class is where the others' edges lead.
+
+    A cluster's cross-edges lead to all clusters of the other class, and those of one of these to
+    all of its own class.
+    """
+    network = measured.dual_net(f"rdn:{base},{k}")
+    inside = reached(f"rdn:{base},{k - 1}")
+    first = np.arange(inside)
+    port = measured.cross_port(network, k, k)
+    others = network.neighbor(first, port) // inside
+    second = int(others.min()) * inside + np.arange(inside)
+    own = network.neighbor(second, port) // inside
+    return (len(np.unique(others)) + len(np.unique(own))) * inside
+
+
+@claim(
+    "HDN-S2-rdn-special",
+    place="Sec 2",
+    statement="the HDN with s_i = 1 at every level is the graph, number by number, that the "
+    "dual-construction makes of B when it is applied k times",
+    relation="all",
+    grid=points(
+        "B = K2, C5, K2xC3, k = 1, 2",
+        listed([Net(read_base(b), ((),) * k).name for b in ("2", "5", "2x3") for k in (1, 2)]),
+    ),
+    cost=nodes_of,
+)
+def rdn_special(topology: str) -> bool:
+    """Construct it, and compare all links; also with the network that is called RDN."""
+    found = net(topology)
+    base = Net(found.base, ())
+    links, size = measure.edges(base.name), base.nodes(0)
+    for _ in range(found.k):
+        links, size = built.dual_construction(links, size), 2 * size**2
+    links = links[np.lexsort((links[:, 1], links[:, 0]))]
+    rdn = f"rdn:{base.name.removeprefix('hdn:')},{found.k}"
+    return all(np.array_equal(measure.edges(name), links) for name in (topology, rdn))
+
+
+GRIDS = {f"torus:{p}x{q}": f"hdn:{p}x{q}" for p in range(3, 7) for q in range(3, 7)}
+CUBES = {f"hypercube:{r}": f"hdn:{'x'.join(['2'] * r)}" for r in range(1, 7)}
+
+
+@claim(
+    "HDN-S2-product-torus",
+    place="Sec 2",
+    statement="C_p x C_q is the 2D torus and the r-fold product of K2 the r-cube: the same links",
+    relation="all",
+    grid=points("p, q = 3..6; r = 1..6", [{"topology": name} for name in [*CUBES, *GRIDS]]),
+)
+def product_torus(topology: str) -> bool:
+    """Compare all links."""
+    product = (CUBES | GRIDS)[topology]
+    return np.array_equal(measure.edges(topology), measure.edges(product))
+
+
+PRODUCTS = {"hdn:2xK4": ("2", "K4"), "hdn:P3xP4": ("P3", "P4"), "hdn:3x5": ("3", "5")}
+SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
+
+
+@claim(
+    "HDN-S2-product-copies",
+    place="Sec 2",
+    statement="without the links of G1, G1 x G2 is |V1| copies of G2; without those of G2, it is "
+    "|V2| copies of G1",
+    claimed=lambda topology: {
+        "copies of G1": SIZES[PRODUCTS[topology][1]],
+        "copies of G2": SIZES[PRODUCTS[topology][0]],
+    },
+    grid=points("K2xK4, P3xP4, C3xC5", [{"topology": name} for name in PRODUCTS]),
+)
+def product_copies(topology: str) -> dict[str, int]:
+    """Take the links of a factor away and compare each piece with the other factor."""
+    return {f"copies of G{j + 1}": copies_of(topology, j) for j in (0, 1)}
+
+
+def copies_of(topology: str, factor: int) -> int:
+    """Pieces that are isomorphic to a factor, without the links of the other one."""
+    network = open_topology(topology)
+    address = [network.address(node).split(",") for node in range(network.size)]
+    others = [
+        (u, v)
+        for u, v in measure.edges(network).tolist()
+        if address[u][factor] == address[v][factor]
+    ]
+    left = measure.without(network, links=others)
+    alone = f"hdn:{PRODUCTS[topology][factor]}"
+    return sum(
+        measure.isomorphic(measure.part(left, piece), alone) for piece in measure.components(left)
+    )
+
+
+@claim(
+    "HDN-S2-product-symmetric",
+    place="Sec 2",
+    statement="a product of symmetric factors is symmetric (all nodes have the same number of "
+    "nodes at each distance), a mesh is not",
+    claimed=lambda topology: not topology.startswith("mesh"),
+    grid=points(
+        "C3xC5, K2^3, K2xC3xC5; mesh 3x4",
+        [{"topology": name} for name in ("hdn:2x2x2", "mesh:3x4", "hdn:3x5", "hdn:2x3x5")],
+    ),
+)
+def product_symmetric(topology: str) -> bool:
+    """By the profiles."""
+    return bool(measured.alike(topology).value)
+
+
+@claim(
+    "HDN-S2-supernode-sizes",
+    place="Sec 2",
+    statement="for factors of 2, 3 and 5 nodes a super-node has 1, 2, 3, 5, 6, 10, 15 or 30 nodes",
+    claimed=(1, 2, 3, 5, 6, 10, 15, 30),
+    grid=once("all S of HDN(C2xC3xC5,1,S)"),
+)
+def supernode_sizes() -> list[object]:
+    """Cross-edges of a pair of clusters, for all super-nodes."""
+    names = [f"hdn:{TORUS},super={members_text(members)}" for members in sub_products(TORUS)]
+    return sorted(measured.dissection(name).joined for name in names)
+
+
+@claim(
+    "HDN-S2-clusters",
+    place="Sec 2",
+    statement="HDN(B,i,S) has 2 n_i clusters, n_i of each class, each with N_{i-1} nodes and n_i "
+    "super-nodes; n_i = N_{i-1}/s_i",
+    claimed=lambda topology: {
+        "clusters": 2 * net(topology).n(net(topology).k),
+        "of a class": net(topology).n(net(topology).k),
+        "super-nodes of a cluster": net(topology).n(net(topology).k),
+        "nodes of a cluster": net(topology).lower.nodes(net(topology).k - 1),
+    },
+    grid=R1,
+    cost=nodes_of,
+)
+def clusters(topology: str) -> dict[str, object]:
+    """Without the cross-edges of the highest level."""
+    found = measured.dissection(topology)
+    return {
+        "clusters": found.clusters,
+        "of a class": found.per_class,
+        "super-nodes of a cluster": found.supernodes,
+        "nodes of a cluster": found.whole,
+    }
+
+
+@claim(
+    "HDN-S2-cross-count",
+    place="Sec 2",
+    statement="the highest level gives each node one link; joined super-nodes are joined by s_i "
+    "links; every two clusters of different class are joined, by one pair of super-nodes; "
+    "super-nodes are told apart by their nodes' addresses (C,U,SN)",
+    claimed=lambda topology: {
+        "links of a node": 1,
+        "links of joined super-nodes": net(topology).s(net(topology).k),
+        "pairs of super-nodes that join two clusters": 1,
+        "other clusters not joined": 0,
+    },
+    grid=R1,
+    cost=nodes_of,
+)
+def cross_count(topology: str) -> dict[str, object]:
+    """The degree's difference, and what the cross-edges join."""
+    found = measured.dissection(topology)
+    own, lower = measured.degree(topology), measured.degree(net(topology).lower.name)
+    return {
+        "links of a node": own - lower if isinstance(own, int) and isinstance(lower, int) else own,
+        "links of joined super-nodes": found.joined,
+        "pairs of super-nodes that join two clusters": found.pairs,
+        "other clusters not joined": found.partners,
+    }
+
+
+@claim(
+    "HDN-S2-no-intra-class",
+    place="Sec 3",
+    statement="no link of level k joins clusters of the same class",
+    claimed=0,
+    grid=R1,
+    cost=nodes_of,
+)
+def no_intra_class(topology: str) -> int:
+    """Count them, by the addresses of their ends."""
+    return measured.dissection(topology).same_class
+
+
+@claim(
+    "HDN-S2-cross-rule",
+    place="Sec 2",
+    statement="a cross-edge of level i joins (C,U,SN,N) to (not C,SN,U,N) in the same copy of "
+    "HDN(B,i,S); going back over it leads home, and nobody is joined to itself",
+    relation="all",
+    grid=R1,
+    cost=nodes_of,
+)
+def cross_rule(topology: str) -> Measured:
+    """At every node and level."""
+    network, k = measured.dual_net(topology), net(topology).k
+    nodes = np.arange(network.size)
+    above = np.array([network.digits(node) for node in nodes.tolist()])
+    for level in range(1, k + 1):
+        behind = measured.across(network, measured.cross_port(network, k, level))
+        own = measured.addresses(topology, level)
+        C, U, SN, N = own.T
+        right = (own[behind] == np.stack([1 - C, SN, U, N], axis=1)).all(axis=1)
+        right &= (behind[behind] == nodes) & (behind != nodes)
+        high = above[:, : 2 * (k - level)]
+        right &= (high[behind] == high).all(axis=1)
+        if not right.all():
+            node = int(np.flatnonzero(~right)[0])
+            return Measured(False, {"node": node, "level": level, "joined to": int(behind[node])})
+    return Measured(True)

@@ -1,0 +1,101 @@
+"""The diameter (Section 3: quotient, recurrence, Theorem 1, Table 2)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, points
+from mpinet.papers.hdn.built import quotient
+from mpinet.papers.hdn.grids import (
+    R1,
+    R1_AND_R2,
+    Net,
+    members_text,
+    net,
+    pairs_of,
+    read_base,
+    read_members,
+    size_of,
+    sub_products,
+)
+from mpinet.papers.hdn.measured import diameter
+
+
+def quotients() -> list[dict[str, str]]:
+    """HDN(B,i-1,S) and a super-node: i = 1, 2 for five bases, i = 3 for K2."""
+    kinds = [(base, i) for base in ("2", "3", "5", "2x2", "2x3") for i in (1, 2)] + [("2", 3)]
+    found = [
+        {"topology": Net(read_base(base), members).name, "members": members_text(inner)}
+        for base, i in kinds
+        for members in product(sub_products(base), repeat=i - 1)
+        for inner in sub_products(base)
+    ]
+    return sorted(found, key=lambda point: (size_of(point["topology"]), *point.values()))
+
+
+@claim(
+    "HDN-S3-quotient-diameter",
+    place="Sec 3",
+    statement="making each super-node of HDN(B,i-1,S) a single node lessens the diameter by that "
+    "of the super-node: D_{i-1} - D(Q) = D(SN^i)",
+    claimed=lambda topology, members: net(topology).diameter(read_members(members)),
+    grid=points("i = 1, 2: B = K2, C3, C5, K2^2, K2xC3, all S; i = 3: K2, all S", quotients),
+)
+def quotient_diameter(topology: str, members: str) -> Measured:
+    """Measure both diameters."""
+    found = quotient(topology, read_members(members))
+    own, reduced = diameter(topology).value, measure.diameter(found) if found else 0
+    return Measured(own - reduced, {"D": own, "D(Q)": reduced})
+
+
+@claim(
+    "HDN-S3-diameter-recurrence",
+    place="Sec 3",
+    statement="D_i - 2 D_{i-1} = 2 - D(SN^i), both diameters measured",
+    claimed=lambda topology: 2 - net(topology).diameter(net(topology).members[-1]),
+    grid=R1,
+    cost=pairs_of,
+)
+def recurrence(topology: str) -> Measured:
+    """Measure both diameters."""
+    own, cluster = diameter(topology), diameter(net(topology).lower.name).value
+    where = {"D of the network": own.value, "D of a cluster": cluster}
+    return Measured(own.value - 2 * cluster, where | own.where)
+
+
+@claim(
+    "HDN-Th1-diameter",
+    place="Theorem 1",
+    statement="the diameter is 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2",
+    claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
+    grid=R1_AND_R2,
+    cost=lambda topology: min(pairs_of(topology), 300),
+)
+def diameter_by_theorem_1(topology: str) -> Measured:
+    """The largest distance, with a pair."""
+    return diameter(topology)
+
+
+def by_table_2(topology: str) -> int:
+    """2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2."""
+    found = net(topology)
+    k, inside = found.k, 0
+    for j in range(k):
+        inside += 2**j * found.diameter(found.members[k - j - 1])
+    return 2**k * (found.diameter(found.all) - inside) + 2 ** (k + 1) - 2
+
+
+@claim(
+    "HDN-Tab2-hdn-diameter",
+    place="Table 2",
+    statement="with the brackets as printed, the diameter is "
+    "2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2",
+    claimed=lambda topology: {"D": by_table_2(topology)},
+    grid=R1,
+    cost=pairs_of,
+)
+def diameter_by_table_2(topology: str) -> Measured:
+    """The largest distance, with a pair."""
+    found = diameter(topology)
+    return Measured({"D": found.value}, found.where)

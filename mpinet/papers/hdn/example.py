@@ -1,0 +1,260 @@
+"""The example of Section 4: Figures 10 and 11, and the printed path."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, once, points
+from mpinet.papers.hdn.grids import (
+    FIG10,
+    FIG11,
+)
+from mpinet.papers.hdn.measured import cross_port, dissection, dual_net
+from mpinet.papers.hdn.routing import ALGORITHM_1
+from mpinet.papers.hdn.sweeps import reached
+
+Label = tuple[int, ...]
+
+U, V = (0, 0, 0, 0), (1, 19, 19, 14)
+"""The example's source and target."""
+
+TO_U1: tuple[Label, ...] = (
+    (0, 0, 0, 0),
+    (0, 0, 4, 0),
+    (1, 4, 0, 0),
+    (1, 4, 1, 0),
+    (1, 4, 2, 0),
+    (1, 4, 2, 1),
+    (1, 4, 2, 2),
+    (1, 4, 2, 3),
+)
+"""The printed walk from u to u', in indices of level 1."""
+
+TO_V1: tuple[Label, ...] = (
+    (1, 4, 4, 5),
+    (1, 4, 0, 5),
+    (0, 0, 4, 5),
+    (0, 0, 3, 5),
+    (0, 0, 2, 5),
+    (0, 0, 2, 0),
+    (0, 0, 2, 1),
+    (0, 0, 2, 2),
+)
+"""The printed walk from v to v'."""
+
+CROSSING: tuple[Label, ...] = ((0, 0, 19, 0), (1, 19, 0, 0))
+"""The printed hop from u' to u'', in indices of level 2."""
+
+INSIDE: tuple[Label, ...] = ((0, 0), (2, 0), (2, 4))
+"""The printed walk from u'' to v', in coordinates of the 3x5 torus."""
+
+
+@claim(
+    "HDN-EX-fig10",
+    place="Sec 4 example, Fig 10",
+    statement="HDN(B,1,(6)) over the 2x3x5 torus: 300 nodes, 5 clusters a class, 6 links between "
+    "joined super-nodes",
+    claimed={"nodes": 300, "clusters of a class": 5, "links of joined super-nodes": 6},
+    grid=points("B = C2xC3xC5", [{"topology": FIG10}]),
+)
+def figure_10(topology: str) -> dict[str, object]:
+    """Counted."""
+    found = dissection(topology)
+    return {
+        "nodes": reached(topology),
+        "clusters of a class": found.per_class,
+        "links of joined super-nodes": found.joined,
+    }
+
+
+@claim(
+    "HDN-EX-fig11",
+    place="Sec 4 example, Fig 11",
+    statement="HDN(B,2,(6,15)) over the 2x3x5 torus: 12000 nodes, 20 super-nodes a cluster, 20 "
+    "clusters a class, 15 links between joined super-nodes",
+    claimed={
+        "nodes": 12000,
+        "super-nodes of a cluster": 20,
+        "clusters of a class": 20,
+        "links of joined super-nodes": 15,
+    },
+    grid=points("B = C2xC3xC5", [{"topology": FIG11}]),
+)
+def figure_11(topology: str) -> dict[str, object]:
+    """Counted."""
+    found = dissection(topology)
+    return {
+        "nodes": reached(topology),
+        "super-nodes of a cluster": found.supernodes,
+        "clusters of a class": found.per_class,
+        "links of joined super-nodes": found.joined,
+    }
+
+
+def node_at(label: Label) -> int:
+    """The node of the network of Figure 11 with an index of level 2."""
+    return dual_net(FIG11).node(",".join(map(str, label)))
+
+
+@lru_cache(maxsize=1)
+def route() -> tuple[list[int], int, int]:
+    """The route of Algorithm 1 from u to v, and the places of u'' and v' on it.
+
+    u'' comes after the hop over level 2; v' is the last node of the same super-node from there on.
+    """
+    network = dual_net(FIG11)
+    nodes = measure.walk(network, node_at(U), node_at(V), ALGORITHM_1)
+    far = network.neighbor(np.array(nodes), cross_port(network, 2, 2))
+    u2 = next(i + 1 for i, node in enumerate(nodes[1:]) if node == far[i])
+    home = network.level_address(nodes[u2], 2)[:3]
+    v1 = u2
+    while v1 + 1 < len(nodes) and network.level_address(nodes[v1 + 1], 2)[:3] == home:
+        v1 += 1
+    return nodes, u2, v1
+
+
+@claim(
+    "HDN-EX-uprime",
+    place="Sec 4 example",
+    statement="from u = (0,0,0,0) to v = (1,19,19,14) Algorithm 1 takes u' = (0,0,19,0), "
+    "u'' = (1,19,0,0) and v' = (1,19,0,14)",
+    claimed={"u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "u''": (1, 19, 0, 0)},
+    grid=once("network of Figure 11"),
+)
+def intermediate() -> dict[str, Label]:
+    """The nodes of the walked route on both sides of its hop over level 2, and where it leaves."""
+    network, (nodes, u2, v1) = dual_net(FIG11), route()
+    places = {"u'": u2 - 1, "v'": v1, "u''": u2}
+    return {name: network.level_address(nodes[place], 2) for name, place in places.items()}
+
+
+@claim(
+    "HDN-EX-reindex",
+    place="Sec 4 example",
+    statement="in indices of level 1 u, u', v', v are (0,0,0,0), (1,4,2,3), (0,0,2,2), (1,4,4,5), "
+    "coordinates being moved as Section 4 says",
+    claimed={"u": TO_U1[0], "u'": TO_U1[-1], "v'": TO_V1[-1], "v": TO_V1[0]},
+    grid=once("network of Figure 11"),
+)
+def reindexed() -> dict[str, Label]:
+    """Look the nodes up by their printed indices of level 2."""
+    network = dual_net(FIG11)
+    places = {"u": U, "u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "v": V}
+    return {name: network.level_address(node_at(label), 1) for name, label in places.items()}
+
+
+RINGS = "hdn:5x6,super=1"
+"""Figure 10 as it is drawn: the super-nodes are rings of 6 in rings of 5."""
+
+
+def on_rings(source: int, target: int) -> list[Label]:
+    """A walk in Figure 10 as drawn, between serial numbers.
+
+    It goes to the cross-edge that leads to the target's cluster, over it, and then changes first SN
+    and then N.
+    """
+    network = dual_net(RINGS)
+    port = cross_port(network, 1, 1)
+    clusters = {network.level_address(node, 1)[:2] for node in (source, target)}
+    if len(clusters) == 1:
+        nodes = measure.walk(network, source, target, ALGORITHM_1)
+        return [network.level_address(node, 1) for node in nodes]
+    C, cluster, _, N = network.level_address(source, 1)
+    goal = network.node(f"{C},{cluster},{network.level_address(target, 1)[1]},{N}")
+    nodes = measure.walk(network, source, goal, ALGORITHM_1)
+    nodes += measure.walk(network, int(network.neighbor(goal, port)), target, ALGORITHM_1)
+    return [network.level_address(node, 1) for node in nodes]
+
+
+@claim(
+    "HDN-EX-path-labels",
+    place="Sec 4 example",
+    statement="the printed path of 7 + 7 + 1 + 2 hops comes out, label by label, if re-indexing "
+    "keeps serial numbers, level-1 super-nodes are rings of 6 in rings of 5 as Figure 10 draws "
+    "them, and after a cross-edge SN is changed before N",
+    claimed={
+        "u to u'": TO_U1,
+        "v to v'": TO_V1,
+        "u' to u''": CROSSING,
+        "u'' to v'": INSIDE,
+        "hops": 17,
+    },
+    grid=once("emulation on labels"),
+)
+def path_labels() -> dict[str, object]:
+    """Walk on such a network between the serial numbers 15 SN^2 + N^2 of the end points."""
+    network = dual_net(FIG11)
+    (_, _, u_SN, u_N), (_, _, v_SN, v_N) = U, V
+    u1, v1 = (0, 0, V[1], u_N), (1, V[1], U[1], v_N)
+    crossed = int(network.neighbor(node_at(u1), cross_port(network, 2, 2)))
+    u2 = network.level_address(crossed, 2)
+    walks: dict[str, list[Label]] = {
+        "u to u'": on_rings(15 * u_SN + u_N, 15 * u1[2] + u1[3]),
+        "v to v'": on_rings(15 * v_SN + v_N, 15 * v1[2] + v1[3]),
+        "u' to u''": [u1, u2],
+        "u'' to v'": inside_torus(u2[3], v1[3]),
+    }
+    return walks | {"hops": sum(len(walk) - 1 for walk in walks.values())}
+
+
+def inside_torus(source: int, target: int) -> list[Label]:
+    """The base routing's walk in the 3x5 torus, in coordinates."""
+    torus = dual_net("hdn:3x5")
+    return [torus.digits(node) for node in measure.walk(torus, source, target, ALGORITHM_1)]
+
+
+@claim(
+    "HDN-EX-path-links",
+    place="Sec 4 example",
+    statement="all 17 hops of the printed path are links of HDN(B,2,(6,15)), each taken between "
+    "the nodes with the labels that are printed for it",
+    claimed=17,
+    grid=once("network of Figure 11"),
+)
+def path_links() -> Measured:
+    """Ask for each hop whether its ends are neighbours."""
+    whole, cluster, torus = dual_net(FIG11), dual_net(FIG10), dual_net("hdn:3x5")
+    linked, missing = 0, []
+    for network, walk in (
+        (cluster, TO_U1),
+        (cluster, TO_V1),
+        (whole, CROSSING),
+        (torus, INSIDE),
+    ):
+        for hop in pairwise(walk):
+            u, v = (network.node(",".join(map(str, label))) for label in hop)
+            if v in network.neighbor(u, np.arange(network.ports)):
+                linked += 1
+            else:
+                missing.append(hop)
+    return Measured(linked, {"no links": missing})
+
+
+@claim(
+    "HDN-EX-subpath",
+    place="Sec 4 example",
+    statement="inside SN^2, a 3x5 torus, the route from u'' to v' is (0,0), (2,0), (2,4)",
+    claimed=INSIDE,
+    grid=once("network of Figure 11"),
+)
+def subpath() -> list[Label]:
+    """That part of the walked route, by its coordinates in C3 and C5."""
+    network, (nodes, u2, v1) = dual_net(FIG11), route()
+    return [network.digits(node)[-2:] for node in nodes[u2 : v1 + 1]]
+
+
+@claim(
+    "HDN-EX-length",
+    place="Sec 4 example",
+    statement="the route of Algorithm 1 from u to v has 17 hops",
+    claimed=17,
+    grid=once("network of Figure 11"),
+)
+def route_length() -> Measured:
+    """Count the walked hops."""
+    nodes = route()[0]
+    return Measured(len(nodes) - 1, {"route": nodes})

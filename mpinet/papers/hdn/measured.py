@@ -1,0 +1,227 @@
+"""Measures of networks that several claims share; each is taken once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import measure
+from mpinet.claims import Measured
+from mpinet.compiled import kernel
+from mpinet.errors import Disconnected
+from mpinet.measure.routes import onward, rules
+from mpinet.networks import open as open_topology
+from mpinet.networks.hdn.wiring import DualNet
+from mpinet.networks.routing import hop_limit
+from mpinet.networks.topology import Topology
+from mpinet.papers.hdn.grids import (
+    MOST,
+)
+from mpinet.papers.hdn.sweeps import pieces, reach
+
+Numbers = NDArray[np.int64]
+Lengths = NDArray[np.int16]
+
+
+def dual_net(topology: str) -> DualNet:
+    """An HDN by its string: one with the paper's addresses."""
+    network = open_topology(topology)
+    assert isinstance(network, DualNet)
+    return network
+
+
+@lru_cache(maxsize=16)
+def distances(topology: str) -> Lengths:
+    """All distances, by floods on the machine.
+
+    Raises
+    ------
+    Disconnected
+        Some nodes have none.
+    """
+    found = measure.distance_matrix(topology)
+    if found.min() < 0:
+        raise Disconnected(f"{topology} is in pieces.")
+    return found
+
+
+@lru_cache(maxsize=16)
+def lengths(topology: str, routing: str) -> Lengths:
+    """Hops of all routes, walked link by link; -1 where one does not arrive."""
+    return measure.length_matrix(topology, routing)
+
+
+def largest(found: NDArray[Any]) -> Measured:
+    """The largest entry of a matrix of pairs, with the first pair that has it."""
+    source, target = np.unravel_index(int(found.argmax()), found.shape)
+    return Measured(int(found.max()), {"source": int(source), "target": int(target)})
+
+
+@lru_cache(maxsize=256)
+def diameter(topology: str) -> Measured:
+    """The diameter with a pair: by floods, in large networks by sweeps from each class of nodes."""
+    if open_topology(topology).size <= MOST:
+        return largest(distances(topology))
+    return reach(topology).measured
+
+
+@lru_cache(maxsize=256)
+def degree(topology: str) -> Any:
+    """The degree of all nodes as a simple graph, or in words how many have which one."""
+    return common(measure.degrees(topology))
+
+
+def common(found: dict[int, int]) -> Any:
+    """The one number that all have, or in words how many have which one."""
+    if len(found) == 1:
+        return next(iter(found))
+    return ", ".join(f"{number} ({count} times)" for number, count in found.items())
+
+
+def counted(numbers: Iterable[Any] | NDArray[Any]) -> Any:
+    """As `common`, of the numbers themselves."""
+    values, counts = np.unique(np.asarray(numbers), return_counts=True)
+    return common(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+
+
+def alike(topology: str) -> Measured:
+    """Whether all nodes have the same distance profile; if not, the first that differs from 0."""
+    profiles = measure.distance_profiles(topology)
+    other = np.flatnonzero((profiles != profiles[0]).any(axis=1))
+    if not len(other):
+        return Measured(True)
+    node = int(other[0])
+    where = {"node": node, "nodes at distance 0, 1, ..": profiles[node].tolist()}
+    return Measured(False, where | {"of node 0": profiles[0].tolist()})
+
+
+@lru_cache(maxsize=16)
+def addresses(topology: str, level: int) -> Numbers:
+    """The addresses (C, U, SN, N) of all nodes at a level, shape (N, 4)."""
+    network = dual_net(topology)
+    return np.array([network.level_address(node, level) for node in range(network.size)])
+
+
+def cross_port(network: Topology, k: int, level: int) -> int:
+    """The port of the cross-edges of a level: they come last, in order."""
+    return network.ports - k + level - 1
+
+
+def across(network: Topology, port: int) -> Numbers:
+    """The node behind a port of every node."""
+    return network.neighbor(np.arange(network.size), port)
+
+
+@dataclass(frozen=True, eq=False)
+class Dissection:
+    """A network without its cross-edges of the highest level, and what these join.
+
+    Attributes
+    ----------
+    clusters : int
+        Pieces that are left.
+    per_class : object
+        Pieces of a class: the number, if it is the same for both.
+    supernodes : object
+        Super-nodes (C, U, SN) of a cluster.
+    inside : object
+        Nodes of a super-node.
+    joined : object
+        Cross-edges between two super-nodes that are joined.
+    pairs : object
+        Pairs of super-nodes that join two clusters of different class.
+    partners : object
+        Clusters of the other class that a cluster is not joined to.
+    same_class : int
+        Cross-edges between clusters of one class.
+    whole : object
+        Nodes of a cluster.
+    """
+
+    clusters: int
+    per_class: Any
+    supernodes: Any
+    inside: Any
+    joined: Any
+    pairs: Any
+    partners: Any
+    same_class: int
+    whole: Any
+
+
+@lru_cache(maxsize=64)
+def dissection(topology: str) -> Dissection:
+    """Take the cross-edges of the highest level away and look what they joined."""
+    network = dual_net(topology)
+    k = network.levels.count
+    cluster = pieces(network, cross_port(network, k, k))
+    count = int(cluster.max()) + 1
+    own = addresses(topology, k)[:, :3]
+    side = own[:, 0]
+    sides = np.zeros(count, np.int64)
+    sides[cluster] = side
+    behind = across(network, cross_port(network, k, k))
+    edges = np.unique(np.stack([cluster, cluster[behind]], axis=1), axis=0)
+    leads = np.bincount(edges[:, 0], minlength=count)
+    supernodes, inside = np.unique(own, axis=0, return_counts=True)
+    joined, links = np.unique(np.hstack([own, own[behind]]), axis=0, return_counts=True)
+    _, pairs = np.unique(joined[:, [0, 1, 3, 4]], axis=0, return_counts=True)
+    return Dissection(
+        clusters=count,
+        per_class=counted(np.bincount(sides, minlength=2)),
+        supernodes=counted(np.unique(supernodes[:, :2], axis=0, return_counts=True)[1]),
+        inside=counted(inside),
+        joined=counted(links),
+        pairs=counted(pairs),
+        partners=counted(np.bincount(sides, minlength=2)[1 - sides] - leads),
+        same_class=int((side == side[behind]).sum()) // 2,
+        whole=counted(np.bincount(cluster)),
+    )
+
+
+@lru_cache(maxsize=64)
+def most_legs(topology: str, routing: str) -> Measured:
+    """The most legs that a header holds on any route, and the first pair with them."""
+    network = open_topology(topology)
+    found = np.zeros(3, np.int64)
+    walk_headers(*rules(network, network.routing(routing)), found)
+    return Measured(int(found[0]), {"source": int(found[1]), "target": int(found[2])})
+
+
+UNTOUCHED = -(1 << 62)
+"""Content of a header's words that nobody has written: no leg."""
+
+SPARE = 64
+"""Words behind the header, so that one leg too many can be seen."""
+
+
+@kernel("void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1])")
+def walk_headers(neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, found):
+    """Walk all routes; write the most words behind the first that one's header needed, and where.
+
+    Legs that a node writes and removes before it sends count, too.
+    """
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words + SPARE, np.int64)
+    limit = hop_limit(wiring[0])
+    for source in range(wiring[0]):
+        for target in range(wiring[0]):
+            header[:] = UNTOUCHED
+            start(source, target, header, wayfinding)
+            node, count = source, 0
+            while count < limit:
+                port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+                if port < 0 or following < 0:
+                    break
+                node = following
+                count += 1
+            legs = header.size - 1
+            while header[legs] == UNTOUCHED:
+                legs -= 1
+            if legs > found[0]:
+                found[0], found[1], found[2] = legs, source, target

@@ -1,0 +1,209 @@
+"""The weighted cost ratio (Section 3).
+
+The paper counts the 2x3x5 torus's degree as 6, both directions of C2 among them; as a simple graph
+it has degree 5. Cost ratios of HDNs are taken with the paper's degree 6 + k, so that they can be
+compared with the printed ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from typing import Any
+
+from mpinet.claims import Measured, claim, once, over, points
+from mpinet.papers.hdn.grids import (
+    listed,
+    net,
+    size_of,
+    sized,
+    swept_of,
+)
+from mpinet.papers.hdn.measured import degree, diameter
+from mpinet.papers.hdn.sweeps import reached
+
+
+def cost_ratio(nodes: int, degree: float, diameter: float, w1: float = 0.5) -> float:
+    """CR_w: (w1 degree + w2 diameter) / log2 nodes, w1 + w2 = 1."""
+    return (w1 * degree + (1 - w1) * diameter) / log2(nodes)
+
+
+def paper_degree(topology: str) -> int:
+    """The degree that the paper counts for an HDN over the 2x3x5 torus."""
+    return 6 + net(topology).k
+
+
+def ratio_of(topology: str) -> float:
+    """CR of an HDN of Table 3 with the measured nodes and diameter and the paper's degree."""
+    return cost_ratio(reached(topology), paper_degree(topology), diameter(topology).value)
+
+
+def cells(topology: str, *columns: str) -> dict[str, Any]:
+    """Measured cells of Tables 2 and 3."""
+    measure = {
+        "n": lambda: reached(topology),
+        "d": lambda: degree(topology),
+        "D": lambda: diameter(topology).value,
+    }
+    return {column: measure[column]() for column in columns}
+
+
+@claim(
+    "HDN-S3-cr-cube",
+    place="Sec 3",
+    statement="the weighted cost ratio of an n-cube is 1 for all n and weights",
+    claimed=1.0,
+    tolerance=1e-12,
+    grid=over(
+        topology=[f"hypercube:{n}" for n in range(1, 21)], w1=("0", "0.25", "0.5", "1")
+    ).quick(lambda topology, w1: int(topology.partition(":")[2]) <= 16),
+    cost=lambda topology, w1: 2 ** int(topology.partition(":")[2]) / 800,
+)
+def cost_ratio_of_cube(topology: str, w1: str) -> float:
+    """From measured nodes, degree and diameter."""
+    found = cells(topology, "n", "d", "D")
+    return cost_ratio(found["n"], found["d"], found["D"], float(w1))
+
+
+CUBE, TORI = "n-cube", "torus"
+
+BLOCKS = {1: {CUBE: 1.00, TORI: 1.05}, 2: {CUBE: 1.00, TORI: 3.32}}
+"""Printed cost ratios of the hypercube and the torus of each block of Table 3, by k."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of Table 3: the super-nodes' sizes, and what is printed."""
+
+    sizes: tuple[int, ...]
+    n: int
+    d: int
+    D: int
+    CR: float
+
+
+ROWS = (
+    Row((1,), 1800, 7, 10, 0.79),
+    Row((2,), 900, 7, 9, 0.82),
+    Row((3,), 600, 7, 9, 0.87),
+    Row((2, 2), 810000, 8, 19, 0.69),
+    Row((2, 5), 324000, 8, 18, 0.71),
+    Row((5, 2), 129600, 8, 17, 0.74),
+)
+"""The HDNs of Table 3."""
+
+TABLE_3 = listed([sized(row.sizes) for row in ROWS])
+
+
+@claim(
+    "HDN-S3-cr-effective",
+    place="Sec 3",
+    statement="every HDN of Table 3 has a lower cost ratio (with the paper's degree) than the "
+    "hypercube and the torus of its block",
+    relation="<",
+    claimed=lambda topology: BLOCKS[net(topology).k],
+    grid=points("Table 3", TABLE_3),
+    cost=swept_of,
+)
+def effective(topology: str) -> dict[str, float]:
+    """From measured nodes and diameter."""
+    return dict.fromkeys((CUBE, TORI), ratio_of(topology))
+
+
+def ratio_by_formula(sizes: tuple[int, ...]) -> float:
+    """CR of an HDN over the 2x3x5 torus: Theorem 1's diameter, degree 6 + k, Table 1's nodes."""
+    found = net(sized(sizes))
+    return cost_ratio(found.nodes(found.k), 6 + found.k, found.closed_form(found.diameter))
+
+
+SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
+
+
+def enlarged() -> list[dict[str, Any]]:
+    """Entries of Table 1, and the same with one larger super-node; the smallest networks first."""
+    entries = [(a,) for a in SIZES] + [(a, b) for a in SIZES for b in SIZES]
+    found = [
+        {"s": s, "larger": (*s[:i], size, *s[i + 1 :])}
+        for s in entries
+        for i in range(len(s))
+        for size in SIZES
+        if size > s[i]
+    ]
+    return sorted(found, key=lambda p: size_of(sized(p["larger"])))
+
+
+@claim(
+    "HDN-S3-cr-monotone",
+    place="Sec 3",
+    statement="the cost ratio does not fall when an s_i grows and the others stay: all entries of "
+    "Table 1, by formula, w = 1/2",
+    relation="<=",
+    claimed=lambda s, larger: ratio_by_formula(larger),
+    grid=points("all entries of Table 1 and all larger s_i", enlarged),
+)
+def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> float:
+    """The cost ratio with the smaller super-node, by the same formulas."""
+    return ratio_by_formula(s)
+
+
+@claim(
+    "HDN-S3-cr-min",
+    place="Sec 3",
+    statement="the smallest cost ratio in Table 3, with the paper's degree and two decimals, is "
+    "0.69",
+    claimed=0.69,
+    grid=once("Table 3"),
+    cost=lambda: 3000,
+)
+def smallest_ratio() -> Measured:
+    """From measured nodes and diameters."""
+    ratios = {row.sizes: ratio_of(sized(row.sizes)) for row in ROWS}
+    best = min(ratios, key=lambda sizes: ratios[sizes])
+    return Measured(round(ratios[best], 2), {"S": best})
+
+
+TORUS_BASE, COMPLETE_BASE = "C3^r", "K_m, m = 2^r"
+
+LIMIT = {TORUS_BASE: 0.5 / log2(3), COMPLETE_BASE: 0.0}
+"""Where the cost ratios of RDNs over these bases go as k and r grow."""
+
+PATHS = {TORUS_BASE: 2, COMPLETE_BASE: 1}
+"""The factor r/k along which the points of both bases are taken."""
+
+
+def excess(base: str, r: int, k: int) -> float:
+    """What a cost ratio may be above its limit: it goes to 0 as k and r grow."""
+    return 1 / (2 * r) + 1 / 2**k if base == TORUS_BASE else 2 / r
+
+
+@claim(
+    "HDN-X-cr-infimum",
+    place="beyond the paper",
+    statement="by Table 2's formulas the cost ratio of RDNs tends to 0.5/log2(3) over C3^r, with "
+    "k, r -> infinity, and to 0 over K_m, m = 2^r: it is never below its limit, never rises from "
+    "k - 1 to k, and is above the limit by at most 1/(2r) + 1/2^k over C3^r, r = 2k, and 2/r over "
+    "K_m, r = k, that is by 0.0084 and 0.067 at the largest points",
+    relation="<=",
+    claimed=lambda base, r, k: {
+        "above the limit": excess(base, r, k),
+        "below the limit": 0.0,
+        "rise from k - 1": 0.0,
+    },
+    grid=points(
+        "k = 1..30; C3^r with r = 2k up to 60, K_m with r = k; by formula",
+        [{"base": b, "r": way * k, "k": k} for k in range(1, 31) for b, way in PATHS.items()],
+    ),
+)
+def limit(base: str, r: int, k: int) -> Measured:
+    """The cost ratio against its limit, by formula: most such networks cannot be emulated."""
+    ratio, above = rdn_ratio(base, r, k), rdn_ratio(base, r, k) - LIMIT[base]
+    before = rdn_ratio(base, r - PATHS[base], k - 1) if k > 1 else ratio
+    values = {"above the limit": above, "below the limit": -above}
+    return Measured(values | {"rise from k - 1": ratio - before}, {"ratio": ratio})
+
+
+def rdn_ratio(base: str, r: int, k: int) -> float:
+    """The cost ratio of an RDN by Table 2's formulas."""
+    d0, D0, bits = (2 * r, r, r * log2(3)) if base == TORUS_BASE else (2**r - 1, 1, r)
+    diameter = 2**k * D0 + 2 ** (k + 1) - 2
+    return (0.5 * (d0 + k) + 0.5 * diameter) / (2**k * (1 + bits) - 1)

@@ -1,0 +1,239 @@
+"""Addresses and re-indexing from level to level (Section 4, up to Table 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.claims import Claim, Measured, claim, once, points
+from mpinet.papers.hdn.grids import (
+    FIG10,
+    FIG11,
+    Members,
+    Net,
+    listed,
+    net,
+    nodes_of,
+    of_r1,
+)
+from mpinet.papers.hdn.measured import addresses, dual_net
+
+TWO_LEVELS = points(
+    "R1 with k = 2, and the network of Figure 11",
+    lambda: listed([*of_r1(lambda found: found.k == 2), FIG11]),
+)
+
+
+@claim(
+    "HDN-S4-difference",
+    place="Sec 4",
+    statement="(C2 x C3) - (C3 x C5) = C2",
+    claimed=("C2",),
+    grid=once("SN^1 and SN^2 of the network of Figure 11"),
+)
+def difference() -> list[str]:
+    """The factors along which N^1 changes and N^2 does not."""
+    network = dual_net(FIG11)
+    found = []
+    for name, port in (("C2", 0), ("C3", 1), ("C5", 3)):
+        first, other = (
+            [network.level_address(node, level)[3] for node in (0, int(network.neighbor(0, port)))]
+            for level in (1, 2)
+        )
+        if first[0] != first[1] and other[0] == other[1]:
+            found.append(name)
+    return found
+
+
+def snid_range(topology: str) -> int:
+    """2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i|, with |U^{i-1}| = n_{i-1}."""
+    found = net(topology)
+    before, after = found.members[-2:]
+
+    def nodes(members: Members) -> int:
+        return int(np.prod([size for _, size in found.parts(members)], dtype=np.int64))
+
+    gone, come = set(before) - set(after), set(after) - set(before)
+    return 2 * (found.n(found.k - 1) // nodes(tuple(come))) * nodes(tuple(gone))
+
+
+@claim(
+    "HDN-S4-snid-range",
+    place="Sec 4",
+    statement="SN_id^i takes 2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i| values, where "
+    "|U^{i-1}| = n_{i-1}",
+    claimed=snid_range,
+    grid=TWO_LEVELS,
+    cost=nodes_of,
+)
+def snid_values(topology: str) -> int:
+    """Count the values in the network."""
+    return len(np.unique(addresses(topology, 2)[:, 2]))
+
+
+@claim(
+    "HDN-S4-snid-20",
+    place="Sec 4",
+    statement="in the network of Figure 11, SN_id^2 takes 2*5*2 = 20 values and N_id^2 3*5 = 15",
+    claimed={"SN_id": 20, "N_id": 15},
+    grid=points("B = C2xC3xC5, S = (6,15)", [{"topology": FIG11}]),
+)
+def snid_20(topology: str) -> dict[str, int]:
+    """Count the values in the network."""
+    found = addresses(topology, 2)
+    return {"SN_id": len(np.unique(found[:, 2])), "N_id": len(np.unique(found[:, 3]))}
+
+
+def cluster_indices(topology: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The indices of the first cluster's nodes: those of the level below, and (SN, N)^k."""
+    network, k = dual_net(topology), net(topology).k
+    top = addresses(topology, k)
+    nodes = np.flatnonzero((top[:, 0] == 0) & (top[:, 1] == 0))
+    below = (
+        addresses(topology, k - 1)[nodes]
+        if k > 1
+        else np.array([network.digits(node)[2:] for node in nodes.tolist()])
+    )
+    return below, top[nodes][:, 2:]
+
+
+@claim(
+    "HDN-S4-reindex-bijective",
+    place="Sec 4",
+    statement="re-indexing is one-to-one: the nodes of a cluster have as many different indices "
+    "(C,U,SN,N)^{i-1} (for i = 1: coordinates) as (SN,N)^i, one of each a node",
+    claimed=lambda topology: dict.fromkeys(
+        ("below", "(SN,N)", "pairs"), net(topology).nodes(net(topology).k - 1)
+    ),
+    grid=points("R1", lambda: listed(of_r1())),
+    cost=nodes_of,
+)
+def reindex_bijective(topology: str) -> dict[str, int]:
+    """Count different indices, and different pairs of both."""
+    below, above = cluster_indices(topology)
+    both = np.concatenate([below, above], axis=1)
+    return {
+        name: len(np.unique(rows, axis=0))
+        for name, rows in (("below", below), ("(SN,N)", above), ("pairs", both))
+    }
+
+
+@claim(
+    "HDN-S4-reindex-equal-s",
+    place="Sec 4",
+    statement="if SN^{i-1} = SN^i, at any level i, then N^i = N^{i-1} and SN^i enumerates "
+    "(C,U,SN)^{i-1} in order",
+    relation="all",
+    grid=points(
+        "R1 with equal super-nodes at two consecutive levels",
+        lambda: listed(of_r1(lambda found: bool(equal_to_last(found)))),
+    ),
+    cost=nodes_of,
+)
+def reindex_equal(topology: str) -> Measured:
+    """At every node and every such level."""
+    for level in equal_to_last(net(topology)):
+        below, above = addresses(topology, level - 1), addresses(topology, level)[:, 2:]
+        C, U, SN, N = below.T
+        n = int(SN.max()) + 1
+        wrong = np.flatnonzero((above[:, 0] != (C * n + U) * n + SN) | (above[:, 1] != N))
+        if len(wrong):
+            first = int(wrong[0])
+            where = {"level": level, "node": first, "below": below[first].tolist()}
+            return Measured(False, where | {"(SN,N)": above[first].tolist()})
+    return Measured(True)
+
+
+def equal_to_last(found: Net) -> list[int]:
+    """The levels whose super-nodes are those of the level before."""
+    return [i for i in range(2, found.k + 1) if found.members[i - 1] == found.members[i - 2]]
+
+
+@claim(
+    "HDN-S4-serial",
+    place="Sec 4",
+    statement="150C + 30U + 6SN + N numbers the nodes (C,U,SN,N) of the network of Figure 10 by "
+    "0..299, each once",
+    relation="all",
+    grid=points("B = C2xC3xC5, S = (6)", [{"topology": FIG10}]),
+)
+def serial(topology: str) -> bool:
+    """Compute it at every node."""
+    numbers = addresses(topology, 1) @ np.array([150, 30, 6, 1])
+    return np.array_equal(np.sort(numbers), np.arange(300))
+
+
+LEVEL_1 = ((0, 0, 0, 0), (1, 4, 2, 3), (0, 0, 2, 2), (1, 4, 4, 5))
+"""Table 4's indices in HDN(B,1,S)."""
+
+LEVEL_2 = ((0, 0), (19, 0), (0, 14), (19, 14))
+"""Table 4's (SN,N) in HDN(B,2,S)."""
+
+SERIAL = (0, 285, 14, 299)
+"""Table 4's serial numbers, the same at both levels."""
+
+STRUCTURAL = points("B = C2xC3xC5, S = (6,15), coordinates moved as Section 4 says", [{}])
+
+
+def reindexed(index: tuple[int, ...]) -> tuple[int, int]:
+    """(SN,N)^2 of the node of the first cluster that has an index at level 1."""
+    below, above = cluster_indices(FIG11)
+    place = int(np.flatnonzero((below == index).all(axis=1))[0])
+    SN, N = above[place].tolist()
+    return SN, N
+
+
+def row(number: int) -> Claim:
+    """A row of Table 4."""
+    index = LEVEL_1[number - 1]
+    printed_SN, printed_N = LEVEL_2[number - 1]
+    printed_serial = SERIAL[number - 1]
+
+    @claim(
+        f"HDN-Tab4-r{number}",
+        place=f"Table 4 row {number}",
+        statement=f"re-indexing takes {index} of HDN(B,1,S), serial number {printed_serial}, to "
+        f"(SN,N) = ({printed_SN},{printed_N}) of HDN(B,2,S)",
+        claimed={
+            "serial in HDN(B,1,S)": printed_serial,
+            "SN": printed_SN,
+            "N": printed_N,
+            "serial in HDN(B,2,S)": printed_serial,
+        },
+        grid=STRUCTURAL,
+    )
+    def cells() -> dict[str, Any]:
+        """Look the node up by its index at level 1."""
+        SN, N = reindexed(index)
+        first = dual_net(FIG10).node(",".join(map(str, index)))
+        last = dual_net(FIG11).node(f"0,0,{SN},{N}")
+        return dict(zip(cells_of_row, (first, SN, N, last), strict=True))
+
+    cells_of_row = tuple(cells.claimed)
+    return cells
+
+
+TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
+
+
+@claim(
+    "HDN-Tab4-serial-equal",
+    place="Table 4",
+    statement="re-indexing keeps serial numbers: 150C + 30U + 6SN + N of level 1 equals "
+    "15SN + N of level 2 at all 300 nodes of a cluster",
+    relation="all",
+    grid=STRUCTURAL,
+)
+def serial_equal() -> Measured:
+    """At every node of the first cluster; the witness has the lowest number of level 1."""
+    below, above = cluster_indices(FIG11)
+    first, second = below @ np.array([150, 30, 6, 1]), above @ np.array([15, 1])
+    wrong = np.flatnonzero(first != second)
+    if not len(wrong):
+        return Measured(True)
+    place = wrong[int(first[wrong].argmin())]
+    where = {"(C,U,SN,N) of level 1": below[place], "(SN,N) of level 2": above[place]}
+    where |= {"serial numbers": (first[place], second[place]), "nodes that differ": len(wrong)}
+    return Measured(False, where)

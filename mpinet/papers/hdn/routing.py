@@ -1,0 +1,148 @@
+"""Algorithm 1 on all pairs (Section 4, Theorem 2); its header, and better landings (ours)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, points
+from mpinet.papers.hdn.grids import (
+    R1_BY_SIZE,
+    is_small,
+    listed,
+    net,
+    of_r1,
+    pairs_of,
+    size_of,
+    within_r1,
+)
+from mpinet.papers.hdn.measured import (
+    distances,
+    dual_net,
+    largest,
+    lengths,
+    most_legs,
+)
+
+ALGORITHM_1, LANDING = "algorithm1", "landing"
+
+
+def routing_bound(topology: str) -> int:
+    """2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 with R = D."""
+    return net(topology).closed_form(net(topology).diameter)
+
+
+@claim(
+    "HDN-A1-valid",
+    place="Algorithm 1",
+    statement="from every node to every other, the algorithm gives a walk along links that ends "
+    "at the target",
+    relation="all",
+    grid=R1_BY_SIZE,
+    cost=pairs_of,
+)
+def valid(topology: str) -> Measured:
+    """Walk all routes."""
+    lost = np.argwhere(lengths(topology, ALGORITHM_1) < 0)
+    if not len(lost):
+        return Measured(True)
+    return Measured(False, {"source": int(lost[0, 0]), "target": int(lost[0, 1])})
+
+
+@claim(
+    "HDN-Th2-bound",
+    place="Theorem 2",
+    statement="with shortest routes in the base (R = D), every route of Algorithm 1 has at most "
+    "2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 hops",
+    relation="<=",
+    claimed=routing_bound,
+    grid=R1_BY_SIZE,
+    cost=pairs_of,
+)
+def longest_route(topology: str) -> Measured:
+    """The longest route, with the first pair."""
+    return largest(lengths(topology, ALGORITHM_1))
+
+
+def recursive_bound(topology: str) -> int:
+    """R_{k-1} - R(SN^k), R_{k-1} by Theorem 2."""
+    found = net(topology)
+    return routing_bound(found.lower.name) - found.diameter(found.members[-1])
+
+
+@claim(
+    "HDN-Th2-recursive-call",
+    place="proof of Theorem 2",
+    statement="a recursive call, between nodes of a cluster with equal N_id^k, takes at most "
+    "R_{k-1} - R(SN^k) hops, where R_{k-1} is Theorem 2's bound",
+    relation="<=",
+    claimed=recursive_bound,
+    grid=within_r1("k = 2", lambda found: found.k == 2),
+    cost=pairs_of,
+)
+def recursive_call(topology: str) -> Measured:
+    """The longest route in a cluster between such nodes, with the first pair, as nodes of it."""
+    cluster = net(topology).lower.name
+    network, whole = dual_net(cluster), dual_net(topology)
+    inside = [(0, 0, *network.digits(node)) for node in range(network.size)]
+    N = np.array([whole.level_address(whole.node_of(digits), 2)[3] for digits in inside])
+    same = N[:, np.newaxis] == N
+    return largest(np.where(same, lengths(cluster, ALGORITHM_1), -1))
+
+
+@claim(
+    "HDN-X-alg1-shortest-k1",
+    place="beyond the paper",
+    statement="for k = 1 every route of Algorithm 1 is as short as the distance",
+    claimed=0,
+    grid=within_r1("k = 1", lambda found: found.k == 1),
+    cost=pairs_of,
+)
+def detour(topology: str) -> Measured:
+    """The most hops by which a route is longer than the distance, with the first pair."""
+    return largest(lengths(topology, ALGORITHM_1) - distances(topology))
+
+
+ALL_PAIRS = 600
+"""Most nodes of a network whose routes with chosen landings are all walked."""
+
+SOURCES = 32
+"""Sources that are drawn in larger networks."""
+
+
+@claim(
+    "HDN-X-mended-route",
+    place="beyond the paper",
+    statement="Algorithm 1 with the landing node that makes the route shortest keeps to Theorem "
+    f"2's bound: all pairs up to N = {ALL_PAIRS}, above from {SOURCES} random sources",
+    relation="<=",
+    claimed=routing_bound,
+    grid=R1_BY_SIZE,
+    cost=lambda topology: 2 * pairs_of(topology),
+)
+def mended_route(topology: str) -> Measured:
+    """The longest of these routes, with the first pair."""
+    size = size_of(topology)
+    if size <= ALL_PAIRS:
+        return largest(lengths(topology, LANDING))
+    sources = np.random.default_rng(0).choice(size, SOURCES, replace=False)
+    pairs = np.stack([np.repeat(sources, size), np.tile(np.arange(size), SOURCES)], axis=1)
+    found = measure.route_lengths(topology, LANDING, pairs[pairs[:, 0] != pairs[:, 1]])
+    if found.longest_pair is None or found.undelivered_pair is not None:
+        return Measured(size, {"not delivered": found.undelivered_pair})
+    source, target = found.longest_pair
+    return Measured(found.longest, {"source": source, "target": target})
+
+
+@claim(
+    "HDN-X-header",
+    place="beyond the paper",
+    statement="as a stack of legs, the header of Algorithm 1 never holds more than 3k + 1",
+    relation="<=",
+    claimed=lambda topology: 3 * net(topology).k + 1,
+    grid=points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small),
+    cost=pairs_of,
+)
+def header(topology: str) -> Measured:
+    """The most legs on any route, with the first pair."""
+    return most_legs(topology, ALGORITHM_1)

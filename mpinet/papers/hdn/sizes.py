@@ -1,0 +1,172 @@
+"""Numbers of nodes and degrees (Section 3: Table 1, the recurrence, Theorem 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.claims import Claim, Measured, claim, once, points
+from mpinet.papers.hdn.grids import (
+    R1,
+    TORUS,
+    listed,
+    net,
+    nets_over,
+    nodes_of,
+    r1,
+    size_of,
+    sized,
+    swept_of,
+    table_1,
+)
+from mpinet.papers.hdn.measured import degree
+from mpinet.papers.hdn.sweeps import reached
+
+SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
+"""The super-node sizes of Table 1."""
+
+PRINTED_K1 = (1800, 900, 600, 360, 300, 180, 120, 60)
+
+PRINTED_K2 = {
+    1: (6480000, 3240000, 2160000, 1296000, 1080000, 648000, 432000, 216000),
+    2: (1620000, 810000, 540000, 324000, 270000, 162000, 108000, 54000),
+    3: (720000, 360000, 240000, 144000, 120000, 72000, 48000, 24000),
+    5: (259200, 129600, 86400, 51840, 43200, 25920, 17280, 8640),
+    6: (180000, 90000, 60000, 36000, 30000, 18000, 12000, 6000),
+    10: (64800, 32400, 21600, 12960, 10800, 6480, 4320, 2160),
+    15: (28800, 14400, 9600, 5760, 4800, 2880, 1920, 960),
+    30: (7200, 3600, 2400, 1440, 1200, 720, 480, 240),
+}
+"""Table 1, row by row."""
+
+TABLE_1 = points("Table 1", lambda: listed(table_1()))
+
+
+def cells(sizes: tuple[int, ...]) -> dict[str, int]:
+    """A row of Table 1."""
+    return {f"{size}": nodes for size, nodes in zip(SIZES, sizes, strict=True)}
+
+
+def row(first: tuple[int, ...]) -> dict[str, int]:
+    """The measured row whose super-nodes are of these sizes but for the last level's."""
+    return {f"{size}": reached(sized((*first, size))) for size in SIZES}
+
+
+@claim(
+    "HDN-Tab1-k1",
+    place="Table 1, k=1",
+    statement="nodes of HDN(B,1,(s_1)) over the 2x3x5 torus for s_1 = 1, 2, 3, 5, 6, 10, 15, 30",
+    claimed=cells(PRINTED_K1),
+    grid=once("B = C2xC3xC5"),
+)
+def one_level() -> dict[str, int]:
+    """Count what node 0 reaches in each network."""
+    return row(())
+
+
+def two_levels(s1: int) -> Claim:
+    """A row of Table 1 for k = 2."""
+
+    @claim(
+        f"HDN-Tab1-k2-s{s1}",
+        place=f"Table 1, k=2, row s1={s1}",
+        statement=f"nodes of HDN(B,2,({s1},s_2)) over the 2x3x5 torus for s_2 = 1, 2, 3, 5, 6, "
+        "10, 15, 30",
+        claimed=cells(PRINTED_K2[s1]),
+        grid=once("B = C2xC3xC5"),
+        cost=lambda: sum(PRINTED_K2[s1]) / 3000,
+    )
+    def nodes() -> dict[str, int]:
+        """Count what node 0 reaches in each network."""
+        return row((s1,))
+
+    return nodes
+
+
+ROWS = [two_levels(s1) for s1 in SIZES]
+
+
+@claim(
+    "HDN-S3-range",
+    place="Sec 3",
+    statement='the networks of Table 1 have from "several hundreds to several millions" of nodes: '
+    "the smallest and the largest number counted over all of them are compared with the printed "
+    "60 and 6480000",
+    claimed={"smallest": 60, "largest": 6480000},
+    grid=once("Table 1"),
+    cost=lambda: 8000,
+)
+def extremes() -> Measured:
+    """Count what node 0 reaches in every network of the table."""
+    nodes = {topology: reached(topology) for topology in table_1()}
+    smallest, largest = min(nodes, key=nodes.__getitem__), max(nodes, key=nodes.__getitem__)
+    return Measured(
+        {"smallest": nodes[smallest], "largest": nodes[largest]},
+        {"smallest": smallest, "largest": largest, "networks": len(nodes)},
+    )
+
+
+@claim(
+    "HDN-S3-recurrence-N",
+    place="Sec 3",
+    statement="N_i = 2 N_{i-1}^2 / s_i",
+    claimed=size_of,
+    grid=points("R1, Table 1", lambda: listed([*r1(), *table_1()])).quick(
+        lambda topology: size_of(topology) <= 150000
+    ),
+    cost=swept_of,
+)
+def recurrence(topology: str) -> int:
+    """Count what node 0 reaches."""
+    return reached(topology)
+
+
+def closed_form(topology: str) -> int:
+    """(2 N_0)^(2^k) / (2 s_1 .. s_k)."""
+    found = net(topology)
+    divisor = 2
+    for level in range(1, found.k + 1):
+        divisor *= found.s(level)
+    return (2 * found.nodes(0)) ** (2**found.k) // divisor
+
+
+@claim(
+    "HDN-Th1-nodes",
+    place="Theorem 1, abstract",
+    statement="HDN(B,k,S) has (2 N_0)^(2^k) / (2 s_1 .. s_k) nodes",
+    claimed=closed_form,
+    grid=R1,
+    cost=nodes_of,
+)
+def nodes_by_theorem_1(topology: str) -> int:
+    """Count what node 0 reaches."""
+    return reached(topology)
+
+
+@claim(
+    "HDN-Th1-degree",
+    place="Theorem 1",
+    statement="every node has degree d_0 + k, with d_0 of B as a simple graph",
+    claimed=lambda topology: net(topology).degree + net(topology).k,
+    grid=R1,
+    cost=nodes_of,
+)
+def degree_by_theorem_1(topology: str) -> Any:
+    """Count every node's neighbours."""
+    return degree(topology)
+
+
+@claim(
+    "HDN-S3-degree-235",
+    place="Sec 3",
+    statement="over the 2x3x5 torus, whose degree is given as 6, the degree is 7 for k = 1 and 8 "
+    "for k = 2 (different neighbours are counted)",
+    claimed=lambda topology: 6 + net(topology).k,
+    grid=points(
+        "all S",
+        lambda: [p for k in (1, 2) for p in listed([*nets_over(TORUS, k, 10**8)])],
+    ).quick(lambda topology: size_of(topology) <= 20000),
+    cost=swept_of,
+)
+def degree_of_tori(topology: str) -> Any:
+    """Count every node's neighbours."""
+    return degree(topology)

@@ -1,0 +1,188 @@
+"""The networks that the lens is compared with (sections 1 and 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, unsettled
+from mpinet.measure.wiring import opened
+from mpinet.papers.lens.grids import (
+    family,
+    networks,
+    numbers,
+    of,
+    pairs_of,
+    size_of,
+    up_to,
+)
+from mpinet.papers.lens.measured import busses, incidences, members, nodes
+
+SNOWFLAKES = [(p, n) for p, levels in ((2, 9), (3, 6), (4, 5), (5, 4)) for n in range(1, levels)]
+STARS = [(p, n) for p in range(3, 7) for n in range(1, 7)]
+
+
+@claim(
+    "LENS-S1-hypercube",
+    place="1",
+    statement="a hypercube has 2^n processors, its diameter is n and so is every degree",
+    claimed=of(lambda n: {"processors": 2**n, "diameter": n, "degrees": [n]}),
+    grid=family("hypercube", ((n,) for n in range(1, 9)), "hypercube, n 1..8"),
+)
+def hypercube(topology: str) -> dict[str, object]:
+    """Flooded and counted."""
+    return {
+        "processors": nodes(topology),
+        "diameter": measure.diameter(topology),
+        "degrees": list(measure.degrees(topology)),
+    }
+
+
+@claim(
+    "LENS-S1-snowflake-diameter",
+    place="1, 2",
+    statement="the dense snowflake's diameter is N^(log_p 2) - 1 = 2^n - 1, a root of N",
+    claimed=of(lambda p, n: 2**n - 1),
+    grid=family("snowflake", SNOWFLAKES, "dense snowflake, p 2..5, N<=256, 243, 256, 125"),
+    cost=pairs_of,
+)
+def snowflake_diameter(topology: str) -> int:
+    """Flooded."""
+    return measure.diameter(topology)
+
+
+@claim(
+    "LENS-S1-snowflake-load-varies",
+    place="1",
+    statement="in a dense snowflake the busiest bus carries more than twice the load of the idlest",
+    relation=">",
+    claimed=2.0,
+    grid=networks("snowflake, p=3, n=4", ["snowflake:3,4"]),
+)
+def snowflake_loads(topology: str) -> Measured:
+    """Largest load by least load, of routes between all ordered pairs."""
+    carried = measure.loads(topology).channels
+    busiest, idlest = int(carried.argmax()), int(carried.argmin())
+    found = {"busiest bus": busiest, "load": int(carried[busiest]), "idlest bus": idlest}
+    return Measured(float(carried.max() / carried.min()), found | {"its": int(carried[idlest])})
+
+
+MULTITREE = unsettled(
+    "LENS-S1-multitree",
+    place="1",
+    statement="the multi-tree has a small diameter and fixed degrees, but no general routing",
+    reason="the paper gives no construction of the multi-tree (Arden and Lee, 1978)",
+)
+
+
+@claim(
+    "LENS-S2-two-busses",
+    place="2",
+    statement="a processor of a dense snowflake or of a star is on two busses at most",
+    relation="<=",
+    claimed=2,
+    grid=networks(
+        "snowflake and star, p 3..5, n 1..4",
+        (f"{name}:{p},{n}" for name in ("snowflake", "busstar") for p in (3, 4, 5)
+         for n in range(1, 5)),
+    ),
+)  # fmt: skip
+def most_busses(topology: str) -> Measured:
+    """The most busses of a processor."""
+    counts = np.bincount(incidences(topology)[:, 0])
+    return Measured(int(counts.max()), {"processor": int(counts.argmax())})
+
+
+@claim(
+    "LENS-S2-snowflake-busses",
+    place="2",
+    statement="a level of the dense snowflake joins p clusters by p-1 busses: 2p^(n-1) - 1 in all",
+    claimed=of(lambda p, n: {"busses": 2 * p ** (n - 1) - 1, "added": p - 1 if n > 1 else 1}),
+    grid=family("snowflake", SNOWFLAKES, "dense snowflake, p 2..5"),
+)
+def snowflake_busses(topology: str) -> dict[str, int]:
+    """Counted; the last level adds those that are not in the p clusters below it."""
+    p, n = numbers(topology)
+    below = p * busses(f"snowflake:{p},{n - 1}") if n > 1 else 0
+    return {"busses": busses(topology), "added": busses(topology) - below}
+
+
+ALL_STARS = family("busstar", STARS, "star, p 3..6, n 1..6").quick(up_to(2000))
+
+
+@claim(
+    "LENS-S2-star-diameter-log",
+    place="2",
+    statement="the star's diameter grows as log N does: it is at most 6n (our constant)",
+    relation="<=",
+    claimed=of(lambda p, n: 6 * n),
+    grid=ALL_STARS,
+    cost=size_of,
+)
+def star_diameter(topology: str) -> Measured:
+    """By floods from 0 and from the end that is farthest from it: enough where cycles are none."""
+    if pieces_and_cycles(topology)["cycles"]:
+        return Measured(measure.diameter(topology))
+    far = int(measure.distance_matrix(topology, [0])[0].argmax())
+    hops = measure.distance_matrix(topology, [far])[0]
+    return Measured(int(hops.max()), {"source": far, "target": int(hops.argmax())})
+
+
+def pieces_and_cycles(topology: str) -> dict[str, int]:
+    """Incidences less what a forest has."""
+    graph = measure.incidence_graph(topology)
+    pieces = len(graph.connected_components())
+    return {"pieces": pieces, "cycles": graph.ecount() - graph.vcount() + pieces}
+
+
+ONE_PATH = claim(
+    "LENS-S2-star-one-path",
+    place="2",
+    statement="between two processors of a star there is a single path: it is in one piece, and "
+    "its processors and busses make a tree",
+    claimed={"pieces": 1, "cycles": 0},
+    grid=ALL_STARS,
+    cost=size_of,
+)(pieces_and_cycles)
+
+
+@claim(
+    "LENS-S2-star-central-bus",
+    place="2",
+    statement="the star's central bus is used with probability (p-1)/p, sources and targets being "
+    "drawn with replacement",
+    tolerance=1e-12,
+    claimed=of(lambda p, n: (p - 1) / p),
+    grid=family("busstar", ((p, n) for p in range(3, 10) for n in range(1, 5) if p**n <= 81),
+                "star, N<=81"),
+)  # fmt: skip
+def central_bus(topology: str) -> Measured:
+    """Load of the bus that joins the p largest clusters, by the number of pairs."""
+    p, n = numbers(topology)
+    center = next(
+        bus
+        for bus, on in members(topology).items()
+        if len({u // p ** (n - 1) for u in on}) == len(on) == p
+    )
+    return Measured(used(topology, center), {"bus": center})
+
+
+def used(topology: str, bus: int) -> float:
+    """Share of the N^2 pairs whose message a bus carries."""
+    return float(measure.loads(topology).channels[bus] / opened(topology).size ** 2)
+
+
+@claim(
+    "LENS-S2-star-outermost-bus",
+    place="2",
+    statement="the star's outermost busses are used with probability about 2(p-1)/N^2 (within half "
+    "of it)",
+    relation="~",
+    tolerance=0.5,
+    claimed=of(lambda p, n: 2 * (p - 1) / p ** (2 * n)),
+    grid=networks("star, p=4, n=3", ["busstar:4,3"]),
+)
+def outermost_bus(topology: str) -> Measured:
+    """Share of the pairs that use the bus that is used least."""
+    bus = int(measure.loads(topology).channels.argmin())
+    return Measured(used(topology, bus), {"bus": bus, "members": members(topology)[bus]})

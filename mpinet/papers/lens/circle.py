@@ -1,0 +1,246 @@
+"""Routing in the completed lens (section 5): arcs, classes of paths, lengths."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.claims import Measured, claim
+from mpinet.papers.lens.grids import C_SMALL, C_WIDE, CLASSES, C, of, pairs_of, size_of
+from mpinet.papers.lens.measured import Matrix, distances, distances_a
+from mpinet.papers.lens.pairs import AllPairs, agrees, ends, largest
+from mpinet.papers.lens.walks import (
+    ASTRAY,
+    LEFT,
+    RIGHT,
+    Word,
+    joined,
+    run_words,
+    shortest_paths,
+    walk,
+)
+from mpinet.papers.lens.words import (
+    agreements,
+    arc_numbers,
+    digits,
+    longest_run,
+    right_arcs,
+)
+
+CLASS_NAMES = ("class 1", "class 2", "class 3", "class 4")
+
+
+def class_formulas(topology: str) -> Matrix:
+    """n+a-2b, n+a, 2n-a-2c and 2n-a, A being the arc right of the source; shape (4, N, N)."""
+    a, b, c = arc_numbers(topology)
+    n = digits(topology).shape[1]
+    return np.stack([n + a - 2 * b, n + a, 2 * n - a - 2 * c, 2 * n - a])
+
+
+@lru_cache(maxsize=64)
+def class_walks(topology: str) -> Matrix:
+    """Hops of the classes' paths, `ASTRAY` if one for any choice of B or C does not arrive."""
+    a, agree = right_arcs(topology), agreements(topology)
+    n = agree.shape[2]
+    return np.stack(
+        [
+            about_runs(topology, RIGHT, a, agree),
+            around(topology, RIGHT, a),
+            about_runs(topology, LEFT, n - a, agree[:, :, ::-1]),
+            around(topology, LEFT, n - a),
+        ]
+    )
+
+
+def about_runs(topology: str, direction: int, a: Matrix, agree: NDArray[np.bool_]) -> Matrix:
+    """Hops to one end of a longest run of agreement in the arc, back to its other end, and on."""
+    size, n = len(a), agree.shape[2]
+    agree = agree & (np.arange(n) < a[:, :, np.newaxis])
+    b = longest_run(agree)
+    ones = np.zeros((size, size, n + 1), np.int64)
+    np.cumsum(agree, axis=2, out=ones[:, :, 1:])
+    found = np.full((size, size), ASTRAY)
+    for x in range(n + 1):
+        end = np.minimum(x + b, n)[:, :, np.newaxis]
+        run = np.take_along_axis(ones, end, axis=2)[:, :, 0] - ones[:, :, x]
+        here = (x + b <= a) & (run == b)
+        sources, targets = np.nonzero(here)
+        words = run_words(direction, a[here], np.full(len(sources), x), b[here], n)
+        hops = walk(topology, sources, targets, words)
+        before = found[here]
+        found[here] = np.where((before == ASTRAY) | (before == hops), hops, ASTRAY)
+        if (hops == ASTRAY).any():
+            found[sources[hops == ASTRAY], targets[hops == ASTRAY]] = ASTRAY
+    return found
+
+
+def around(topology: str, direction: int, a: Matrix) -> Matrix:
+    """Hops through the arc and then once round."""
+    n = digits(topology).shape[1]
+    sources, targets = np.indices(a.shape).reshape(2, -1)
+    words = np.where(np.arange(2 * n) < (a + n).ravel()[:, np.newaxis], direction, 0)
+    return walk(topology, sources, targets, words).reshape(a.shape)
+
+
+CLASS_LENGTHS = AllPairs(class_formulas, class_walks, CLASS_NAMES)
+
+CLASSES_WALKED = claim(
+    "LENS-S5-class-lengths",
+    place="5",
+    statement="paths of the classes 1 to 4 arrive after n+a-2b, n+a, 2n-a-2c and 2n-a hops, for "
+    "every choice of B and C (digits as in the target, A right of the source)",
+    claimed=CLASS_LENGTHS.claimed,
+    grid=CLASSES,
+    cost=pairs_of,
+)(CLASS_LENGTHS.measured)
+
+
+def least_class(topology: str) -> Matrix:
+    """The least length of the four classes."""
+    return class_formulas(topology).min(axis=0)
+
+
+LEAST = AllPairs(least_class, distances_a)
+
+MINIMUM = claim(
+    "LENS-S5-min-of-classes",
+    place="5",
+    statement="the distance by pattern A is the least of the four classes' lengths",
+    claimed=LEAST.claimed,
+    grid=C,
+    cost=pairs_of,
+)(LEAST.measured)
+
+
+@claim(
+    "LENS-S5-class2-iff-b0",
+    place="5",
+    statement="paths of class 2 are minimal only if b=0, and those of class 4 only if c=0",
+    relation="=>",
+    grid=C,
+    cost=pairs_of,
+)
+def long_way(topology: str) -> Measured:
+    """Lengths walked against flooded distances."""
+    _, b, c = arc_numbers(topology)
+    a, n = right_arcs(topology), digits(topology).shape[1]
+    hops = distances_a(topology)
+    second = (around(topology, RIGHT, a) == hops) & (b > 0)
+    fourth = (around(topology, LEFT, n - a) == hops) & (c > 0)
+    return agrees(topology, second | fourth)
+
+
+def by_rule(topology: str) -> Matrix:
+    """Length of the class that the simple rule chooses, A being the longer arc.
+
+    Of two arcs of the same length A is the right one.
+    """
+    right, first, second = arc_numbers(topology)
+    n = digits(topology).shape[1]
+    swap = 2 * right < n
+    a, b, c = (
+        np.where(swap, n - right, right),
+        np.where(swap, second, first),
+        np.where(swap, first, second),
+    )
+    return np.where(2 * b - 2 * c > 2 * a - n, n + a - 2 * b, 2 * n - a - 2 * c)
+
+
+RULE = AllPairs(by_rule, distances_a)
+
+SIMPLE_RULE = claim(
+    "LENS-S5-simple-rule",
+    place="5",
+    statement="class 1 if 2b-2c > 2a-n and class 3 otherwise is minimal for pattern A (A the "
+    "longer arc, the right one of two equal ones)",
+    claimed=RULE.claimed,
+    grid=C,
+    cost=pairs_of,
+)(RULE.measured)
+
+
+@lru_cache(maxsize=4096)
+def least_words(a: int, agree: tuple[bool, ...]) -> frozenset[Word]:
+    """The words of the classes whose length is least, with every choice of B and C.
+
+    Parameters
+    ----------
+    a : int
+        Positions from the source's dot rightwards to the target's.
+    agree : tuple of bool
+        Whether the ends agree in the circle's positions, read rightwards from the source's dot.
+    """
+    words = arc_words(RIGHT, agree[:a], len(agree)) | arc_words(LEFT, agree[a:][::-1], len(agree))
+    if a == 0:
+        words |= arc_words(RIGHT, agree, len(agree))
+    least = min(map(len, words))
+    return frozenset(word for word in words if len(word) == least)
+
+
+def arc_words(direction: int, agree: tuple[bool, ...], n: int) -> set[Word]:
+    """The words of class 1 and 2 for an arc; an empty run stands anywhere."""
+    a = len(agree)
+    b = next(size for size in range(a, -1, -1) if any(runs(agree, size)))
+    words = {(direction,) * (a + n)}
+    for x, there in enumerate(runs(agree, b)):
+        if there:
+            y = a - x - b
+            words.add((direction,) * x + (-direction,) * (x + n - a + y) + (direction,) * y)
+    return words
+
+
+def runs(agree: tuple[bool, ...], size: int) -> list[bool]:
+    """Whether a run of agreement of this size begins at each place."""
+    return [all(agree[x : x + size]) for x in range(len(agree) - size + 1)]
+
+
+@claim(
+    "LENS-S5-all-minimal",
+    place="5",
+    statement="the classes of least length, with every choice of A, B, C and of the arbitrary "
+    "digits, give exactly all shortest pattern-A paths (an empty B may be anywhere in A)",
+    claimed=True,
+    grid=C_SMALL,
+    cost=pairs_of,
+)
+def all_minimal(topology: str) -> Measured:
+    """Paths of the network, and paths of the classes."""
+    a, agree = right_arcs(topology), agreements(topology)
+    for source in range(size_of(topology)):
+        found = shortest_paths(topology, source)
+        for target in range(size_of(topology)):
+            words = least_words(int(a[source, target]), tuple(agree[source, target].tolist()))
+            given = joined(words, topology, source, target)
+            if given != found[target]:
+                counts = {"paths": len(found[target]), "given": len(given)}
+                return Measured(False, ends(topology, source, target) | counts)
+    return Measured(True)
+
+
+@claim(
+    "LENS-S5-B-saves-at-most-1",
+    place="5",
+    statement="in the completed lens, too, pattern B shortens a path by one hop at most",
+    relation="<=",
+    claimed=1,
+    grid=C,
+    cost=pairs_of,
+)
+def saved(topology: str) -> Measured:
+    """Distances by pattern A less those over the busses."""
+    return largest(topology, distances_a(topology) - distances(topology))
+
+
+@claim(
+    "LENS-S5-worst-case-A",
+    place="5, 8",
+    statement="the largest distance by pattern A is floor(3n/2), p>=3",
+    claimed=of(lambda p, n: 3 * n // 2),
+    grid=C_WIDE,
+    cost=pairs_of,
+)
+def diameter_a(topology: str) -> Measured:
+    """Flooded."""
+    return largest(topology, distances_a(topology))

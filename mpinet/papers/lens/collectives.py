@@ -1,0 +1,233 @@
+"""Broadcasts and ASCEND on the lens: the specification's own statements, run on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from mpinet.claims import Measured, claim, points
+from mpinet.machine import Machine
+from mpinet.papers.lens.grids import circles, lenses, numbers, of, size_of, up_to
+from mpinet.papers.lens.measured import members
+from mpinet.papers.lens.sweeps import RowSweep
+from mpinet.papers.lens.words import dots
+from mpinet.programs import ascend
+from mpinet.programs.broadcast import broadcast
+
+SWEPT = circles(
+    "completed lenses, p 2..6, from every processor",
+    [
+        *((2, n) for n in range(2, 9)),
+        *((3, n) for n in range(2, 7)),
+        *((4, 2), (4, 3), (5, 2), (5, 3), (6, 2), (6, 3)),
+    ],
+).quick(up_to(64))
+
+
+def steps_from(topology: str, ports: str, algorithm: str, roots: range | list[int]) -> Measured:
+    """The numbers of steps of broadcasts from some roots, -1 where one informs not everybody."""
+    found: dict[int, int] = {}
+    for root in roots:
+        result = broadcast(Machine(topology, ports), root, algorithm)
+        steps = result.steps if result.informed == size_of(topology) else -1
+        found.setdefault(steps, root)
+    return Measured(sorted(found), {"root of each": [found[steps] for steps in sorted(found)]})
+
+
+def sweep_steps(p: int, n: int) -> list[int]:
+    """floor(3n/2); ceil(n/2) on the ring that p = 2 makes."""
+    return [3 * n // 2 if p >= 3 else (n + 1) // 2]
+
+
+@claim(
+    "LENS-X-broadcast-completed",
+    place="beyond the paper",
+    statement="the completed lens's sweep takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
+    "processor accepts one message a step",
+    claimed=of(sweep_steps),
+    grid=SWEPT,
+    cost=lambda topology: 100 * size_of(topology),
+)
+def sweep(topology: str) -> Measured:
+    """Steps of the one-port machine."""
+    return steps_from(topology, "one", "sweep", range(size_of(topology)))
+
+
+@claim(
+    "LENS-X-flood-completed",
+    place="beyond the paper",
+    statement="flooding the completed lens takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
+    "processor accepts a message from each of its busses",
+    claimed=of(sweep_steps),
+    grid=SWEPT,
+    cost=lambda topology: 100 * size_of(topology),
+)
+def flooding(topology: str) -> Measured:
+    """Steps of the all-port machine."""
+    return steps_from(topology, "all", "flooding", range(size_of(topology)))
+
+
+@claim(
+    "LENS-X-broadcast-optimal",
+    place="beyond the paper",
+    statement="no broadcast in the completed lens takes fewer than floor(3n/2) steps",
+    claimed=of(lambda p, n: 3 * n // 2),
+    grid=circles("completed lenses (3,2), (4,2), (5,2)", [(3, 2), (4, 2), (5, 2)]),
+    cost=lambda topology: 1000 * size_of(topology),
+)
+def fewest_steps(topology: str) -> Measured:
+    """The sweep's steps from the root for which they are least, unless a search finds fewer.
+
+    Two steps are searched exhaustively, from every root: it sends on one of its busses, then each
+    that knows on one of its own, and everybody on these busses hears.
+    """
+    hearers = {bus: frozenset(on) for bus, on in members(topology).items()}
+    on_bus: dict[int, list[int]] = {}
+    for bus, nodes in hearers.items():
+        for node in nodes:
+            on_bus.setdefault(node, []).append(bus)
+    for root in range(size_of(topology)):
+        for bus in on_bus[root]:
+            if len(hearers[bus]) == size_of(topology):
+                return Measured(1, {"root": root})
+            for chosen in product(*(on_bus[node] for node in sorted(hearers[bus]))):
+                known = hearers[bus].union(*(hearers[second] for second in chosen))
+                if len(known) == size_of(topology):
+                    return Measured(2, {"root": root, "busses": chosen})
+    least = steps_from(topology, "all", "sweep", range(size_of(topology)))
+    return Measured(least.value[0], least.where)
+
+
+def lens_rows() -> Iterator[dict[str, object]]:
+    """Eleven lenses, and the rows of their roots."""
+    listed = lenses(
+        "",
+        [
+            *((3, 3, 1), (5, 2, 1), (3, 3, 2), (2, 3, 3), (3, 2, 3), (2, 2, 5)),
+            *((3, 3, 3), (3, 4, 3), (4, 3, 3), (3, 6, 2), (4, 4, 3)),
+        ],
+    )
+    for point in listed.points("full"):
+        for k in range(1, numbers(point["topology"])[2] + 1):
+            yield {**point, "k": k}
+
+
+def lens_sweep_steps(topology: str, k: int) -> list[int]:
+    """(k-1) + [p>=3] + (n-1) + (n-1) ceil((q-1)/(p-1))."""
+    p, q, n = numbers(topology)
+    return [(k - 1) + (1 if p >= 3 else 0) + (n - 1) + (n - 1) * -(-(q - 1) // (p - 1))]
+
+
+@claim(
+    "LENS-X-broadcast-lens",
+    place="beyond the paper",
+    statement="the uncompleted lens's sweep from row k takes (k-1) + [p>=3] + (n-1) + "
+    "(n-1) ceil((q-1)/(p-1)) steps, where a processor accepts a message from each of its busses",
+    claimed=lens_sweep_steps,
+    grid=points("eleven lenses, from every processor of each row k", lambda: list(lens_rows())),
+    cost=lambda topology, k: 100 * size_of(topology),
+)
+def lens_sweep(topology: str, k: int) -> Measured:
+    """Steps of the all-port machine."""
+    roots = [node for node, row in enumerate(dots(topology)) if row == k]
+    return steps_from(topology, "all", "sweep", roots)
+
+
+WRONG = "wrong values"
+"""Measured instead of steps where the elements are not those of the serial computation."""
+
+
+def ascended(
+    topology: str, algorithm: str, ports: str, kind: str = "ascend"
+) -> ascend.AscendResult:
+    """A Fourier transform by one of the emulator's schedules."""
+    return ascend.run(Machine(topology, ports), "fft", kind, algorithm=algorithm)
+
+
+def row_sweep(topology: str, kind: str, algorithm: str, ports: str) -> int | str:
+    """Steps of a sweep through the rows: the emulator's own if p-1 is a power of 2, else ours."""
+    p, n = numbers(topology)
+    if (p - 1) & (p - 2) == 0:
+        result = ascended(topology, algorithm, ports, kind)
+        return result.steps if result.correct else WRONG
+    sweep = RowSweep(topology, ports, tuple(range(1, n + 1)) if algorithm == "instances" else (n,))
+    steps = sweep.ascend() if kind == "ascend" else sweep.descend()
+    order = range(n) if kind == "ascend" else range(n - 1, -1, -1)
+    return steps if sweep.is_right(order) else WRONG
+
+
+def row_points(*algorithms: str) -> list[dict[str, str]]:
+    """Completed lenses, instances, and how many messages a processor accepts."""
+    settings = ((3, 2), (3, 3), (4, 2), (3, 4), (5, 2), (4, 3), (5, 3))
+    return [
+        {"topology": f"clens:{p},{n}", "algorithm": algorithm, "ports": ports}
+        for p, n in settings
+        for algorithm in algorithms
+        for ports in ("all", "one")
+    ]
+
+
+def row_steps(topology: str, ports: str, each: int) -> int:
+    """`each` steps a level where a processor accepts from all busses, else p-1."""
+    p, n = numbers(topology)
+    return each * n if ports == "all" else n * (p - 1)
+
+
+@claim(
+    "LENS-X-ascend-rows",
+    place="beyond the paper",
+    statement="ASCEND on a row of the completed lens, or on all n rows at once, takes n steps, "
+    "n(p-1) where a processor accepts one message a step",
+    claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 1),
+    grid=points("p 3..5; one and n instances; ALL and ONE", row_points("rows", "instances")),
+)
+def ascend_rows(topology: str, algorithm: str, ports: str) -> int | str:
+    """Steps of the machine."""
+    return row_sweep(topology, "ascend", algorithm, ports)
+
+
+@claim(
+    "LENS-X-descend-same-index",
+    place="beyond the paper",
+    statement="DESCEND with the indices of ASCEND takes 2n steps, n(p-1) where a processor accepts "
+    "one message a step",
+    claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 2),
+    grid=points("p 3..5; ALL and ONE", row_points("rows")),
+)
+def descend_rows(topology: str, algorithm: str, ports: str) -> int | str:
+    """Steps of the machine."""
+    return row_sweep(topology, "descend", algorithm, ports)
+
+
+@claim(
+    "LENS-X-ascend-full",
+    place="beyond the paper",
+    statement="ASCEND on all n 2^n processors of the completed lens with p=3 takes 4n-2 steps",
+    claimed=of(lambda p, n: {"steps": 4 * n - 2, "elements": n * 2**n}),
+    grid=circles("completed lens, p=3, n=2,4,8", [(3, 2), (3, 4), (3, 8)]),
+    cost=size_of,
+)
+def ascend_full(topology: str) -> dict[str, int | str]:
+    """Steps of the machine."""
+    result = ascended(topology, "full", "all")
+    return {"steps": result.steps if result.correct else WRONG, "elements": result.elements}
+
+
+@claim(
+    "LENS-X-ascend-uncompleted",
+    place="beyond the paper",
+    statement="ASCEND from the first to the last row of the lens with p=q takes n steps, 2n-1 with "
+    "the way home",
+    claimed=of(lambda p, q, n: {"steps": n, "with the way home": 2 * n - 1}),
+    grid=lenses(
+        "lenses with p=q=3, n 1..6, p=q=5, n 1..3",
+        [*((3, 3, n) for n in range(1, 7)), *((5, 5, n) for n in range(1, 4))],
+    ),
+)
+def ascend_uncompleted(topology: str) -> dict[str, int] | str:
+    """Steps of the machine until the last dimension is done, and of all."""
+    result = ascended(topology, "rows", "all")
+    if not result.correct:
+        return WRONG
+    home = sum(steps for name, steps in result.phases if name == "home")
+    return {"steps": result.steps - home, "with the way home": result.steps}

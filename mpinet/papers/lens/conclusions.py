@@ -1,0 +1,204 @@
+"""What the paper concludes (section 8)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, OutOfReach, claim, over, unsettled
+from mpinet.compiled import inlined
+from mpinet.errors import TopologyError
+from mpinet.measure.wiring import opened
+from mpinet.networks.lens import arcs, routing
+from mpinet.papers.lens.grids import (
+    C_FIVE,
+    C_MORE,
+    C_WIDE,
+    COMPLETED,
+    FURTHER,
+    U_WIDE,
+    C,
+    circles,
+    of,
+    pairs_of,
+    size_of,
+)
+from mpinet.papers.lens.measured import (
+    distances,
+    incidence_degrees,
+    nodes,
+    path_counts,
+)
+from mpinet.papers.lens.pairs import ends, largest
+from mpinet.papers.lens.symmetry import lens
+
+ALL_SOURCES = 2100
+"""Most processors of a lens that is flooded from each of them."""
+
+
+@lru_cache(maxsize=64)
+def diameter(topology: str) -> Measured:
+    """Flooded from every processor; from the first where automorphisms make all alike."""
+    if size_of(topology) <= ALL_SOURCES:
+        return largest(topology, distances(topology))
+    if not measure.vertex_transitive(topology):
+        raise OutOfReach(f"{topology} is flooded from one processor, and they are not all alike.")
+    hops = measure.distance_matrix(topology, [0])[0]
+    return Measured(int(hops.max()), {"source": 0, "target": int(hops.argmax())})
+
+
+COMPLETED_DIAMETER = claim(
+    "LENS-S8-diameter-completed",
+    place="8",
+    statement="over all shared busses the completed lens's diameter is floor(3n/2), p>=3",
+    claimed=of(lambda p, n: 3 * n // 2),
+    grid=C_WIDE,
+    cost=pairs_of,
+)(diameter)
+
+
+@claim(
+    "LENS-S8-diameter-formula",
+    place="8",
+    statement="floor(3 (log N - log n) / (2 log(p-1))) is floor(3n/2) for the number N of "
+    "processors (logarithms exact)",
+    claimed=lambda p, n: 3 * n // 2,
+    grid=over(p=range(3, 8), n=range(2, 12)),
+)
+def formula(p: int, n: int) -> int:
+    """The formula of the emulator's N."""
+    return half_floor(3, opened(f"clens:{p},{n}").size, n, p - 1)
+
+
+def half_floor(factor: int, N: int, n: int, R: int) -> int:
+    """floor(factor log_R(N/n) / 2): the largest m with R^(2m) <= (N/n)^factor."""
+    m = 0
+    while R ** (2 * (m + 1)) * n**factor <= N**factor:
+        m += 1
+    return m
+
+
+LENS_DIAMETER = claim(
+    "LENS-S8-diameter-lens",
+    place="8",
+    statement="over all shared busses the uncompleted lens's diameter is 2n, p>=3",
+    claimed=of(lambda p, q, n: 2 * n),
+    grid=U_WIDE,
+    cost=pairs_of,
+)(diameter)
+
+DEGREES = claim(
+    "LENS-S8-degrees",
+    place="8",
+    statement="in the completed lens every processor is on q busses and every bus has p processors",
+    claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
+    grid=C,
+)(incidence_degrees)
+
+
+@claim(
+    "LENS-S8-fixed-neighbours",
+    place="1, 8",
+    statement="in the completed lens the number of neighbours does not depend on n, n>=3",
+    claimed=1,
+    grid=over("p in 2..5, all n from 3 of C and larger ones", p=range(2, 6)),
+)
+def neighbour_numbers(p: int) -> Measured:
+    """How many numbers of neighbours occur."""
+    levels = [n for radix, n in [*COMPLETED, *FURTHER] if radix == p and n >= 3]
+    if p == 2:
+        levels = [3, 4, 5, 6]
+    found = {n: list(measure.degrees(f"clens:{p},{n}")) for n in sorted(levels)}
+    return Measured(len({d for numbers in found.values() for d in numbers}), {"by n": found})
+
+
+@claim(
+    "LENS-S8-linear-algorithm",
+    place="8",
+    statement="to choose a path in the completed lens at most n digits are compared (p=3)",
+    relation="<=",
+    claimed=lambda n: n,
+    grid=over(n=range(4, 65)),
+)
+def comparisons(n: int) -> Measured:
+    """Most comparisons of the routing's start rule, counted, over 60 pairs (seed n)."""
+    try:
+        network = lens(f"clens:3,{n}")
+    except TopologyError as too_large:
+        raise OutOfReach("its n 2^n processors have no numbers of 64 bits.") from too_large
+    divisions = [0]
+
+    @inlined
+    def counted(number: int, params: np.ndarray) -> int:
+        divisions[0] += 1
+        return int(arcs.fast_division.function(number, params))
+
+    agreement = arcs.agreement.bind("counted agreement", fast_division=counted)
+    plan = arcs.circle_plan.bind("counted plan", agreement=agreement)
+    start = routing.start.bind("counted start", circle_plan=plan)
+    way = routing.by_plans(network)
+    most, where = 0, {}
+    for source, target in np.random.default_rng(n).integers(0, network.size, (60, 2)).tolist():
+        divisions[0] = 0
+        start(source, target, np.zeros(way.words, np.int64), way.params)
+        if divisions[0] // 2 > most:
+            most, where = divisions[0] // 2, {"source": source, "target": target}
+    return Measured(most, where)
+
+
+@claim(
+    "LENS-S8-multiple-minimal",
+    place="8",
+    statement="in the completed lens with p=q=3 every pair has several shortest paths",
+    relation=">",
+    claimed=1,
+    grid=circles("completed lens, p=3, n 2..5", [(3, n) for n in range(2, 6)]),
+    cost=pairs_of,
+)
+def fewest_paths(topology: str) -> Measured:
+    """The least number of shortest paths, other busses making other paths."""
+    counts = path_counts(topology) + np.where(np.eye(size_of(topology)) > 0, np.inf, 0.0)
+    source, target = map(int, np.unravel_index(int(counts.argmin()), counts.shape))
+    return Measured(int(counts.min()), ends(topology, source, target))
+
+
+@claim(
+    "LENS-S8-survives-one-failure",
+    place="8",
+    statement="the completed lens stays connected without any single processor or bus",
+    claimed=True,
+    grid=C_FIVE,
+    cost=lambda topology: 10 * size_of(topology) ** 2,
+)
+def survives(topology: str) -> Measured:
+    """Every processor and every bus taken away, and the rest flooded."""
+    failed = measure.fault_diameter(topology, 1)
+    if failed.value == float("inf"):
+        return Measured(False, {"processor": failed.removed[0]})
+    for bus in range(lens(topology).busses):
+        if not measure.is_connected(measure.without(topology, busses=[bus])):
+            return Measured(False, {"bus": bus})
+    return Measured(True)
+
+
+@claim(
+    "LENS-S8-sizes",
+    place="8",
+    statement="completed lenses have exactly n(p-1)^n processors",
+    claimed=of(lambda p, n: n * (p - 1) ** n),
+    grid=C_MORE,
+    cost=size_of,
+)
+def sizes(topology: str) -> int:
+    """Informed by a flood."""
+    return nodes(topology)
+
+
+PARTIAL = unsettled(
+    "LENS-S8-partial",
+    place="8",
+    statement="lenses of other sizes can be made by leaving processors and busses out",
+    reason="the paper leaves them to a future one; LENS-X-partial tests a reading of ours",
+)

@@ -1,0 +1,192 @@
+"""The lens and its completion (section 3 and Figure 1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from mpinet.claims import Measured, claim
+from mpinet.papers.lens.grids import C, U, circles, family, lenses, numbers, of, pairs_of
+from mpinet.papers.lens.measured import (
+    busses,
+    busses_of_processors,
+    incidence_degrees,
+    incidences,
+    members,
+    nodes,
+    processors_of_busses,
+)
+from mpinet.papers.lens.words import addresses
+
+
+@claim(
+    "LENS-S3-level1",
+    place="3",
+    statement="level 1 is q-1 busses that all have the same p-1 processors on them",
+    claimed=of(
+        lambda p, q, n: {
+            "processors": p - 1,
+            "busses": q - 1,
+            "processors of a bus": {p - 1: q - 1},
+        }
+    ),
+    grid=family(
+        "lens", ((p, q, 1) for p in range(2, 6) for q in range(2, 6)), "lens, p,q 2..5, n=1"
+    ),
+)
+def level_one(topology: str) -> dict[str, object]:
+    """Counted."""
+    return {
+        "processors": nodes(topology),
+        "busses": busses(topology),
+        "processors of a bus": processors_of_busses(topology),
+    }
+
+
+def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
+    """The busses of the paper's recursive construction, each as its processors' addresses."""
+    outermost = [f"{b}." for b in range(p - 1)]
+    joined = [list(outermost) for _ in range(q - 1)]
+    for _ in range(n - 1):
+        copies = [[f"{u}{i}" for u in on] for i in range(q - 1) for on in joined]
+        added: list[str] = []
+        for u in outermost:
+            new = [f"{u[:-1]}{b}." for b in range(p - 1)]
+            copies += [[f"{u}{a}", *new] for a in range(q - 1)]
+            added += new
+        joined, outermost = copies, added
+    return Counter(frozenset(on) for on in joined)
+
+
+@claim(
+    "LENS-S3-address-recursion",
+    place="3",
+    statement="joining q-1 lenses of the level below gives the network of the addresses: n digits, "
+    "of radix p-1 left of the dot and q-1 right of it",
+    claimed=of(
+        lambda p, q, n: {
+            "busses": sum(constructed(p, q, n).values()),
+            "with the same members": sum(constructed(p, q, n).values()),
+        }
+    ),
+    grid=U,
+    cost=pairs_of,
+)
+def by_addresses(topology: str) -> Measured:
+    """Busses of the emulator, and how many of them the construction has, too."""
+    names = addresses(topology)
+    own = Counter(frozenset(names[u] for u in on) for on in members(topology).values())
+    same = own & constructed(*numbers(topology))
+    others = own - same
+    where = {"a bus of other members": sorted(next(iter(others)))} if others else {}
+    values = {"busses": own.total(), "with the same members": same.total()}
+    return Measured(values, where)
+
+
+@claim(
+    "LENS-S3-N-general",
+    place="3",
+    statement="a lens has sum over k=1..n of (p-1)^k (q-1)^(n-k) processors",
+    claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n + 1))),
+    grid=U,
+)
+def processors(topology: str) -> int:
+    """Informed by a flood."""
+    return nodes(topology)
+
+
+@claim(
+    "LENS-S3-M-general",
+    place="3",
+    statement="a lens has sum over k=0..n-1 of (p-1)^k (q-1)^(n-k) busses",
+    claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(n))),
+    grid=U,
+)
+def all_busses(topology: str) -> int:
+    """Counted."""
+    return busses(topology)
+
+
+@claim(
+    "LENS-S3-deficient",
+    place="3",
+    statement="(p-1)^n processors lack a bus and (q-1)^n busses lack a processor, as many of both "
+    "if p=q",
+    claimed=of(
+        lambda p, q, n: {
+            "processors": (p - 1) ** n,
+            "busses": (q - 1) ** n,
+            "as many": (p - 1) ** n == (q - 1) ** n if p == q else "not said",
+        }
+    ),
+    grid=U,
+)
+def deficient(topology: str) -> dict[str, object]:
+    """Processors on q-1 busses, and busses with p-1 processors."""
+    p, q, _ = numbers(topology)
+    short = busses_of_processors(topology).get(q - 1, 0)
+    empty = processors_of_busses(topology).get(p - 1, 0)
+    return {
+        "processors": short,
+        "busses": empty,
+        "as many": short == empty if p == q else "not said",
+    }
+
+
+@claim(
+    "LENS-S3-N-equal-pq",
+    place="3, 8",
+    statement="if p=q there are n(p-1)^n processors",
+    claimed=of(lambda p, n: n * (p - 1) ** n),
+    grid=C,
+)
+def processors_of_circle(topology: str) -> int:
+    """Informed by a flood."""
+    return nodes(topology)
+
+
+@claim(
+    "LENS-S3-bus-per-processor",
+    place="3",
+    statement="if p=q there are as many busses as processors",
+    claimed=0,
+    grid=C,
+)
+def busses_less_processors(topology: str) -> int:
+    """Both counted."""
+    return busses(topology) - nodes(topology)
+
+
+COMPLETED_DEGREES = claim(
+    "LENS-S3-completed-degrees",
+    place="3, 8",
+    statement="completion gives every processor q busses and every bus p processors, q=p",
+    claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
+    grid=C,
+)(incidence_degrees)
+
+
+@claim(
+    "LENS-F1-sizes",
+    place="Figure 1",
+    statement="the lenses of Figure 1, p=q=3, have 2, 8 and 24 processors and as many busses",
+    claimed=of(lambda p, q, n: {1: (2, 2), 2: (8, 8), 3: (24, 24)}[n]),
+    grid=lenses("lens, p=q=3, n 1..3", [(3, 3, 1), (3, 3, 2), (3, 3, 3)]),
+)
+def figure_sizes(topology: str) -> tuple[int, int]:
+    """Processors and busses."""
+    return nodes(topology), busses(topology)
+
+
+@claim(
+    "LENS-F1-completion-edges",
+    place="Figure 1c",
+    statement="completing the lens of level 3, p=q=3, adds 8 connections and removes none",
+    claimed={"added": 8, "removed": 0},
+    grid=circles("completed lens (3,3)", [(3, 3)]),
+)
+def completion(topology: str) -> dict[str, int]:
+    """Incidences of one and of the other."""
+    p, n = numbers(topology)
+    completed = set(map(tuple, incidences(topology).tolist()))
+    before = set(map(tuple, incidences(f"lens:{p},{p},{n}").tolist()))
+    return {"added": len(completed - before), "removed": len(before - completed)}

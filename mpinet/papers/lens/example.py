@@ -1,0 +1,100 @@
+"""The example of section 4: from 021.10 to 00.220, in the lens with p = q = 4 and n = 5."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, over
+from mpinet.errors import NodeError
+from mpinet.measure.wiring import opened
+from mpinet.networks.topology import Topology
+from mpinet.papers.lens.measured import pattern_a
+from mpinet.papers.lens.words import word
+from mpinet.programs.waves import adjacency
+
+EXAMPLE = "lens:4,4,5"
+
+LISTED = ("021.10", "0210.0", "021.20", "02.220", "00.220")
+LISTED_A = ("021.10", "0210.0", "021.20", "02.220", "0.1220", "00.220")
+"""The paper's two listings."""
+
+
+def legal(network: Topology, listing: tuple[str, ...], within: Topology) -> int:
+    """Hops of a listing that follow links of `within`."""
+    nodes = [network.node(address) for address in listing]
+    return sum(v in within.neighbor(u, range(within.ports)) for u, v in pairwise(nodes))
+
+
+def followed(listing: tuple[str, ...], only_a: bool) -> Measured:
+    """A listing's legal hops, and how far apart its ends are."""
+    network = opened(EXAMPLE)
+    within = pattern_a(EXAMPLE) if only_a else adjacency(network)
+    source, target = network.node(listing[0]), network.node(listing[-1])
+    hops = int(measure.distance_matrix(within, [source])[0, target])
+    return Measured({"legal hops": legal(network, listing, within), "distance": hops})
+
+
+@claim(
+    "LENS-S4-example-p",
+    place="4",
+    statement="the example's addresses exist for the printed n=5 and p=3, with some q",
+    claimed=dict.fromkeys(LISTED, True),
+    grid=over("n=5, p=3, q in 3..6", q=range(3, 7)),
+)
+def printed_p(q: int) -> dict[str, bool]:
+    """Whether the emulator has a processor of each address."""
+    network = opened(f"lens:3,{q},5")
+    return {address: has(network, address) for address in LISTED}
+
+
+def has(network: Topology, address: str) -> bool:
+    """Whether a network has a processor of an address."""
+    try:
+        network.node(address)
+    except NodeError:
+        return False
+    return True
+
+
+@claim(
+    "LENS-S4-example-AB",
+    place="4",
+    statement="the path that is listed for both patterns is legal, and its 4 hops are least",
+    claimed={"legal hops": 4, "distance": 4},
+)
+def both_patterns() -> Measured:
+    """Hop by hop, and flooded."""
+    return followed(LISTED, only_a=False)
+
+
+@claim(
+    "LENS-S4-example-A",
+    place="4",
+    statement="the path that is listed for pattern A is legal, and its 5 hops are least for it",
+    claimed={"legal hops": 5, "distance": 5},
+)
+def pattern_a_alone() -> Measured:
+    """Hop by hop, and flooded."""
+    return followed(LISTED_A, only_a=True)
+
+
+@claim(
+    "LENS-S4-example-region",
+    place="4",
+    statement="the example's region of difference is 01110: shortest pattern-A paths cross these "
+    "positions and no others",
+    claimed="01110",
+)
+def region() -> str:
+    """The positions that the dot passes on any shortest path, by floods from both ends."""
+    network, within = opened(EXAMPLE), pattern_a(EXAMPLE)
+    source, target = network.node(LISTED[0]), network.node(LISTED[-1])
+    here, there = measure.distance_matrix(within, [source, target])
+    least = here[target]
+    crossed = set()
+    for u in range(network.size):
+        for v in within.neighbor(u, range(within.ports)).tolist():
+            if v >= 0 and here[u] >= 0 and here[u] + 1 + there[v] == least and there[v] >= 0:
+                crossed.add(max(word(network.address(w))[0] for w in (u, v)))
+    return "".join(str(int(place in crossed)) for place in range(1, 6))

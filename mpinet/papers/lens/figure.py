@@ -1,0 +1,149 @@
+"""The example of Figure 2: from 021.0212012 to 0110010.212, p = q = 4 and n = 10."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim
+from mpinet.measure.wiring import opened
+from mpinet.papers.lens.measured import meeting
+from mpinet.papers.lens.walks import ASTRAY, LEFT, RIGHT
+from mpinet.papers.lens.words import longest_run, word
+
+FIGURE = "clens:4,10"
+SOURCE, TARGET = "021.0212012", "0110010.212"
+
+LISTED = (
+    "021.0212012",
+    "02.?0212012",
+    "0.??0212012",
+    "01.?0212012",
+    "011.0212012",
+    "0110.212012",
+    "01100.12012",
+    "011001.2012",
+    "0110010.012",
+    "0110010?.12",
+    "0110010.212",
+)
+"""Figure 2g; a question mark is an arbitrary digit."""
+
+
+def as_emulated(address: str) -> tuple[int, tuple[int, ...]]:
+    """Dot and digits of an address that the emulator has taken and given back."""
+    network = opened(FIGURE)
+    return word(network.address(network.node(address)))
+
+
+def agreement() -> list[bool]:
+    """Whether the ends agree, position by position."""
+    return [a == b for a, b in zip(as_emulated(SOURCE)[1], as_emulated(TARGET)[1], strict=True)]
+
+
+def arcs() -> dict[int, list[bool]]:
+    """The agreement along both arcs, read away from the source, by direction."""
+    agree, k, row = agreement(), as_emulated(SOURCE)[0], as_emulated(TARGET)[0]
+    turned = agree[k:] + agree[:k]
+    a = (row - k) % len(agree)
+    return {RIGHT: turned[:a], LEFT: turned[a:][::-1]}
+
+
+@claim(
+    "LENS-F2-differences",
+    place="Figure 2a",
+    statement="the two ends of Figure 2 differ in the positions 0100101100",
+    claimed="0100101100",
+)
+def differences() -> str:
+    """By the emulator's addresses."""
+    return "".join("0" if same else "1" for same in agreement())
+
+
+@claim(
+    "LENS-F2-regions",
+    place="Figure 2b",
+    statement="the longer arc A of Figure 2 has 6 positions, its longest run of agreement B has 3, "
+    "that of the other arc, C, has 1",
+    claimed={"a": 6, "b": 3, "c": 1},
+)
+def arcs_and_runs() -> dict[str, int]:
+    """By the emulator's addresses."""
+    longer, other = sorted(arcs().values(), key=len, reverse=True)
+    runs = [int(longest_run(np.array(arc))) for arc in (longer, other)]
+    return {"a": len(longer), "b": runs[0], "c": runs[1]}
+
+
+@claim(
+    "LENS-F2-lengths",
+    place="Figure 2c-f",
+    statement="paths of the four classes between the ends of Figure 2 have 10, 16, 12, 14 hops",
+    claimed={"class 1": 10, "class 2": 16, "class 3": 12, "class 4": 14},
+)
+def class_lengths() -> dict[str, int]:
+    """Walked over the emulator's busses; A is the longer arc."""
+    both = arcs()
+    longer = max(both, key=lambda direction: len(both[direction]))
+    found = {}
+    for number, direction in ((1, longer), (3, -longer)):
+        arc = both[direction]
+        b = int(longest_run(np.array(arc)))
+        x = next(x for x in range(len(arc)) if all(arc[x : x + b]))
+        y = len(arc) - x - b
+        back = x + 10 - len(arc) + y
+        about = (direction,) * x + (-direction,) * back + (direction,) * y
+        found[f"class {number}"] = walked(about)
+        found[f"class {number + 1}"] = walked((direction,) * (len(arc) + 10))
+    return found
+
+
+def walked(moves: tuple[int, ...]) -> int:
+    """Hops of a walk from source to target that writes the target's digits; `ASTRAY` if it fails.
+
+    Every hop is one of the ports of the processor where the dot is.
+    """
+    network = opened(FIGURE)
+    (k, digits), (_, goal) = word(SOURCE), word(TARGET)
+    n, node = len(digits), network.node(SOURCE)
+    for hops, move in enumerate(moves):
+        place = k % n if move == RIGHT else (k - 1) % n
+        digits = (*digits[:place], goal[place], *digits[place + 1 :])
+        k = (k + move - 1) % n + 1
+        address = "".join(map(str, digits))
+        following = network.node(f"{address[:k]}.{address[k:]}")
+        if following not in network.neighbor(node, range(network.ports)):
+            return ASTRAY
+        node = following
+        if node == network.node(TARGET) and hops + 1 == len(moves):
+            return hops + 1
+    return ASTRAY
+
+
+@claim(
+    "LENS-F2-path",
+    place="Figure 2g",
+    statement="the path of pattern A is the listed one of 10 hops, but for the arbitrary digits",
+    claimed=LISTED,
+)
+def path() -> Measured:
+    """The emulator's route; where the listing has a question mark, so has this."""
+    network = opened(FIGURE)
+    nodes = measure.walk(network, network.node(SOURCE), network.node(TARGET), "patternA")
+    addresses = [network.address(node) for node in nodes]
+    shown = [
+        "".join("?" if mark == "?" else digit for digit, mark in zip(address, row, strict=True))
+        for address, row in zip(addresses, LISTED, strict=False)
+    ]
+    return Measured((*shown, *addresses[len(LISTED) :]), {"route": addresses})
+
+
+@claim(
+    "LENS-F2-B-saving",
+    place="5",
+    statement="with pattern B the ends of Figure 2 are 9 hops apart",
+    claimed=9,
+)
+def with_pattern_b() -> int:
+    """By floods from both ends until they meet."""
+    network = opened(FIGURE)
+    return meeting(network, network.node(SOURCE), network.node(TARGET))

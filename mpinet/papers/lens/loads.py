@@ -1,0 +1,152 @@
+"""Loads of processors and busses of the completed lens (section 6).
+
+Sources and targets are all ordered pairs of different processors. A processor's load counts what it
+passes on for others, a bus's load every message that it carries.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import measure
+from mpinet.claims import Measured, claim
+from mpinet.measure.load import Loads
+from mpinet.networks.lens.routing import by_plans
+from mpinet.papers.lens.grids import C_SMALL, pairs_of
+from mpinet.papers.lens.measured import distances, members, path_counts
+from mpinet.papers.lens.symmetry import lens
+
+Amounts = NDArray[np.float64]
+
+EQUAL = 1e-8
+"""Differences of expected loads that are taken for rounding."""
+
+
+@lru_cache(maxsize=64)
+def expected_processor_loads(topology: str) -> Amounts:
+    """Loads if every shortest path is equally likely."""
+    hops, counts = distances(topology), path_counts(topology)
+    loads = np.zeros(len(hops))
+    for node in range(len(hops)):
+        through = hops[:, node, np.newaxis] + hops[node] == hops
+        through[node], through[:, node] = False, False
+        np.fill_diagonal(through, False)
+        share = counts[:, node, np.newaxis] * counts[node] / counts
+        loads[node] = share[through].sum()
+    return loads
+
+
+@lru_cache(maxsize=64)
+def expected_bus_loads(topology: str) -> Amounts:
+    """Loads if every shortest path is equally likely."""
+    hops, counts, on = distances(topology), path_counts(topology), members(topology)
+    loads = np.zeros(len(on))
+    crossed: dict[tuple[int, int], float] = {}
+    for bus, nodes in on.items():
+        for ends in ((u, v) for u in nodes for v in nodes if u != v):
+            if ends not in crossed:
+                u, v = ends
+                through = hops[:, u, np.newaxis] + 1 + hops[v] == hops
+                share = counts[:, u, np.newaxis] * counts[v] / counts
+                crossed[ends] = share[through].sum()
+            loads[bus] += crossed[ends]
+    return loads
+
+
+def spread(loads: Amounts, what: str) -> Measured:
+    """Largest load less the least, and who has them."""
+    most, least = int(loads.argmax()), int(loads.argmin())
+    where = {
+        f"busiest {what}": most,
+        "load": float(loads[most]),
+        f"idlest {what}": least,
+        "its": float(loads[least]),
+    }
+    return Measured(float(loads.max() - loads.min()), where)
+
+
+def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
+    """Of processors and of busses."""
+    one, other = spread(processors, "processor"), spread(busses, "bus")
+    values = {"processors": one.value, "busses": other.value}
+    return Measured(values, {"processors": one.where, "busses": other.where})
+
+
+@claim(
+    "LENS-C1-processor-load",
+    place="6, corollary of Theorem 1",
+    statement="in uniform traffic, all shortest paths being equally likely, all processors have "
+    "the same load (largest less least)",
+    claimed=0.0,
+    tolerance=EQUAL,
+    grid=C_SMALL,
+    cost=pairs_of,
+)
+def processor_loads(topology: str) -> Measured:
+    """Expected values, from the numbers of shortest paths through each."""
+    return spread(expected_processor_loads(topology), "processor")
+
+
+@claim(
+    "LENS-C3-bus-load",
+    place="6, corollary of Theorem 2",
+    statement="in uniform traffic, all shortest paths being equally likely, all busses have the "
+    "same load (largest less least)",
+    claimed=0.0,
+    tolerance=EQUAL,
+    grid=C_SMALL,
+    cost=pairs_of,
+)
+def bus_loads(topology: str) -> Measured:
+    """Expected values, from the numbers of shortest paths through each."""
+    return spread(expected_bus_loads(topology), "bus")
+
+
+@lru_cache(maxsize=64)
+def routed(topology: str) -> Loads:
+    """Loads of the routing of section 5, by pattern A, with the target's digits."""
+    return measure.loads(topology, "patternA")
+
+
+def routed_with_zeros(topology: str) -> Measured:
+    """Loads of the same routing where arbitrary digits are 0."""
+    network = lens(topology)
+    zeros = [0] * (2 * network.level)
+    carried = measure.loads(network, by_plans(network, pattern_b=False, first=zeros))
+    return both_spreads(carried.processors.astype(float), carried.channels.astype(float))
+
+
+@claim(
+    "LENS-S6-note-fair",
+    place="6, note",
+    statement="the given routing (pattern A, arbitrary digits as in the target) keeps all "
+    "processors' and all busses' loads equal (largest less least)",
+    claimed={"processors": 0.0, "busses": 0.0},
+    tolerance=EQUAL,
+    grid=C_SMALL,
+    cost=pairs_of,
+)
+def routed_loads(topology: str) -> Measured:
+    """Metered by the machine; beside it what becomes of them if arbitrary digits are 0."""
+    found = routed(topology)
+    spreads = both_spreads(found.processors.astype(float), found.channels.astype(float))
+    zeros = {"spreads with digit 0": routed_with_zeros(topology).value}
+    return Measured(spreads.value, spreads.where | zeros)
+
+
+@claim(
+    "LENS-S8-load",
+    place="8",
+    statement="the completed lens's processors all have the same load and so have its busses, in "
+    "uniform traffic with all shortest paths equally likely (largest less least)",
+    claimed={"processors": 0.0, "busses": 0.0},
+    tolerance=EQUAL,
+    grid=C_SMALL,
+    cost=pairs_of,
+)
+def uniform_loads(topology: str) -> Measured:
+    """Expected values, from the numbers of shortest paths through each."""
+    return both_spreads(expected_processor_loads(topology), expected_bus_loads(topology))

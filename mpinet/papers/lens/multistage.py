@@ -1,0 +1,235 @@
+"""Rows of exchange groups, and the multistage networks (section 7, Figures 3 and 4).
+
+A box, or exchange group, is the processors that share their lower busses, and these busses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mpinet.claims import Measured, claim, points
+from mpinet.measure.libraries import library
+from mpinet.measure.wiring import opened
+from mpinet.papers.lens.grids import SEVEN, circles, of
+from mpinet.papers.lens.symmetry import lens
+from mpinet.papers.lens.words import word
+
+
+@dataclass(frozen=True)
+class Box:
+    """An exchange group.
+
+    Attributes
+    ----------
+    row : int
+        Digits left of its processors' dots.
+    processors : tuple of int
+        Its processors.
+    lower : tuple of int
+        The busses that they share, in the order of their places.
+    own : tuple of int
+        Each processor's bus to the right, -1 if it has none.
+    """
+
+    row: int
+    processors: tuple[int, ...]
+    lower: tuple[int, ...]
+    own: tuple[int, ...]
+
+
+@lru_cache(maxsize=32)
+def boxes(topology: str) -> tuple[Box, ...]:
+    """The boxes, by the emulator's busses."""
+    network = lens(topology)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    own = {}
+    for node in range(network.size):
+        places = network.busses_of(node)
+        has_own = len(places) == network.radices[1] + 1
+        own[node] = places[0] if has_own else -1
+        groups.setdefault(tuple(places[int(has_own) :]), []).append(node)
+    return tuple(
+        Box(
+            word(network.address(nodes[0]))[0],
+            tuple(nodes),
+            lower,
+            tuple(own[node] for node in nodes),
+        )
+        for lower, nodes in groups.items()
+    )
+
+
+@claim(
+    "LENS-S7-rows",
+    place="7, Figure 3",
+    statement="level n is n rows of exchange groups, (p-1)^(k-1) (q-1)^(n-k) of them in row k",
+    claimed=of(
+        lambda p, q, n: {k: (p - 1) ** (k - 1) * (q - 1) ** (n - k) for k in range(1, n + 1)}
+    ),
+    grid=SEVEN,
+)
+def rows(topology: str) -> dict[int, int]:
+    """Counted."""
+    return dict(sorted(Counter(box.row for box in boxes(topology)).items()))
+
+
+@claim(
+    "LENS-S7-exchange-group",
+    place="7",
+    statement="an exchange group is p-1 processors and q-1 busses, each processor on each bus",
+    claimed=of(lambda p, q, n: [[p - 1, q - 1, (p - 1) * (q - 1)]]),
+    grid=SEVEN,
+)
+def groups(topology: str) -> list[list[int]]:
+    """Processors, busses and incidences of boxes, as they occur."""
+    network, found = lens(topology), set()
+    for box in boxes(topology):
+        on = [node for bus in box.lower for node in network.bus_members(bus)]
+        joined = sum(node in box.processors for node in on)
+        found.add((len(box.processors), len(box.lower), joined))
+    return sorted(map(list, found))
+
+
+def number_in_row(topology: str, box: Box) -> int:
+    """A box's number: its digits without the position of its own, read circularly from the dot."""
+    network = lens(topology)
+    (R, S), n, k = network.radices, network.level, box.row
+    digits = word(network.address(box.processors[0]))[1]
+    value = 0
+    for place in [*range(k, n), *range(k - 1)]:
+        value = value * (S if place >= k else R) + digits[place]
+    return value
+
+
+@claim(
+    "LENS-S7-perfect-shuffle",
+    place="7, Figure 3",
+    statement="a perfect shuffle joins consecutive rows: of the lines of a row, numbered group by "
+    "group, line a Q + r becomes line r S + a (Q lines of S); so many lines, all of them shuffled",
+    claimed=of(
+        lambda p, q, n: {
+            "lines": sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n)),
+            "shuffled": sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n)),
+        }
+    ),
+    grid=SEVEN,
+)
+def shuffled(topology: str) -> Measured:
+    """Where each line goes, by the emulator's busses."""
+    network = lens(topology)
+    (R, S), n = network.radices, network.level
+    arrives = {
+        bus: number_in_row(topology, box) * S + c
+        for box in boxes(topology)
+        for c, bus in enumerate(box.lower)
+        if box.row > 1
+    }
+    lines = right = 0
+    where: dict[str, object] = {}
+    for box in boxes(topology):
+        if box.row == n:
+            continue
+        width = R**box.row * S ** (n - box.row) // S
+        for node, bus in zip(box.processors, box.own, strict=True):
+            b = word(network.address(node))[1][box.row - 1]
+            a, r = divmod(number_in_row(topology, box) * R + b, width)
+            lines += 1
+            right += arrives[bus] == r * S + a
+            if arrives[bus] != r * S + a and not where:
+                where = {"row": box.row, "line": a * width + r, "arrives as": arrives[bus]}
+    return Measured({"lines": lines, "shuffled": right}, where)
+
+
+Lines = list[tuple[int, int]]
+
+
+def box_lines(topology: str) -> tuple[list[int], Lines]:
+    """Each box's stage, and the lines between boxes: the busses to the right."""
+    every = boxes(topology)
+    below = {bus: number for number, box in enumerate(every) for bus in box.lower}
+    lines = [(i, below[bus]) for i, box in enumerate(every) for bus in box.own if bus >= 0]
+    return [box.row - 1 for box in every], lines
+
+
+def switch_lines(kind: str, n: int) -> tuple[list[int], Lines]:
+    """Each switch's stage, and the lines between switches, by the emulator's ports."""
+    network = opened(f"multistage:{kind},{n}")
+    stages = [int(network.address(node).partition(",")[0]) for node in range(network.size)]
+    lines = [
+        (node, int(network.neighbor(node, port)))
+        for node in range(network.size)
+        for port in range(min(2, network.ports))
+        if network.neighbor(node, port) >= 0
+    ]
+    return stages, lines
+
+
+def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
+    """Whether two networks of lines are isomorphic, stage by stage.
+
+    Every line is a vertex of its own, so that parallel lines count.
+    """
+    graphs = []
+    for stages, lines in (one, other):
+        size = len(stages)
+        ends = [(end, size + i) for i, line in enumerate(lines) for end in line]
+        graphs.append(library("igraph").Graph(n=size + len(lines), edges=ends))
+    colors = [stages + [-1] * len(lines) for stages, lines in (one, other)]
+    colors = [[color + 1 for color in row] for row in colors]
+    if sorted(colors[0]) != sorted(colors[1]):
+        return False
+    return bool(graphs[0].isomorphic_bliss(graphs[1], color1=colors[0], color2=colors[1]))
+
+
+@claim(
+    "LENS-S7-multistage",
+    place="7, Figure 4",
+    statement="if p=q=3 the graph of the exchange groups is that of the omega network, the flip "
+    "network, the indirect binary cube and the banyan, stage by stage",
+    claimed=True,
+    grid=points(
+        "p=q=3, n 1..5",
+        [
+            {"n": n, "kind": kind}
+            for n in range(1, 6)
+            for kind in ("omega", "flip", "cube", "banyan")
+        ],
+    ),
+)
+def multistage(n: int, kind: str) -> bool:
+    """Both from the emulator's wiring."""
+    return alike(box_lines(f"lens:3,3,{n}"), switch_lines(kind, n))
+
+
+def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
+    """How many boxes have so many lines to the right and to the left, outer rows left out."""
+    stages, lines = box_lines(topology)
+    right, left = Counter(u for u, _ in lines), Counter(v for _, v in lines)
+    return Counter((right[i], left[i]) for i in range(len(stages)) if right[i] and left[i])
+
+
+@claim(
+    "LENS-S7-box-lines",
+    place="7",
+    statement="in the lens an exchange group has p lines one way and q the other (outer rows, "
+    "which have lines on one side, left out)",
+    claimed=of(lambda p, q, n: [sorted((p, q))]),
+    grid=SEVEN,
+)
+def box_line_counts(topology: str) -> list[list[int]]:
+    """Lines of boxes, as they occur."""
+    return sorted(sorted(pair) for pair in lines_of_boxes(topology))
+
+
+@claim(
+    "LENS-F4-four-neighbours",
+    place="Figure 4",
+    statement="in the completed lens with p=q=3 every exchange group has 4 lines",
+    claimed=[4],
+    grid=circles("completed lens (3,4)", [(3, 4)]),
+)
+def four_lines(topology: str) -> list[int]:
+    """Lines to the right and to the left of boxes, as they occur."""
+    return sorted({right + left for right, left in lines_of_boxes(topology)})

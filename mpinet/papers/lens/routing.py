@@ -1,0 +1,242 @@
+"""Routing in the uncompleted lens (section 4): neighbours, regions of difference, lengths."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mpinet.claims import Measured, claim, points
+from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U, of, pairs_of, size_of
+from mpinet.papers.lens.measured import Matrix, distances, distances_a, ways
+from mpinet.papers.lens.pairs import NO_PATH, AllPairs, agrees, ends, largest
+from mpinet.papers.lens.walks import (
+    LEFT,
+    RIGHT,
+    Path,
+    Word,
+    joined,
+    most_turns,
+    shortest_paths,
+    word_of,
+)
+from mpinet.papers.lens.words import differences, dots, region_numbers, regions
+
+
+def patterns(topology: str) -> Matrix:
+    """Whether two addresses follow pattern A (wa.u and w.bu) or B (wa.u and wb.u)."""
+    differ, dot = differences(topology), dots(topology)
+    n = differ.shape[2]
+    source, target = np.broadcast_arrays(dot[:, np.newaxis], dot[np.newaxis])
+    completed = topology.startswith("clens")
+    follows = np.zeros(source.shape, bool)
+    for k in range(1, n + 1):
+        only_here = ~np.delete(differ, k - 1, axis=2).any(axis=2)
+        follows |= only_here & (source == k) & (target == k) & differ[:, :, k - 1]
+        before = k - 1 or (n if completed else 0)
+        follows |= only_here & (source == k) & (target == before) & (before != k)
+        follows |= only_here & (target == k) & (source == before) & (before != k)
+    return follows.astype(np.int64)
+
+
+def shares_bus(topology: str) -> Matrix:
+    """Whether two processors are on a common bus."""
+    return (ways(topology) > 0).astype(np.int64)
+
+
+ADJACENCY = AllPairs(patterns, shares_bus)
+
+ADJACENT = claim(
+    "LENS-S4-adjacency",
+    place="4",
+    statement="two processors share a bus if and only if their addresses follow pattern A or B "
+    "(1 = so, 0 = not)",
+    claimed=ADJACENCY.claimed,
+    grid=points(
+        f"{U.text}; {C.text}",
+        lambda: sorted([*U.points("full"), *C.points("full")], key=lambda at: size_of(**at)),
+    ),
+    cost=pairs_of,
+)(ADJACENCY.measured)
+
+
+@claim(
+    "LENS-S4-region-borders",
+    place="4",
+    statement="at both borders of the region of difference the two ends disagree: in the digit "
+    "there, or in that just one of them has its dot on the border",
+    claimed=True,
+    grid=U,
+    cost=pairs_of,
+)
+def borders(topology: str) -> Measured:
+    """All regions, by their definition."""
+    differ, dot, (lo, hi) = differences(topology), dots(topology), regions(topology)
+    first, last = np.maximum(lo - 1, 0), np.maximum(hi - 1, 0)
+    source, target = dot[:, np.newaxis], dot[np.newaxis]
+    at_first = np.take_along_axis(
+        differ, np.minimum(first, differ.shape[2] - 1)[:, :, np.newaxis], axis=2
+    )[:, :, 0]
+    at_last = np.take_along_axis(differ, last[:, :, np.newaxis], axis=2)[:, :, 0]
+    left = at_first | ((source == lo - 1) != (target == lo - 1))
+    right = at_last | ((source == hi) != (target == hi))
+    return agrees(topology, (hi >= lo) & ~(left & right))
+
+
+def stated_lengths(topology: str) -> Matrix:
+    """2k - |i-j|."""
+    k, i, j = region_numbers(topology)
+    return 2 * k - np.abs(i - j)
+
+
+def stated_where_joined(topology: str) -> Matrix:
+    """2k - |i-j| for the pairs that pattern A joins."""
+    return np.where(distances_a(topology) == NO_PATH, NO_PATH, stated_lengths(topology))
+
+
+LENGTH_A = AllPairs(stated_lengths, distances_a)
+LENGTH_WHERE_JOINED = AllPairs(stated_where_joined, distances_a)
+
+EVERY_LENGTH = claim(
+    "LENS-S4-length-A",
+    place="4",
+    statement="every pair has a path by pattern A, and the shortest has 2k - |i-j| hops",
+    claimed=LENGTH_A.claimed,
+    grid=U,
+    cost=pairs_of,
+)(LENGTH_A.measured)
+
+JOINED_LENGTH = claim(
+    "LENS-S4-length-A-reachable",
+    place="4",
+    statement="where pattern A joins a pair, its shortest path has 2k - |i-j| hops",
+    claimed=LENGTH_WHERE_JOINED.claimed,
+    grid=U,
+    cost=pairs_of,
+)(LENGTH_WHERE_JOINED.measured)
+
+
+def four_steps(k: int, i: int, j: int) -> dict[int, Word]:
+    """The paper's four steps, by the end of the region that step 1 goes to."""
+    return {
+        RIGHT: (RIGHT,) * (k - i) + (LEFT,) * k + (RIGHT,) * j,
+        LEFT: (LEFT,) * i + (RIGHT,) * k + (LEFT,) * (k - j),
+    }
+
+
+def first_ends(i: int, j: int) -> set[int]:
+    """Right if and only if j < i, both if i = j."""
+    return {RIGHT, LEFT} if i == j else {RIGHT if j < i else LEFT}
+
+
+@lru_cache(maxsize=8)
+def enumerated(topology: str) -> dict[tuple[int, int], set[Path]]:
+    """All shortest pattern-A paths of all pairs that it joins."""
+    return {
+        (source, target): paths
+        for source in range(size_of(topology))
+        for target, paths in sorted(shortest_paths(topology, source).items())
+    }
+
+
+def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, int]:
+    """k, i and j."""
+    k, i, j = (int(matrix[source, target]) for matrix in region_numbers(topology))
+    return k, i, j
+
+
+@claim(
+    "LENS-S4-first-move",
+    place="4",
+    statement="step 1 of shortest pattern-A paths goes right if and only if j < i, and either way "
+    "if i = j (a step may be empty)",
+    claimed=True,
+    grid=U_SMALL,
+    cost=pairs_of,
+)
+def first_move(topology: str) -> Measured:
+    """Of all shortest paths, those whose dot goes as in the four steps with step 1 to one end."""
+    for (source, target), paths in enumerated(topology).items():
+        k, i, j = numbers_of_pair(topology, source, target)
+        words = {word_of(topology, source, path) for path in paths}
+        steps = four_steps(k, i, j)
+        if words - set(steps.values()) or first_ends(i, j) != {
+            end for end, word in steps.items() if word in words
+        }:
+            return Measured(False, ends(topology, source, target) | {"k, i, j": (k, i, j)})
+    return Measured(True)
+
+
+@claim(
+    "LENS-S4-all-minimal",
+    place="4",
+    statement="for the pairs that pattern A joins, the four steps with all choices of the "
+    "arbitrary digits give exactly all shortest pattern-A paths",
+    claimed=True,
+    grid=U_SMALL,
+    cost=pairs_of,
+)
+def all_minimal(topology: str) -> Measured:
+    """Paths of the network, and paths of the four steps."""
+    for (source, target), paths in enumerated(topology).items():
+        k, i, j = numbers_of_pair(topology, source, target)
+        steps = four_steps(k, i, j)
+        given = joined({steps[end] for end in first_ends(i, j)}, topology, source, target)
+        if given != paths:
+            counts = {"paths": len(paths), "given": len(given)}
+            return Measured(False, ends(topology, source, target) | counts)
+    return Measured(True)
+
+
+@claim(
+    "LENS-S4-diameter-2n",
+    place="4",
+    statement="by pattern A, every processor reaches every other, and the largest distance is 2n",
+    claimed=of(lambda p, q, n: {"pairs without a path": 0, "largest distance": 2 * n}),
+    grid=U_WIDE,
+    cost=pairs_of,
+)
+def diameter_a(topology: str) -> Measured:
+    """Flooded."""
+    hops = distances_a(topology)
+    found = largest(topology, hops)
+    values = {
+        "pairs without a path": int((hops == NO_PATH).sum()),
+        "largest distance": found.value,
+    }
+    if values["pairs without a path"]:
+        source, target = map(int, np.unravel_index(int(hops.argmin()), hops.shape))
+        return Measured(values, ends(topology, source, target))
+    return Measured(values, found.where)
+
+
+@claim(
+    "LENS-S4-B-saves-at-most-1",
+    place="4",
+    statement="pattern B shortens a path of 2k - |i-j| hops by one hop at most",
+    relation="in",
+    claimed=(0, 1),
+    grid=U,
+    cost=pairs_of,
+)
+def saved(topology: str) -> Measured:
+    """2k - |i-j| less the distance over the busses, where it is farthest from 0 .. 1."""
+    saving = stated_lengths(topology) - distances(topology)
+    beyond = np.maximum(saving - 1, -saving)
+    source, target = map(int, np.unravel_index(int(beyond.argmax()), saving.shape))
+    return Measured(int(saving[source, target]), ends(topology, source, target))
+
+
+@claim(
+    "LENS-S4-one-turn",
+    place="4",
+    statement="on a shortest pattern-A path the dot turns from left to right once at most",
+    relation="<=",
+    claimed=1,
+    grid=U,
+    cost=pairs_of,
+)
+def turns(topology: str) -> Any:
+    """Most turns, over all shortest paths of all pairs."""
+    return largest(topology, most_turns(topology))

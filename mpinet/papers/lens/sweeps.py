@@ -1,0 +1,167 @@
+"""ASCEND and DESCEND on rows of the completed lens, for any radix R = p-1, run on the machine.
+
+An element's index has n digits of radix R, digit 0 the least. In dimension t the R elements whose
+indices differ in digit t are combined by a function that is not linear, so that an order of the
+dimensions, or operands, that are wrong give wrong values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.machine import Machine
+from mpinet.papers.lens.symmetry import lens
+from mpinet.papers.lens.words import digits, dots
+
+Numbers = NDArray[np.int64]
+
+PRIME = 10007
+
+
+def combined(dimension: int, digit: Numbers, operands: Numbers) -> Numbers:
+    """The element of this digit, made from the operands, shape (k, R), in a dimension."""
+    count = operands.shape[1]
+    weights = 1 + dimension + (digit[:, np.newaxis] + 2) * np.arange(1, count + 1) ** 2
+    total = (operands * weights).sum(axis=1) % PRIME
+    return (total * total + digit + 3 * dimension) % PRIME
+
+
+def serially(values: Numbers, R: int, dimensions: range) -> Numbers:
+    """What becomes of the elements, dimension after dimension."""
+    index = np.arange(len(values))
+    for t in dimensions:
+        digit = index // R**t % R
+        first = index - digit * R**t
+        values = combined(t, digit, values[first[:, np.newaxis] + np.arange(R) * R**t])
+    return values
+
+
+class RowSweep:
+    """A sweep of elements through all rows, from the row where they are at home back to it.
+
+    Parameters
+    ----------
+    topology : str
+        A completed lens.
+    ports : str
+        ``"all"``: a processor accepts from all its busses in a step; ``"one"``: from one.
+    instances : tuple of int
+        The homes, dots 1..n: each holds R^n elements. Digit j of an index is that at the position
+        j + 1 places right of the dot.
+    """
+
+    def __init__(self, topology: str, ports: str, instances: tuple[int, ...]):
+        self.machine = Machine(topology, ports)
+        self.network = lens(topology)
+        self.n, self.R = self.network.level, self.network.radices[0]
+        self.dot, self.digit = dots(topology), digits(topology)
+        self.all_busses = ports == "all"
+        self.instances = instances
+        places = (self.dot[:, np.newaxis] + np.arange(self.n)) % self.n
+        near = np.take_along_axis(self.digit, places, axis=1)
+        self.index = near @ self.R ** np.arange(self.n)
+        at_home = np.isin(self.dot, instances)
+        self.values = np.where(at_home, (self.index * 37 + self.dot * 101 + 5) % PRIME, -1)
+        self.began = self.values.copy()
+        self.channels = self.network.channel(
+            np.arange(len(self.dot))[:, np.newaxis], np.arange(self.network.ports)
+        )
+
+    def is_right(self, dimensions: range) -> bool:
+        """Whether all elements are at home again, and are what the serial computation gives."""
+        for home in self.instances:
+            here = np.flatnonzero(self.dot == home)
+            here = here[np.argsort(self.index[here])]
+            wanted = serially(self.began[here], self.R, dimensions)
+            if not np.array_equal(self.values[here], wanted):
+                return False
+        return True
+
+    def bus(self, nodes: Numbers, place: int | Numbers) -> Numbers:
+        """A bus of processors: 0 the own, 1 + c the lower bus c."""
+        listed = np.array([self.network.busses_of(int(node)) for node in nodes])
+        return listed[np.arange(len(nodes)), place]
+
+    def step(
+        self, senders: Numbers, busses: Numbers, hearers: Numbers, heard: Numbers
+    ) -> dict[tuple[int, int], int]:
+        """One step: what the hearers accept from these busses, by (processor, bus)."""
+        rows, ports = np.nonzero(self.channels[senders] == busses[:, np.newaxis])
+        at, by = np.nonzero(self.channels[hearers] == heard[:, np.newaxis])
+        inbox = self.machine.step(
+            senders[rows], ports, self.values[senders[rows]], listen=(hearers[at], by)
+        )
+        channels = self.channels[inbox.nodes, inbox.ports]
+        keys = zip(inbox.nodes.tolist(), channels.tolist(), strict=True)
+        return dict(zip(keys, inbox.payload.tolist(), strict=True))
+
+    def ascend(self) -> int:
+        """Sweep to the right, dimension 0 first; the number of steps."""
+        rows = np.array(self.instances)
+        for t in range(self.n):
+            following = rows % self.n + 1
+            self.cross(t, self.in_rows(rows), self.in_rows(following))
+            rows = following
+        return self.machine.steps
+
+    def in_rows(self, rows: Numbers) -> Numbers:
+        """The processors of some rows."""
+        return np.flatnonzero(np.isin(self.dot, rows))
+
+    def own_digit(self, nodes: Numbers) -> Numbers:
+        """The digit left of the dot."""
+        return self.digit[nodes, self.dot[nodes] - 1]
+
+    def cross(self, t: int, senders: Numbers, hearers: Numbers) -> None:
+        """All send on their own bus; the next row hears its R lower busses, at once or in turn."""
+        own = self.own_digit(hearers)
+        lower = np.stack([self.bus(hearers, 1 + c) for c in range(self.R)], axis=1)
+        every = np.repeat(hearers, self.R), lower.ravel()
+        turns = [every]
+        if not self.all_busses:
+            turn = np.arange(len(hearers))
+            turns = [(hearers, lower[turn, (own + r) % self.R]) for r in range(self.R)]
+        heard: dict[tuple[int, int], int] = {}
+        for nodes, busses in turns:
+            heard |= self.step(senders, self.bus(senders, 0), nodes, busses)
+        keys = zip(*(part.tolist() for part in every), strict=True)
+        operands = np.array([heard[key] for key in keys]).reshape(-1, self.R)
+        self.values[senders] = -1
+        self.values[hearers] = combined(t, own, operands)
+
+    def descend(self) -> int:
+        """Sweep to the left, the last dimension first; the number of steps."""
+        rows = np.array(self.instances)
+        for t in range(self.n - 1, -1, -1):
+            here = self.in_rows(rows)
+            rows = (rows - 2) % self.n + 1
+            self.exchange(t, here)
+            self.move_left(here, self.in_rows(rows))
+        return self.machine.steps
+
+    def exchange(self, t: int, nodes: Numbers) -> None:
+        """All send on the lower bus of their own digit; siblings hear, at once or in turn."""
+        own = self.own_digit(nodes)
+        others = [(own + r) % self.R for r in range(1, self.R)]
+        turns = [(nodes, self.bus(nodes, 1 + c)) for c in others]
+        if self.all_busses:
+            turns = [(np.tile(nodes, self.R - 1), np.concatenate([busses for _, busses in turns]))]
+        heard: dict[tuple[int, int], int] = {}
+        for hearers, busses in turns:
+            heard |= self.step(nodes, self.bus(nodes, 1 + own), hearers, busses)
+        operands = np.empty((len(nodes), self.R), np.int64)
+        operands[np.arange(len(nodes)), own] = self.values[nodes]
+        for c in others:
+            keys = zip(nodes.tolist(), self.bus(nodes, 1 + c).tolist(), strict=True)
+            operands[np.arange(len(nodes)), c] = [heard[key] for key in keys]
+        self.values[nodes] = combined(t, own, operands)
+
+    def move_left(self, senders: Numbers, hearers: Numbers) -> None:
+        """The owners of these busses take the elements over."""
+        busses = self.bus(senders, 1 + self.own_digit(senders))
+        own = self.bus(hearers, 0)
+        heard = self.step(senders, busses, hearers, own)
+        self.values[senders] = -1
+        keys = zip(hearers.tolist(), own.tolist(), strict=True)
+        self.values[hearers] = [heard[key] for key in keys]

@@ -1,0 +1,212 @@
+"""Automorphisms of the completed lens, and its dual (section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim
+from mpinet.measure.wiring import opened
+from mpinet.networks.lens.wiring import LensNetwork
+from mpinet.papers.lens.grids import PROOF, C, pairs_of
+from mpinet.papers.lens.measured import Numbers, incidences
+from mpinet.papers.lens.words import addresses, spelled, word
+
+Turn = Callable[[str], str]
+"""An operation on addresses."""
+
+
+def lens(topology: str) -> LensNetwork:
+    """The lens that a topology string names."""
+    network = opened(topology)
+    assert isinstance(network, LensNetwork)
+    return network
+
+
+def rotated(address: str) -> str:
+    """H: the circle of digits turns one place and takes the dot along."""
+    dot, digits = word(address)
+    return spelled(dot % len(digits) + 1, (digits[-1], *digits[:-1]))
+
+
+def shifted(address: str) -> str:
+    """H read literally: the last one of the written symbols, digits and dot, comes first."""
+    return address[-1] + address[:-1]
+
+
+def raised(R: int) -> Turn:
+    """G: the last digit grows by 1 modulo R."""
+
+    def operation(address: str) -> str:
+        dot, digits = word(address)
+        return spelled(dot, (*digits[:-1], (digits[-1] + 1) % R))
+
+    return operation
+
+
+@lru_cache(maxsize=64)
+def image(topology: str, name: str) -> Numbers:
+    """Where an operation takes each processor: ``H``, ``G`` or ``literal``."""
+    network = lens(topology)
+    operation = {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
+    return np.array([network.node(operation(address)) for address in addresses(topology)])
+
+
+@lru_cache(maxsize=64)
+def bus_image(topology: str, name: str) -> Numbers:
+    """Where an operation takes each bus."""
+    network = lens(topology)
+    operation = {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
+    names = [network.bus_address(bus) for bus in range(network.busses)]
+    return np.array([network.bus(operation(address)) for address in names])
+
+
+def is_automorphism(topology: str, name: str) -> Measured:
+    """Whether an operation on processors and busses keeps who is on which bus."""
+    nodes, busses = image(topology, name), bus_image(topology, name)
+    if measure.is_automorphism(topology, nodes, busses):
+        return Measured(True)
+    counts = np.bincount(nodes, minlength=len(nodes))
+    where: dict[str, object] = {"operation": name}
+    if (counts > 1).any():
+        same = np.flatnonzero(nodes == int(counts.argmax()))[:2]
+        network = lens(topology)
+        where["taken to the same"] = [network.address(int(node)) for node in same]
+        where["namely"] = network.address(int(counts.argmax()))
+    return Measured(False, where)
+
+
+@claim(
+    "LENS-T1-H",
+    place="6, proof of Theorem 1",
+    statement="H, the circle of digits turning and taking the dot along, is an automorphism",
+    claimed=True,
+    grid=C,
+    cost=pairs_of,
+)
+def turning(topology: str) -> Measured:
+    """On processors and busses."""
+    return is_automorphism(topology, "H")
+
+
+@claim(
+    "LENS-T1-H-literal",
+    place="6, proof of Theorem 1",
+    statement="H, read as a cyclic shift of the n+1 written symbols, is an automorphism",
+    claimed=True,
+    grid=PROOF,
+    cost=pairs_of,
+)
+def shifting(topology: str) -> Measured:
+    """On processors and busses, .w being w. and the other way round."""
+    return is_automorphism(topology, "literal")
+
+
+@claim(
+    "LENS-T1-G",
+    place="6, proof of Theorem 1",
+    statement="G, the last digit growing by 1 modulo p-1, is an automorphism",
+    claimed=True,
+    grid=C,
+    cost=pairs_of,
+)
+def raising(topology: str) -> Measured:
+    """On processors and busses."""
+    return is_automorphism(topology, "G")
+
+
+@claim(
+    "LENS-T1-procedure",
+    place="6, proof of Theorem 1",
+    statement="the proof's procedure of H and G takes every processor to every other",
+    claimed=True,
+    grid=PROOF,
+    cost=pairs_of,
+)
+def procedure(topology: str) -> Measured:
+    """Carried out on the emulator's processors for all pairs."""
+    network, names = lens(topology), addresses(topology)
+    turn, grow = image(topology, "H"), image(topology, "G")
+    for source in range(network.size):
+        for target in range(network.size):
+            if brought(names, turn, grow, source, target) != target:
+                where = {"source": source, "target": target}
+                return Measured(False, where | {"addresses": f"{names[source]} {names[target]}"})
+    return Measured(True)
+
+
+def brought(names: tuple[str, ...], turn: Numbers, grow: Numbers, source: int, target: int) -> int:
+    """Where the procedure that is made for a source and a target takes the source."""
+    row, goal = word(names[target])
+    n, node = len(goal), source
+    for _ in range(n):
+        node = int(turn[node])
+        for _ in range(len(names)):
+            dot, digits = word(names[node])
+            if digits[-1] == goal[(row + n - 1 - dot) % n]:
+                break
+            node = int(grow[node])
+    for _ in range(n):
+        if word(names[node])[0] == row:
+            break
+        node = int(turn[node])
+    return node
+
+
+@claim(
+    "LENS-T1-transitive",
+    place="Theorem 1",
+    statement="automorphisms of the completed lens take every processor to every other",
+    claimed=True,
+    grid=C,
+    cost=pairs_of,
+)
+def transitive(topology: str) -> Measured:
+    """By the group of its incidences."""
+    orbits = measure.orbits(topology)
+    return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})
+
+
+def reversals(topology: str, other: str) -> set[tuple[int, int]]:
+    """Incidences of a lens with labels reversed: the processor of a bus, the bus of a processor."""
+    network, dual = lens(topology), lens(other)
+    processors = [dual.bus(network.address(node)[::-1]) for node in range(network.size)]
+    busses = [dual.node(network.bus_address(bus)[::-1]) for bus in range(network.busses)]
+    return {(busses[bus], processors[node]) for node, bus in incidences(topology).tolist()}
+
+
+def is_dual(topology: str, other: str) -> Measured:
+    """Whether reversing labels takes processors to busses of another lens and busses back."""
+    found, wanted = reversals(topology, other), set(map(tuple, incidences(other).tolist()))
+    wrong = sorted(found ^ wanted)
+    return Measured(not wrong, {"incidence": wrong[0]} if wrong else {})
+
+
+@claim(
+    "LENS-T2-selfdual",
+    place="Theorem 2",
+    statement="reversing labels takes the completed lens to its dual",
+    claimed=True,
+    grid=C,
+    cost=pairs_of,
+)
+def self_dual(topology: str) -> Measured:
+    """Incidence by incidence."""
+    return is_dual(topology, topology)
+
+
+@claim(
+    "LENS-T2-bus-transitive",
+    place="6, corollary of Theorem 2",
+    statement="automorphisms of the completed lens take every bus to every other",
+    claimed=True,
+    grid=C,
+    cost=pairs_of,
+)
+def bus_transitive(topology: str) -> Measured:
+    """By the group of its incidences."""
+    orbits = measure.bus_orbits(topology)
+    return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})

@@ -1,0 +1,198 @@
+"""Walks through a lens that are told by the dot: over the busses that are there, hop by hop.
+
+A *word* says where the dot goes: 1 to the right, -1 to the left. A crossing writes the target's
+digit; where the position is crossed again later, any digit may be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.compiled import Mapped
+from mpinet.measure.wiring import opened
+from mpinet.networks.lens.busses import BusNetwork
+from mpinet.networks.shortest import neighbor_table
+from mpinet.papers.lens.measured import distances_a
+from mpinet.papers.lens.words import digits, dots
+
+Numbers = NDArray[np.int64]
+Matrix = NDArray[np.int64]
+Word = tuple[int, ...]
+Path = tuple[tuple[int, int], ...]
+"""Busses and the processors that they lead to."""
+
+RIGHT, LEFT = 1, -1
+ASTRAY = -2
+"""The length of a walk that does not end where it should."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """What is next to each processor; -1 = nothing.
+
+    Attributes
+    ----------
+    right, left : ndarray of int64, shapes (N, R) and (N, S)
+        The processor one to the right or left, by the digit that the crossing writes.
+    own : ndarray of int64, shape (N,)
+        The bus to the right.
+    lower : ndarray of int64, shape (N, S)
+        The busses to the left.
+    """
+
+    right: Matrix
+    left: Matrix
+    own: Numbers
+    lower: Matrix
+
+
+@lru_cache(maxsize=64)
+def moves(topology: str) -> Moves:
+    """The hops of pattern A, from the emulator's busses and their members in order."""
+    network = opened(topology)
+    assert isinstance(network, BusNetwork)
+    nodes = np.arange(network.size)[:, np.newaxis]
+    bus_at = Mapped(type(network).bus_at, network.params, network.size, network.places)
+    member_at = Mapped(type(network).member_at, network.params, network.busses, network.seats)
+    at = bus_at(nodes, np.arange(network.places))
+    seats = member_at(np.maximum(at, 0)[:, :, np.newaxis], np.arange(network.seats))
+    seats[at < 0] = -1
+    return Moves(seats[:, 0, 1:], seats[:, 1:, 0], at[:, 0], at[:, 1:])
+
+
+def run_words(direction: int, a: Matrix, x: Matrix, b: Matrix, n: int) -> Matrix:
+    """The words of section 5 about runs B of length b, x positions into arcs of length a.
+
+    Parameters
+    ----------
+    direction : int
+        Where the arcs lie.
+    a, x, b : ndarray of int64, shape (k,)
+        Of each pair.
+
+    Returns
+    -------
+    ndarray of int64, shape (k, longest)
+        0 behind the end of a word.
+    """
+    y = a - x - b
+    back = x + n - a + y
+    times = np.arange(int((x + back + y).max(initial=0)))
+    first, second = x[:, np.newaxis], (x + back)[:, np.newaxis]
+    words = np.where((times >= first) & (times < second), -direction, direction)
+    return np.where(times < second + y[:, np.newaxis], words, 0)
+
+
+def walk(topology: str, sources: Numbers, targets: Numbers, words: Matrix) -> Numbers:
+    """Hops of walks, `ASTRAY` for those that do not end at their target; shape (k,).
+
+    Parameters
+    ----------
+    sources, targets : ndarray of int64, shape (k,)
+        The pairs.
+    words : ndarray of int64, shape (k, longest)
+        A word for each, ended by 0.
+    """
+    table, dot, digit = moves(topology), dots(topology), digits(topology)
+    n = digit.shape[1]
+    here, hops = sources.copy(), np.zeros(len(sources), np.int64)
+    for step in words.T:
+        going = np.flatnonzero((step != 0) & (here >= 0))
+        at, goal = here[going], targets[going]
+        rightwards = step[going] == RIGHT
+        place = np.where(rightwards, dot[at] % n, dot[at] - 1)
+        written = digit[goal, place]
+        here[going] = np.where(rightwards, table.right[at, written], table.left[at, written])
+        hops[going] += 1
+    return np.where(here == targets, hops, ASTRAY)
+
+
+def paths_along(topology: str, word: Word, source: int, target: int) -> Iterator[Path]:
+    """All paths of a word, with any digit at crossings that are not a position's last one."""
+    table, dot, digit = moves(topology), dots(topology), digits(topology)
+    n = digit.shape[1]
+    crossed, k = [], int(dot[source])
+    for step in word:
+        crossed.append(k % n if step == RIGHT else (k - 1) % n)
+        k += step
+    final = [place not in crossed[i + 1 :] for i, place in enumerate(crossed)]
+
+    def onward(at: int, i: int) -> Iterator[Path]:
+        if i == len(word):
+            if at == target:
+                yield ()
+            return
+        behind = table.right[at] if word[i] == RIGHT else table.left[at]
+        choice = [int(digit[target, crossed[i]])] if final[i] else range(len(behind))
+        for written in choice:
+            if written < len(behind) and behind[written] >= 0:
+                bus = table.own[at] if word[i] == RIGHT else table.lower[at, written]
+                for rest in onward(int(behind[written]), i + 1):
+                    yield ((int(bus), int(behind[written])), *rest)
+
+    return onward(source, 0)
+
+
+def joined(words: Iterable[Word], topology: str, source: int, target: int) -> set[Path]:
+    """The paths of some words."""
+    return {path for word in words for path in paths_along(topology, word, source, target)}
+
+
+@lru_cache(maxsize=64)
+def hops_a(topology: str) -> tuple[Numbers, Numbers, Numbers]:
+    """The hops of pattern A by the ports: processor, bus, processor."""
+    network, dot = opened(topology), dots(topology)
+    table = neighbor_table(network)
+    nodes, ports = np.nonzero(table >= 0)
+    others = table[nodes, ports]
+    apart = dot[nodes] != dot[others]
+    nodes, ports, others = nodes[apart], ports[apart], others[apart]
+    return nodes, network.channel(nodes, ports), others
+
+
+def shortest_paths(topology: str, source: int) -> dict[int, set[Path]]:
+    """All shortest pattern-A paths from a processor, by their targets; floods tell the lengths."""
+    hops = distances_a(topology)[source]
+    found: dict[int, set[Path]] = {source: {()}}
+    nodes, busses, others = hops_a(topology)
+    closer = (hops[nodes] >= 0) & (hops[others] == hops[nodes] + 1)
+    order = np.argsort(hops[nodes[closer]], kind="stable")
+    links = np.stack([nodes, busses, others], axis=1)[closer][order].tolist()
+    for _, level in groupby(links, key=lambda link: hops[link[0]]):
+        for node, bus, other in level:
+            paths = {(*path, (bus, other)) for path in found[node]}
+            found.setdefault(other, set()).update(paths)
+    return found
+
+
+def word_of(topology: str, source: int, path: Path) -> Word:
+    """Where the dot goes on a path in an uncompleted lens."""
+    dot = dots(topology)
+    places = [dot[source], *(dot[node] for _, node in path)]
+    return tuple(int(b - a) for a, b in pairwise(places))
+
+
+def most_turns(topology: str) -> Matrix:
+    """Most turns from left to right on shortest pattern-A paths in an uncompleted lens (N, N)."""
+    hops, dot = distances_a(topology), dots(topology)
+    nodes, _, others = hops_a(topology)
+    rightwards = dot[others] > dot[nodes]
+    size, never = len(hops), -9
+    after_left, after_right = np.full((size, size), never), np.full((size, size), never)
+    np.fill_diagonal(after_right, 0)
+    for length in range(int(hops.max(initial=0))):
+        step = (hops[:, nodes] == length) & (hops[:, others] == length + 1)
+        source, link = np.nonzero(step)
+        node, other = nodes[link], others[link]
+        left, right = after_left[source, node], after_right[source, node]
+        turned = np.maximum(left + 1, right)
+        go = rightwards[link]
+        np.maximum.at(after_right, (source[go], other[go]), turned[go])
+        np.maximum.at(after_left, (source[~go], other[~go]), np.maximum(left, right)[~go])
+    return np.maximum(np.maximum(after_left, after_right), 0)

@@ -1,0 +1,101 @@
+"""The claims of the STH paper, measured.
+
+Its modules follow the paper's sections. Three twisted cubes are meant by it in different places
+(spec of STH, 10): claims about the cube are tested for each kind, the others for that of the
+paper's own definition 8. Where the paper compares with Hex-Cells of sizes that none has, the
+statements say which Hex-Cell stands for them.
+"""
+
+from mpinet.claims import Paper, PaperTable
+from mpinet.papers.sth.printed import ROWS, TOLERANCES
+
+PAPER = Paper(
+    "sth",
+    "J. Alam and R. Kumar, STH: a highly scalable and economical topology for massively parallel "
+    "systems, Indian Journal of Science and Technology",
+    modules=(
+        "definitions",
+        "lemmas",
+        "bisection",
+        "average",
+        "faults",
+        "routing",
+        "table4",
+        "table5",
+        "table6",
+        "table7",
+        "table8",
+        "discussion",
+        "figures",
+        "own",
+    ),
+    tables=(
+        PaperTable(
+            "Table 1. Bisection width of LST(m)",
+            tuple((f"m={m}", (f"STH-T1-m{m}",)) for m in (2, 3, 4, 5)),
+        ),
+        PaperTable(
+            "Table 2. Distances from the first node of LST(m)",
+            tuple((f"m={m}", (f"STH-T2-m{m}",)) for m in (2, 3, 4)),
+        ),
+        PaperTable(
+            "Table 3. The four walks from 2 to 19 in LST(3)",
+            tuple((f"round {row}", (f"STH-T3-row{row}",)) for row in (1, 2, 3)),
+        ),
+        PaperTable(
+            "Table 4. Basic properties (at the witness, or at the last network that was measured)",
+            (
+                ("nodes", ("STH-T4-nodes-dlh", "STH-T4-nodes-hx", "STH-T4-nodes-sth")),
+                ("degree", ("STH-T4-degree-dlh", "STH-T4-degree-hx", "STH-T4-degree-sth")),
+                *(
+                    (
+                        label,
+                        tuple(
+                            f"STH-T4-{key}-{network}"
+                            for network in ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
+                        ),
+                    )
+                    for label, key in (
+                        ("diameter", "diameter"),
+                        ("cost factor", "cf"),
+                        ("cost", "cost"),
+                    )
+                ),
+                ("links", ("STH-T4-links-dlh", "STH-T4-links-hx", "STH-T4-links-sth")),
+                ("bisection width", ("STH-T4-bw-dlh", "STH-T4-bw-hx", "STH-T4-bw-sth")),
+            ),
+        ),
+        PaperTable(
+            "Table 5. Diameter, links, cost factor and cost, by the paper's formulas",
+            tuple((f"{nodes}", (f"STH-T5-{nodes}",)) for nodes in ROWS),
+        ),
+        PaperTable(
+            "Table 5, measured on DLH and on STH with the cube of definition 8 and a crossed cube",
+            tuple(
+                (
+                    f"{nodes}",
+                    (f"STH-T5-{nodes}-dlh", f"STH-T5-{nodes}-sth-tq", f"STH-T5-{nodes}-sth-cq"),
+                )
+                for nodes in ROWS
+            ),
+        ),
+        PaperTable(
+            "Table 6. Bisection width and costs of broadcasts, by the paper's formulas",
+            tuple((f"{nodes}", (f"STH-T6-{nodes}",)) for nodes in ROWS),
+        ),
+        PaperTable(
+            "Table 7. Average distance and traffic density of HC and STH, by the paper's formulas",
+            tuple((f"{nodes}", (f"STH-T7-{nodes}",)) for nodes in ROWS),
+        ),
+        PaperTable(
+            "Table 8. Sizes from 1 to 50000 that are available",
+            tuple(
+                (
+                    f"psi={psi}",
+                    tuple(f"STH-T8-{psi}-{network}" for network in ("dlh", "hx", "sth", "tq")),
+                )
+                for psi in TOLERANCES
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""Table 1 and lemma 5: bisection widths.
+
+A width is exact, or is refuted by a cut that is narrower than the paper's value or by a lower bound
+above it; between the bounds nothing is said.
+"""
+
+from __future__ import annotations
+
+from mpinet.claims import Claim, Measured, claim
+from mpinet.papers.sth.grids import (
+    VALID,
+    factors,
+    family,
+    networks,
+    of,
+    sth,
+    sths,
+    up_to,
+)
+from mpinet.papers.sth.measured import bisection, nodes, width
+
+
+def _loop_width(m: int, printed: int) -> Claim:
+    """A row of table 1."""
+
+    @claim(
+        f"STH-T1-m{m}",
+        place="table 1",
+        statement=f"the bisection width of LST({m}), of {8 * m} nodes, is {printed}",
+        claimed={"N": 8 * m, "width": printed},
+    )
+    def found() -> Measured:
+        topology = f"lst:{m}"
+        cut = width(topology, printed)
+        return Measured({"N": nodes(topology), "width": cut.value}, cut.where)
+
+    return found
+
+
+LOOP_WIDTHS = [_loop_width(*row) for row in ((2, 20), (3, 32), (4, 44), (5, 56))]
+
+
+@claim(
+    "STH-T1-general",
+    place="table 1",
+    statement="the bisection width of LST(m) is 12m-4",
+    claimed=of(lambda m: 12 * m - 4),
+    grid=family("lst", (*range(2, 17), 32, 64, 128), "lst, 2..16,32,64,128").quick(up_to(64)),
+)
+def loop_width(topology: str) -> Measured:
+    """Of the loop alone."""
+    return width(topology, of(lambda m: 12 * m - 4)(topology))
+
+
+@claim(
+    "STH-L5-tq-bisection",
+    place="lemma 5",
+    statement="the bisection width of the cube of n dimensions (every kind) is 2^(n-1)",
+    claimed=of(lambda n: 2 ** (n - 1)),
+    grid=networks(
+        "every kind, n<=9",
+        [f"{kind}:{n}" for n in range(1, 10) for kind in VALID if n in VALID[kind]],
+    ).quick(up_to(64)),
+)
+def cube_width(topology: str) -> Measured:
+    """Of the cube alone."""
+    return width(topology, of(lambda n: 2 ** (n - 1))(topology))
+
+
+def _product_of_widths(topology: str) -> int:
+    """The width of the loop times that of the cube, both exact."""
+    loop, cube = (bisection(factor) for factor in factors(topology))
+    assert loop.exact and cube.exact
+    return loop.upper * cube.upper
+
+
+@claim(
+    "STH-L5-product-rule",
+    place="lemma 5",
+    statement="the bisection width of LST(2) times TQ_3 is the product of their bisection widths",
+    claimed=_product_of_widths,
+    grid=networks("LST(2) times TQ_3", [sth(2, 3)]),
+)
+def product_width(topology: str) -> Measured:
+    """Of the product."""
+    return width(topology, _product_of_widths(topology))
+
+
+@claim(
+    "STH-L5-sth-bisection",
+    place="lemma 5",
+    statement="the bisection width of STH(m,n) is (3m-1) 2^(n+1)",
+    claimed=of(lambda m, n: (3 * m - 1) * 2 ** (n + 1)),
+    grid=sths("m=2..4, n=2..6", (2, 3, 4), ["tq"], range(7)).quick(up_to(128)),
+    cost=of(lambda m, n: m * 2**n / 50),
+)
+def sth_width(topology: str) -> Measured:
+    """Of the product."""
+    return width(topology, of(lambda m, n: (3 * m - 1) * 2 ** (n + 1))(topology))
+
+
+@claim(
+    "STH-L5-forms",
+    place="lemma 5",
+    statement="(12m-4) 2^(n-1) = (3m-1) 2^(n+1) = (3N-8) 2^(n-2), where N is the number of nodes "
+    "of LST(m)",
+    claimed=of(lambda m, n: [(12 * m - 4) * 2 ** (n - 1)] * 2),
+    grid=sths("m=2..8, n=2..9", range(2, 9), ["tq"], range(10)),
+)
+def forms(topology: str) -> list[int]:
+    """The second and the third form; N is counted."""
+    loop, _ = factors(topology)
+    return of(lambda m, n: [(3 * m - 1) * 2 ** (n + 1), (3 * nodes(loop) - 8) * 2 ** (n - 2)])(
+        topology
+    )

@@ -1,0 +1,237 @@
+"""Introduction, definitions 7 and 8, and the networks' definitions (sections 1 to 3)."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Measured, claim, unsettled
+from mpinet.measure.wiring import opened, to_graph
+from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, of, sths, up_to
+from mpinet.papers.sth.measured import (
+    common_degree,
+    degree,
+    diameter,
+    extent,
+    links,
+    nodes,
+)
+
+
+@claim(
+    "STH-D7-hypercube",
+    place="definition 7",
+    statement="Q_n has 2^n nodes, all of degree n, n 2^(n-1) links and diameter n",
+    claimed=of(
+        lambda n: {"nodes": 2**n, "degree": n, "links": n * 2 ** (n - 1), "diameter": n},
+    ),
+    grid=family("hypercube", range(1, 10)),
+)
+def hypercube(topology: str) -> dict[str, object]:
+    """Counted and flooded."""
+    return {**_counted(topology), "diameter": extent(topology).diameter}
+
+
+def _counted(topology: str) -> dict[str, object]:
+    """Nodes, degree of all nodes, and links."""
+    return {
+        "nodes": nodes(topology),
+        "degree": common_degree(topology),
+        "links": links(topology),
+    }
+
+
+@claim(
+    "STH-I-growth",
+    place="introduction",
+    statement="Q_9 and Q_10 have 512 and 1024 nodes",
+    claimed={"Q_9": 512, "Q_10": 1024},
+)
+def growth() -> dict[str, int]:
+    """Nodes that floods inform."""
+    return {"Q_9": nodes("hypercube:9"), "Q_10": nodes("hypercube:10")}
+
+
+@claim(
+    "STH-I-ccc",
+    place="introduction",
+    statement="CCC(n) has n 2^n nodes, all of degree 3",
+    claimed=of(lambda n: {"nodes": n * 2**n, "degree": 3}),
+    grid=family("ccc", range(3, 9)),
+)
+def cube_connected_cycles(topology: str) -> dict[str, object]:
+    """Counted."""
+    return {"nodes": nodes(topology), "degree": common_degree(topology)}
+
+
+HEXCELL_DIAMETER = claim(
+    "STH-I-hx-diameter",
+    place="introduction",
+    statement="a Hex-Cell of N = 6d^2 nodes has the diameter 4 sqrt(N/6) - 1",
+    claimed=of(lambda d: 4 * sqrt(6 * d * d / 6) - 1),
+    grid=HEXCELLS,
+)(diameter)
+
+HEXCELL_DEGREE = claim(
+    "STH-I-hx-degree",
+    place="introduction",
+    statement="the degree of a Hex-Cell is 3 at most",
+    relation="<=",
+    claimed=3,
+    grid=HEXCELLS,
+)(degree)
+
+
+@claim(
+    "STH-I-hx-irregular",
+    place="introduction",
+    statement="a Hex-Cell of two or more levels is neither regular nor vertex-symmetric",
+    relation="all",
+    grid=family("hexcell", range(2, 9), "Hex-Cell, 2..8 levels"),
+)
+def hexcell_irregular(topology: str) -> bool:
+    """By its degrees and its automorphism group."""
+    return len(measure.degrees(topology)) > 1 and not measure.vertex_transitive(topology)
+
+
+@claim(
+    "STH-D8-degree",
+    place="definition 8",
+    statement="TQ_n has 2^n nodes, all of degree n: the twist changes no degree",
+    claimed=of(lambda n: {"nodes": 2**n, "degree": n}),
+    grid=family("tq", range(2, 11)),
+)
+def twisted_degree(topology: str) -> dict[str, object]:
+    """Counted."""
+    return {"nodes": nodes(topology), "degree": common_degree(topology)}
+
+
+TWISTED_DIAMETER = claim(
+    "STH-D8-diameter",
+    place="definition 8",
+    statement="the diameter of TQ_n, n >= 3, is n-1",
+    claimed=of(lambda n: n - 1),
+    grid=family("tq", range(3, 12)),
+)(diameter)
+
+TWISTED_SQUARE = claim(
+    "STH-D8-diameter-n2",
+    place="definition 8",
+    statement="the diameter of TQ_n is n-1 also at n = 2",
+    claimed=of(lambda n: n - 1),
+    grid=family("tq", range(2, 3), "tq, n=2"),
+)(diameter)
+
+
+@claim(
+    "STH-D8-any-4-cycle",
+    place="definition 8",
+    statement="whichever 4-cycle and pair of its opposite links is twisted, the result is the same "
+    "network up to the nodes' numbers",
+    relation="iso",
+    grid=family("tq", range(2, 5)),
+)
+def any_4_cycle(topology: str) -> Measured:
+    """Twist every pair of opposite links of every 4-cycle of the hypercube, and compare."""
+    twisted = to_graph(topology)
+    cube = to_graph(topology.replace("tq", "hypercube"))
+    ends = cube.get_edgelist()
+    ways = [(a, b, c, d) for a, b in ends for c, d in (*ends, *((d, c) for c, d in ends))]
+    for a, b, c, d in ways:
+        if len({a, b, c, d}) < 4 or not (cube.are_adjacent(a, c) and cube.are_adjacent(b, d)):
+            continue
+        other = cube.copy()
+        other.delete_edges([(a, b), (c, d)])
+        other.add_edges([(a, d), (b, c)])
+        if not other.isomorphic(twisted):
+            return Measured(False, {"removed": [[a, b], [c, d]], "added": [[a, d], [b, c]]})
+    return Measured(True)
+
+
+LOOP_SIZE = claim(
+    "STH-S3-lst-size",
+    place="section 3",
+    statement="LST(m) has 8m nodes",
+    claimed=of(lambda m: 8 * m),
+    grid=family("lst", range(2, 65)),
+)(nodes)
+
+
+@claim(
+    "STH-S3-lst-degree",
+    place="section 3",
+    statement="all nodes of LST(m) have degree 4, and it has 16m links",
+    claimed=of(lambda m: {"degree": 4, "links": 16 * m}),
+    grid=family("lst", range(2, 65)),
+)
+def loop_degree(topology: str) -> dict[str, object]:
+    """Counted."""
+    return {"degree": common_degree(topology), "links": links(topology)}
+
+
+LOOP_SYMMETRIC = claim(
+    "STH-S3-lst-symmetric",
+    place="section 3, lemma 4",
+    statement="LST(m) is vertex-symmetric",
+    relation="all",
+    grid=family("lst", range(2, 33)),
+)(measure.vertex_transitive)
+
+LEA_SIZE = unsettled(
+    "STH-S3-lea-size",
+    place="section 3",
+    statement="LEA(m), from which LST(m) comes, has 6m nodes",
+    reason="the paper gives no wiring of LEA, only its size: there is no network to measure",
+)
+
+
+@claim(
+    "STH-F1-lst3",
+    place="figure 1",
+    statement="LST(3) has 24 nodes and 48 links",
+    claimed={"nodes": 24, "links": 48},
+)
+def figure_1() -> dict[str, int]:
+    """Counted."""
+    return {"nodes": nodes("lst:3"), "links": links("lst:3")}
+
+
+@claim(
+    "STH-F2-sth23",
+    place="figure 2",
+    statement="STH(2,3) has 128 nodes, all of degree 7, and 448 links",
+    claimed={"nodes": 128, "degree": 7, "links": 448},
+)
+def figure_2() -> dict[str, object]:
+    """Counted."""
+    return _counted("sth:2,3")
+
+
+@claim(
+    "STH-S3-product",
+    place="section 3, conclusion",
+    statement="STH(m,n) has the links of the Cartesian product, no others: 2^n copies of LST(m) "
+    "and 8m copies of the cube",
+    claimed=of(lambda m, n: {"LST copies": 2**n, "cube copies": 8 * m, "other links": 0}),
+    grid=sths("m=2..4, n<=5, every kind", (2, 3, 4), KINDS, range(6)).quick(up_to(256)),
+)
+def product(topology: str) -> dict[str, int]:
+    """Sort the links by which part of the address they change."""
+    loop, cube = map(opened, factors(topology))
+    ends = measure.edges(topology)
+    v, u = np.divmod(ends, loop.size)
+    in_loop, in_cube = v[:, 0] == v[:, 1], u[:, 0] == u[:, 1]
+    return {
+        "LST copies": _copies(v[in_loop, 0], u[in_loop], measure.edges(loop)),
+        "cube copies": _copies(u[in_cube, 0], v[in_cube], measure.edges(cube)),
+        "other links": int((in_loop == in_cube).sum()),
+    }
+
+
+def _copies(labels: np.ndarray, ends: np.ndarray, factor: np.ndarray) -> int:
+    """For how many labels the links are exactly those of the factor."""
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    labels, ends = labels[order], ends[order]
+    return sum(np.array_equal(ends[labels == label], factor) for label in np.unique(labels))

@@ -1,0 +1,122 @@
+"""The networks at which the claims of the STH paper are tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from mpinet.claims import Grid, points
+from mpinet.measure.wiring import opened
+from mpinet.papers.sth.printed import ROWS
+
+KINDS = {"tq": "twisted cube of definition 8", "cq": "crossed cube", "hkv": "HKV twisted cube"}
+"""The cubes that the paper may mean."""
+
+VALID = {"tq": range(2, 10), "cq": range(1, 10), "hkv": range(1, 10, 2)}
+"""Dimensions of each kind up to 9."""
+
+
+@cache
+def size_of(topology: str) -> int:
+    """Number of nodes."""
+    return opened(topology).size
+
+
+def numbers(topology: str) -> tuple[int, ...]:
+    """The whole numbers among a topology string's arguments."""
+    return tuple(int(word) for word in topology.partition(":")[2].split(",") if word.isdigit())
+
+
+def of(formula: Callable[..., Any]) -> Callable[[str], Any]:
+    """A formula in a topology's numbers as a formula of the topology string."""
+    return lambda topology: formula(*numbers(topology))
+
+
+def sth(m: int, n: int, kind: str = "tq") -> str:
+    """An STH's topology string."""
+    return f"sth:{m},{n}" if kind == "tq" else f"sth:{m},{n},{kind}"
+
+
+def factors(topology: str) -> tuple[str, str]:
+    """The topology strings of an STH's loop and cube."""
+    m, n, *kind = topology.partition(":")[2].split(",")
+    return f"lst:{m}", f"{''.join(kind) or 'tq'}:{n}"
+
+
+def networks(text: str, names: Iterable[str]) -> Grid:
+    """The grid of some networks, as they are given."""
+    return points(text, [{"topology": name} for name in names])
+
+
+def up_to(nodes: int) -> Callable[[str], bool]:
+    """Chooses the networks of at most so many nodes."""
+    return lambda topology: size_of(topology) <= nodes
+
+
+def family(name: str, values: Iterable[int], text: str = "") -> Grid:
+    """Networks of a family with one number, in its order."""
+    every = list(values)
+    return networks(text or f"{name}, {every[0]}..{every[-1]}", (f"{name}:{v}" for v in every))
+
+
+def sths(text: str, ms: Iterable[int], kinds: Iterable[str], ns: Iterable[int]) -> Grid:
+    """STH of some m, kinds and n (as far as the kind has them), the smallest first."""
+    allowed = set(ns)
+    names = [sth(m, n, kind) for kind in kinds for m in ms for n in VALID[kind] if n in allowed]
+    return networks(text, sorted(names, key=lambda name: (size_of(name), numbers(name))))
+
+
+def dlh_of(nodes: int) -> str:
+    """The DLH of a row of tables 5 to 7."""
+    return f"dlh:{nodes // 512},7"
+
+
+def sth_of(nodes: int, kind: str = "tq") -> str:
+    """The STH of a row of tables 5 to 7."""
+    return sth(2, 6, kind) if nodes == 1024 else sth(nodes // 1024, 7, kind)
+
+
+def hypercube_of(nodes: int) -> str:
+    """The hypercube of a row of table 7."""
+    return f"hypercube:{nodes.bit_length() - 1}"
+
+
+def hexcell_up_to(nodes: int) -> str:
+    """The largest Hex-Cell of at most so many nodes."""
+    depth = 1
+    while 6 * (depth + 1) ** 2 <= nodes:
+        depth += 1
+    return f"hexcell:{depth}"
+
+
+def hexcell_from(nodes: int) -> str:
+    """The smallest Hex-Cell of at least so many nodes."""
+    depth = 1
+    while 6 * depth**2 < nodes:
+        depth += 1
+    return f"hexcell:{depth}"
+
+
+SMALL = sths("m=2,3,5, n<=5, every kind", (2, 3, 5), KINDS, range(6))
+"""Lemmas 1 and 2."""
+
+CUBES = networks(
+    "every kind, n<=6",
+    (f"{kind}:{n}" for n in range(1, 7) for kind in KINDS if n in VALID[kind]),
+)
+"""Cubes, the smallest first."""
+
+DLHS = networks(
+    "DLH, m=2..7, n=0..3",
+    sorted((f"dlh:{m},{n}" for m in range(2, 8) for n in range(4)), key=size_of),
+)
+"""Table 4."""
+
+HEXCELLS = family("hexcell", range(1, 9), "Hex-Cell, 1..8 levels")
+"""Table 4."""
+
+
+def rows(network: Callable[[int], str]) -> Grid:
+    """A network for each of the rows of tables 5 to 7."""
+    return networks("the 8 rows, N=2^10..2^17", map(network, ROWS))

@@ -1,0 +1,206 @@
+"""Lemmas 1 to 4: size, degree, diameter and symmetry."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import measure
+from mpinet.claims import Claim, Measured, claim
+from mpinet.measure.wiring import opened
+from mpinet.papers.sth.grids import (
+    KINDS,
+    SMALL,
+    VALID,
+    factors,
+    family,
+    networks,
+    of,
+    sth,
+    sths,
+    up_to,
+)
+from mpinet.papers.sth.measured import common_degree, diameter, extent, nodes
+
+NODES = claim(
+    "STH-L1-nodes",
+    place="lemma 1",
+    statement="STH(m,n) has m 2^(n+3) nodes",
+    claimed=of(lambda m, n: m * 2 ** (n + 3)),
+    grid=SMALL,
+)(nodes)
+
+DEGREE = claim(
+    "STH-L2-degree",
+    place="lemma 2",
+    statement="all nodes of STH(m,n) have degree n+4",
+    claimed=of(lambda m, n: n + 4),
+    grid=SMALL,
+)(common_degree)
+
+
+@claim(
+    "STH-L3-lst-examples",
+    place="lemma 3",
+    statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
+    claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
+)
+def loop_examples() -> dict[str, int]:
+    """Flooded from all nodes."""
+    return {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)}
+
+
+LOOP_DIAMETER = claim(
+    "STH-L3-lst-diameter",
+    place="lemma 3",
+    statement="the diameter of LST(m) is m+1",
+    claimed=of(lambda m: m + 1),
+    grid=family("lst", range(2, 129)).quick(up_to(512)),
+)(diameter)
+
+CUBE_DIAMETERS = [
+    claim(
+        f"STH-L3-tq-diameter-{kind}",
+        place="lemma 3",
+        statement=f"the diameter of the cube of n dimensions ({KINDS[kind]}) is ceil((n+1)/2)",
+        claimed=of(lambda n: ceil((n + 1) / 2)),
+        grid=family(kind, VALID[kind]),
+    )(diameter)
+    for kind in KINDS
+]
+
+STH_DIAMETERS = [
+    claim(
+        f"STH-L3-sth-diameter-{kind}",
+        place="lemma 3",
+        statement=f"the diameter of STH(m,n) ({KINDS[kind]}) is m+1 + ceil((n+1)/2)",
+        claimed=of(lambda m, n: m + 1 + ceil((n + 1) / 2)),
+        grid=sths("m=2..8, n<=9", range(2, 9), [kind], range(10)).quick(up_to(1024)),
+    )(diameter)
+    for kind in KINDS
+]
+
+
+def _sum_of_diameters(topology: str) -> int:
+    """Of the loop and of the cube."""
+    return sum(extent(factor).diameter for factor in factors(topology))
+
+
+SUM = claim(
+    "STH-L3-sum",
+    place="lemma 3",
+    statement="the diameter of the product is the sum of the diameters of LST(m) and of the cube",
+    claimed=_sum_of_diameters,
+    grid=SMALL,
+)(diameter)
+
+
+@claim(
+    "STH-L3-antipodal",
+    place="lemma 3",
+    statement="two nodes are as far apart as the diameter if and only if their parts in LST(m) "
+    "are, and their parts in the cube are",
+    relation="iff",
+    grid=networks(
+        "STH(2,3) and (3,4) by definition 8, (2,4) crossed, (2,5) HKV",
+        (sth(2, 3), sth(2, 4, "cq"), sth(3, 4), sth(2, 5, "hkv")),
+    ),
+)
+def antipodal(topology: str) -> Measured:
+    """Compare the pairs at the largest distance with those of the factors."""
+    loop, cube = (measure.distance_matrix(factor) for factor in factors(topology))
+    both = np.kron(cube == cube.max(), loop == loop.max())
+    matrix = measure.distance_matrix(topology)
+    return _same(both, matrix == matrix.max())
+
+
+def _same(expected: NDArray[np.bool_], found: NDArray[np.bool_]) -> Measured:
+    """Whether both are the same; else the first pair for which they are not."""
+    wrong = np.argwhere(expected != found)
+    if not len(wrong):
+        return Measured(True)
+    return Measured(False, {"source": int(wrong[0, 0]), "target": int(wrong[0, 1])})
+
+
+@claim(
+    "STH-L4-regular",
+    place="lemma 4",
+    statement="all nodes of STH(m,n) have the same degree",
+    relation="all",
+    grid=SMALL,
+)
+def regular(topology: str) -> Measured:
+    """Counted."""
+    found = measure.degrees(topology)
+    return Measured(len(found) == 1, {"degrees": found})
+
+
+def transitive(topology: str) -> Measured:
+    """By the automorphism group; two nodes that none takes to each other are the witness."""
+    found = measure.orbits(topology)
+    if len(found) == 1:
+        return Measured(True)
+    return Measured(False, {"orbits": len(found), "source": found[0][0], "target": found[1][0]})
+
+
+CUBES_TRANSITIVE = [
+    claim(
+        f"STH-L4-tq-transitive-{kind}",
+        place="lemma 4",
+        statement=f"the cube of n dimensions ({KINDS[kind]}) is vertex-symmetric",
+        relation="all",
+        grid=family(kind, (n for n in VALID[kind] if n <= 6)),
+    )(transitive)
+    for kind in KINDS
+]
+
+
+@claim(
+    "STH-L4-tq-cayley",
+    place="lemma 4",
+    statement="TQ_n is a Cayley graph: automorphisms that take each node to every other by exactly "
+    "one of them make a group",
+    relation="all",
+    grid=family("tq", (3, 4)),
+)
+def cayley(topology: str) -> Measured:
+    """Search the subgroups, of up to three generators, of the automorphism group."""
+    size = opened(topology).size
+    if not measure.vertex_transitive(topology):
+        return transitive(topology)
+    group = _closure([tuple(g) for g in measure.automorphism_group(topology).generators.tolist()])
+    moving = sorted(g for g in group if all(g[node] != node for node in range(size)))
+    for count in (1, 2, 3):
+        for chosen in combinations(moving, count):
+            found = _closure(list(chosen))
+            if len(found) == size and len({g[0] for g in found}) == size:
+                return Measured(True, {"generators": chosen})
+    return Measured(False, {"automorphisms": len(group)})
+
+
+def _closure(generators: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
+    """The group that some permutations generate."""
+    fresh = {tuple(range(len(generators[0])))}
+    group = set(fresh)
+    while fresh:
+        fresh = {tuple(g[h[i]] for i in range(len(h))) for g in generators for h in fresh} - group
+        group |= fresh
+    return group
+
+
+def _transitive_products(kind: str) -> Claim:
+    """STH(2,n) from the smallest n on."""
+    names = [sth(2, n, kind) for n in VALID[kind] if n <= 5]
+    return claim(
+        f"STH-L4-sth-transitive-{kind}",
+        place="lemma 4",
+        statement=f"STH(2,n) ({KINDS[kind]}), n <= 5, is vertex-symmetric",
+        relation="all",
+        grid=networks("m=2, n<=5", names),
+    )(transitive)
+
+
+STH_TRANSITIVE = [_transitive_products(kind) for kind in KINDS]

@@ -1,0 +1,172 @@
+"""Beyond the paper: the broadcasts' steps, the optimal routing in LST, distances in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet import measure
+from mpinet.claims import Measured, claim
+from mpinet.measure.wiring import opened
+from mpinet.networks.sth.cube import Cube
+from mpinet.networks.sth.scalable import cube_of_kind
+from mpinet.papers.sth.grids import (
+    KINDS,
+    VALID,
+    family,
+    networks,
+    numbers,
+    of,
+    size_of,
+    sths,
+    up_to,
+)
+from mpinet.papers.sth.routing import longest, one_each, sources_of, worst_broadcast
+
+Numbers = NDArray[np.int64]
+
+PLACE = "not in the paper"
+
+ALL_KINDS = {**VALID, "q": range(1, 10)}
+"""Cubes with the hypercube among them, dimensions up to 9."""
+
+
+def _cubes(most: int) -> list[str]:
+    """All cubes up to so many dimensions, the smallest first."""
+    return [
+        f"{kind}:{n}"
+        for n in range(1, most + 1)
+        for kind in ("tq", "cq", "hkv", "q")
+        if n >= ALL_KINDS[kind][0] and (kind != "hkv" or n % 2)
+    ]
+
+
+def _cube(topology: str) -> Cube:
+    """The cube of the kind and the dimensions that a string names."""
+    return cube_of_kind(topology.partition(":")[0], *numbers(topology))
+
+
+@claim(
+    "STH-X-lst-broadcast",
+    place=PLACE,
+    statement="the one-port broadcast along the chords of LST(m) takes m+2 steps and informs every "
+    "node once",
+    claimed=of(lambda m: m + 2),
+    grid=family("lst", range(2, 65)).quick(up_to(256)),
+)
+def loop_broadcast(topology: str) -> Measured:
+    """From 16 sources."""
+    return worst_broadcast(opened(topology), "chords", sources_of(size_of(topology)), one_each)
+
+
+@claim(
+    "STH-X-cube-broadcast",
+    place=PLACE,
+    statement="the one-port broadcast over a cube's dimensions takes n steps for every kind and "
+    "source (n > 7: 16 sources) and informs every node once",
+    claimed=of(lambda n: n),
+    grid=networks("every kind and q, n<=14", _cubes(14)).quick(of(lambda n: n <= 5)),
+    cost=of(lambda n: 1 + 2**n / 4000),
+)
+def cube_broadcast(topology: str) -> Measured:
+    """From all sources, or from 16."""
+    cube = _cube(topology)
+    sources = sources_of(cube.size, 128 if cube.size <= 128 else 16)
+    return worst_broadcast(cube, "dimensions", sources, one_each)
+
+
+@claim(
+    "STH-X-sth-broadcast",
+    place=PLACE,
+    statement="the one-port broadcast in two phases takes m+n+2 steps in STH(m,n) and informs "
+    "every node once",
+    claimed=of(lambda m, n: m + n + 2),
+    grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
+)
+def sth_broadcast(topology: str) -> Measured:
+    """From 16 sources."""
+    return worst_broadcast(opened(topology), "twophase", sources_of(size_of(topology)), one_each)
+
+
+@claim(
+    "STH-X-lst-optimal-route",
+    place=PLACE,
+    statement="the stateless rule of LST(m) takes as many hops as the distance, for all pairs",
+    claimed=0,
+    grid=family("lst", range(2, 8), "LST(m), m=2..7, all pairs"),
+)
+def optimal_route(topology: str) -> Measured:
+    """Pairs whose route is longer."""
+    longest(topology, "optimal")
+    excess = measure.length_matrix(topology, "optimal") - measure.distance_matrix(topology)
+    return _differing(excess != 0)
+
+
+@claim(
+    "STH-X-cube-distance",
+    place=PLACE,
+    statement="the distances in the cubes (every kind and q) are those of the closed forms, for "
+    "all pairs",
+    claimed=0,
+    grid=networks("every kind and q, n<=8, all pairs", _cubes(8)),
+)
+def cube_distance(topology: str) -> Measured:
+    """Pairs whose flooded distance is another."""
+    kind, cube = topology.partition(":")[0], _cube(topology)
+    n = cube.dimensions
+    u, v = np.divmod(np.arange(4**n), 2**n)
+    form = CLOSED_FORMS[kind](u, v, n).reshape(2**n, 2**n)
+    return _differing(measure.distance_matrix(cube) != form)
+
+
+def _differing(wrong: NDArray[np.bool_]) -> Measured:
+    """How many pairs are wrong, and the first of them."""
+    pairs = np.argwhere(wrong)
+    first = {"source": int(pairs[0, 0]), "target": int(pairs[0, 1])} if len(pairs) else {}
+    return Measured(len(pairs), first)
+
+
+def binary_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+    """Bits that differ."""
+    return sum(((u ^ v) >> bit & 1 for bit in range(n)), start=np.zeros_like(u))
+
+
+def twisted_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+    """Distance in the twisted cube of definition 8 (spec of STH, 4)."""
+    low, high = (u ^ v) & 3, binary_form(u >> 2, v >> 2, n)
+    three = np.where((u >> 2) & (v >> 2) == 0, 1, 2)
+    one = np.where((u < 4) & (v < 4), 2, 1)
+    return high + np.choose(low, [np.zeros_like(u), one, np.ones_like(u), three])
+
+
+def crossed_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+    """Distance in the crossed cube (spec of STH, 4): double bits from the highest on."""
+    total = np.zeros_like(u)
+    for place in range((n - 1) // 2, -1, -1):
+        a, b = u >> 2 * place & 3, v >> 2 * place & 3
+        wanted = np.where((a & 1 == 1) & (total % 2 == 1), 2, 0)
+        first = np.choose(a ^ b, [0, 1, 1, 2])
+        total += np.where(total == 0, first, a ^ b != wanted)
+    return total
+
+
+def hilbers_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+    """Distance in the HKV twisted cube (spec of STH, 4): pairs from the lowest on."""
+    total = (u ^ v) & 1
+    toggled = total == 1
+    for pair in range(1, (n - 1) // 2 + 1):
+        change = (u ^ v) >> (2 * pair - 1) & 3
+        odd = binary_form(u, np.zeros_like(u), 2 * pair - 1) % 2 == 1
+        alone = np.choose(change, [0, np.where(odd, 1, 2), 1, np.where(odd, 2, 1)])
+        total = total + np.where(toggled, change > 0, alone)
+        toggled = toggled | (change == 1) | (change == 2) | ((change == 3) & odd)
+    return total
+
+
+CLOSED_FORMS = {
+    "q": binary_form,
+    "tq": twisted_form,
+    "cq": crossed_form,
+    "hkv": hilbers_form,
+}
+"""Distances of nodes u and v in a cube of n dimensions."""

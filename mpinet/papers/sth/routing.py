@@ -1,0 +1,274 @@
+"""Routing and broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpinet import measure
+from mpinet.claims import Claim, Measured, claim
+from mpinet.machine import Machine
+from mpinet.measure.wiring import opened
+from mpinet.networks.sth.candidates import FIRST, TARGET, WALK
+from mpinet.networks.topology import Topology
+from mpinet.papers.sth.grids import (
+    KINDS,
+    VALID,
+    family,
+    networks,
+    numbers,
+    size_of,
+    sth,
+    sths,
+    up_to,
+)
+from mpinet.papers.sth.measured import nodes
+from mpinet.programs.broadcast import broadcast
+
+LOOPS = family("lst", range(2, 17), "LST(m), m=2..16, all pairs")
+
+SOURCES = 16
+"""Sources of the broadcast in every network."""
+
+
+def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[list[int]]:
+    """The nodes that messages pass which follow the four candidate walks for so many hops."""
+    network = opened(topology)
+    routing = network.routing("paper")
+    machine = Machine(network, "all")
+    words = [target << TARGET | walk << WALK | 1 << FIRST for walk in range(4)]
+    headers = np.array(words, np.int64).reshape(4, 1)
+    walks = [[source] for _ in range(4)]
+    for _ in range(hops):
+        for walk, header in zip(walks, headers, strict=True):
+            port = int(routing.decide(walk[-1], header, routing.params))
+            walk.append(int(machine.step([walk[-1]], [port]).nodes[0]))
+    return walks
+
+
+@claim(
+    "STH-R-lst-example",
+    place="routing, example",
+    statement="in LST(3) a message from 2 to 19 follows the first candidate 2, 22, 21, 20, 19, of "
+    "length 4",
+    claimed={"route": "2 22 21 20 19", "splength": 4},
+)
+def loop_example() -> dict[str, object]:
+    """Hop by hop."""
+    route = measure.walk("lst:3", 2, 19, "paper")
+    return {"route": " ".join(map(str, route)), "splength": len(route) - 1}
+
+
+def _round(row: int, places: tuple[int, int, int, int], lists: tuple[str, ...]) -> Claim:
+    """A row of table 3."""
+    splength = row + 1
+    named = {f"R{i + 1}": place for i, place in enumerate(places)}
+    walks = {f"K{i + 1}": text for i, text in enumerate(lists)}
+
+    @claim(
+        f"STH-T3-row{row}",
+        place=f"table 3, row {row}",
+        statement=f"from 2 to 19 in LST(3): the ends and lists of the four walks of length "
+        f"{splength} are as printed",
+        claimed={**named, **walks, "splength": splength},
+    )
+    def found() -> dict[str, object]:
+        walked = candidate_walks("lst:3", 2, 19, splength)
+        ends = {f"R{i + 1}": walk[-1] for i, walk in enumerate(walked)}
+        texts = {f"K{i + 1}": " ".join(map(str, walk)) for i, walk in enumerate(walked)}
+        return {**ends, **texts, "splength": len(walked[0]) - 1}
+
+    return found
+
+
+TABLE_3 = [
+    _round(1, (21, 10, 4, 0), ("2 22 21", "2 6 10", "2 3 4", "2 1 0")),
+    _round(2, (20, 14, 5, 23), ("2 22 21 20", "2 6 10 14", "2 3 4 5", "2 1 0 23")),
+    _round(3, (19, 18, 6, 22), ("2 22 21 20 19", "2 6 10 14 18", "2 3 4 5 6", "2 1 0 23 22")),
+]
+
+
+@claim(
+    "STH-R-terminates",
+    place="routing",
+    statement="the paper's routing in LST(m) ends at the destination, over links, for all pairs, "
+    "and its header lists as many ports as the message makes hops",
+    relation="all",
+    grid=LOOPS,
+)
+def terminates(topology: str) -> Measured:
+    """Send a message between all pairs."""
+    network = opened(topology)
+    found = measure.route_lengths(network, "paper")
+    if found.undelivered_pair is not None:
+        source, target = found.undelivered_pair
+        return Measured(False, {"source": source, "target": target, "why": found.reason})
+    routing = network.routing("paper")
+    number_bits = (network.size - 1).bit_length()
+    hops = measure.length_matrix(network, "paper")
+    for source in range(network.size):
+        for target in range(network.size):
+            listed = (routing.header_bits(source, target) - number_bits) // 2
+            if source != target and listed != hops[source, target]:
+                return Measured(False, {"source": source, "target": target, "listed": listed})
+    return Measured(True)
+
+
+@claim(
+    "STH-R-shortest",
+    place="routing",
+    statement="the paper's routing in LST(m) takes a shortest path between all pairs: no hop more "
+    "than the distance",
+    claimed=0,
+    grid=LOOPS,
+)
+def shortest(topology: str) -> Measured:
+    """The most hops that a route has more than the distance."""
+    hops = measure.length_matrix(topology, "paper")
+    distances = measure.distance_matrix(topology)
+    source, target = np.unravel_index(int((hops - distances).argmax()), hops.shape)
+    return Measured(
+        int((hops - distances).max()),
+        {
+            "source": int(source),
+            "target": int(target),
+            "route": measure.walk(topology, int(source), int(target), "paper"),
+            "distance": int(distances[source, target]),
+        },
+    )
+
+
+def longest(topology: str, routing: str) -> Measured:
+    """Hops of the longest route, and its ends."""
+    found = measure.route_lengths(topology, routing)
+    assert found.undelivered_pair is None and found.longest_pair is not None
+    source, target = found.longest_pair
+    return Measured(found.longest, {"source": source, "target": target})
+
+
+@claim(
+    "STH-R-optimal",
+    place="routing",
+    statement="the paper's routing is optimal: no route in LST(m) is longer than the diameter m+1",
+    relation="<=",
+    claimed=lambda topology: numbers(topology)[0] + 1,
+    grid=LOOPS,
+)
+def optimal(topology: str) -> Measured:
+    """The longest route."""
+    return longest(topology, "paper")
+
+
+def _linear(topology: str) -> int:
+    """4m hops in LST(m), n in a cube, both in their product."""
+    name = topology.partition(":")[0]
+    if name == "sth":
+        m, n = numbers(topology)
+        return 4 * m + n
+    return 4 * numbers(topology)[0] if name == "lst" else numbers(topology)[0]
+
+
+ORDER_NETWORKS = [
+    *(f"lst:{m}" for m in range(2, 17)),
+    *(f"{kind}:{n}" for kind in KINDS for n in VALID[kind] if n <= 8),
+    *(sth(m, n, kind) for kind in KINDS for n in VALID[kind] if n <= 5 for m in (2, 3, 4)),
+]
+
+
+@claim(
+    "STH-R-order",
+    place="routing",
+    statement="the paper's routing takes O(m+n) hops in the worst case: at most 4m in LST(m), at "
+    "most n in the cube, at most 4m+n in STH(m,n)",
+    relation="<=",
+    claimed=_linear,
+    grid=networks(
+        "LST(m), m=2..16; cubes, n<=8; STH(m,n), m=2..4, n<=5, every kind; all pairs",
+        sorted(ORDER_NETWORKS, key=size_of),
+    ).quick(up_to(256)),
+    cost=lambda topology: size_of(topology) ** 2 / 1e6,
+)
+def order(topology: str) -> Measured:
+    """The longest route."""
+    return longest(topology, "paper" if topology.startswith(("lst", "sth")) else "shortest")
+
+
+@claim(
+    "STH-R-sth-example",
+    place="routing, example",
+    statement="in STH(3,3), of 192 nodes, a message from (2,6) to (19,3) first goes to (19,6) by "
+    "the route of LST, then stays in the cube",
+    claimed={
+        "nodes": 192,
+        "LST part": "(2,6) (22,6) (21,6) (20,6) (19,6)",
+        "cube part in place": 19,
+        "end": "(19,3)",
+    },
+)
+def sth_example() -> dict[str, object]:
+    """Hop by hop."""
+    network = opened("sth:3,3")
+    route = measure.walk(network, network.node("(2,6)"), network.node("(19,3)"), "paper")
+    places = [(node % 24, node // 24) for node in route]
+    turn = next((i for i, (_, label) in enumerate(places) if label != 6), len(places))
+    rest = {place for place, _ in places[turn:]}
+    return {
+        "nodes": nodes("sth:3,3"),
+        "LST part": " ".join(network.address(node) for node in route[:turn]),
+        "cube part in place": rest.pop() if len(rest) == 1 else sorted(rest),
+        "end": network.address(route[-1]),
+    }
+
+
+def sources_of(size: int, count: int = SOURCES) -> list[int]:
+    """Some of so many nodes, spread over them by a fixed stride; all where there are no more."""
+    if size <= count:
+        return list(range(size))
+    return [(7 + 2654435761 * i) % size for i in range(count)]
+
+
+def worst_broadcast(
+    network: Topology, algorithm: str, sources: list[int], wanted: Callable[[int], int]
+) -> Measured:
+    """One-port broadcasts from some sources: the slowest's steps, or one that goes wrong.
+
+    Parameters
+    ----------
+    network : Topology
+        The network.
+    algorithm : str
+        Its schedule.
+    sources : list of int
+        The roots.
+    wanted : callable
+        Messages that a broadcast to so many nodes takes if every node receives once.
+    """
+    steps, root = -1, 0
+    for source in sources:
+        found = broadcast(Machine(network, "one"), source, algorithm)
+        if found.informed != network.size or found.messages != wanted(network.size):
+            seen = {"informed": found.informed, "messages": found.messages}
+            return Measured(f"{found.informed} informed", {"source": source, **seen})
+        if found.steps > steps:
+            steps, root = found.steps, source
+    return Measured(steps, {"source": root})
+
+
+def one_each(size: int) -> int:
+    """Messages if every node but the source receives one."""
+    return size - 1
+
+
+@claim(
+    "STH-B-two-phase",
+    place="broadcasting",
+    statement="the two phases, the source's LST, then all cubes at once, inform every node exactly "
+    "once (16 sources; N-1 messages, all informed)",
+    relation="all",
+    grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
+)
+def two_phase(topology: str) -> Measured:
+    """Broadcast from every source on a one-port machine."""
+    found = worst_broadcast(opened(topology), "twophase", sources_of(size_of(topology)), one_each)
+    return Measured(isinstance(found.value, int), found.where)

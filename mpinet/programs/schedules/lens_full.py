@@ -1,0 +1,95 @@
+"""ASCEND and DESCEND over all processors of a completed lens with n = 2^r (spec of the lens, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from mpinet.networks.lens.wiring import LensNetwork
+from mpinet.programs.schedules.lens import HELD, VISITING, Sweep, Sweeps
+from mpinet.programs.schedules.lens_ports import Numbers
+
+
+class Full(Sweeps):
+    """Of the completed lens with n = 2^r: n R^n elements, one at every processor.
+
+    The lowest r dimensions are the bits of the gap: elements visit their partners and come back.
+    Then all elements go round twice, and each begins with its digits when it comes to digit 0. For
+    R = 2 that is 2n - 2 steps and, to the right, 2n; to the left 4n - 1, or either way if a
+    processor accepts one message in a step.
+    """
+
+    name = "full"
+    needs = "a completed lens with p = 2^b + 1, b > 0, and n = 2^r, as clens:3,4"
+
+    @classmethod
+    def serves(cls, lens: LensNetwork) -> bool:
+        """The gaps have to be numbers of r bits."""
+        return super().serves(lens) and lens.level & (lens.level - 1) == 0
+
+    def dimensions_of_homes(self) -> int:
+        """The bits of a gap."""
+        return self.level.bit_length() - 1
+
+    def homes(self) -> Numbers:
+        """All processors."""
+        return np.arange(len(self.machine.nodes))
+
+    def crossings(self, turn: int) -> dict[int, int | None]:
+        """All rows; an element's digits are met in the n turns that begin with digit 0."""
+        return {row: row if row <= turn < row + self.level else None for row in range(self.level)}
+
+    def elements(self, slots: Numbers, gap: int) -> Numbers:
+        """The gap is the lowest bits."""
+        return self._numbers[slots] << self.low_dimensions | gap
+
+    def stages(self, sweep: Sweep) -> Iterator[str]:
+        """The visits, then the rounds; the other way round where the pass descends."""
+        parts = [self._visits, self._rounds]
+        for part in parts if sweep.ascends else reversed(parts):
+            yield from part(sweep)
+
+    def _rounds(self, sweep: Sweep) -> Iterator[str]:
+        """Twice round, if any digit has an active dimension."""
+        turns = range(2 * self.level if sweep.work.high > self.low_dimensions else 0)
+        for turn in turns if sweep.to_the_right else reversed(turns):
+            if sweep.to_the_right:
+                self.enter(turn, sweep)
+            else:
+                self.meet(turn, sweep)
+                self.move_left(self.crossings(turn), sweep.registers)
+            yield "rounds"
+
+    def _visits(self, sweep: Sweep) -> Iterator[str]:
+        """The dimensions of the gap: 2^j steps to the partner, who works for both, and back."""
+        registers = sweep.registers
+        for j in sweep.work.dimensions:
+            if j >= self.low_dimensions:
+                continue
+            guests = [gap for gap in range(self.level) if not gap >> j & 1]
+            registers[VISITING] = registers[HELD]
+            for step in range(1 << j):
+                self.move_right({gap + step: (0,) for gap in guests}, registers[VISITING:])
+            for gap in guests:
+                self._receive(j, gap, sweep)
+            for step in reversed(range(1 << j)):
+                self.move_left([gap + step for gap in guests], registers[VISITING:])
+            for gap in guests:
+                at = self.at[gap - 1]
+                registers[HELD, at] = registers[VISITING, at]
+            yield f"dimension {j}"
+
+    def _receive(self, j: int, gap: int, sweep: Sweep) -> None:
+        """Work out the pairs of a dimension whose lower elements are at home at a gap."""
+        at = self.at[gap + (1 << j) - 1]
+        index, registers = self.elements(at, gap), sweep.registers
+        low, high = sweep.work.oper(j, index, registers[VISITING, at], registers[HELD, at])
+        registers[VISITING, at], registers[HELD, at] = low, high
+
+
+class MirroredFull(Full):
+    """As `Full`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+
+    name = "full-mirrored"
+    mirrored = True

@@ -1,0 +1,61 @@
+"""ASCEND and DESCEND on the rows of a lens that is not completed, p = q (spec of the lens, 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mpinet.programs.schedules.lens import Sweep, Sweeps
+from mpinet.programs.schedules.lens_ports import Numbers
+
+
+class ThereAndBack(Sweeps):
+    """Of the uncompleted lens with p = q: R^n elements, at home in the first row.
+
+    To the right siblings meet in the first row, and each further row is entered in turn: n steps,
+    or nR - 1 if a processor accepts one message in a step; n-1 more take the results home. To the
+    left the elements first go out: 3n - 2 steps, or nR + n - 2. Rows behind the last one that is
+    needed are not entered.
+    """
+
+    name = "rows"
+    completed = False
+    needs = "a lens with p = q = 2^b + 1, b > 0, as lens:3,3,4"
+
+    def homes(self) -> Numbers:
+        """The first row."""
+        return self.at[0]
+
+    def crossings(self, turn: int) -> dict[int, int | None]:
+        """One row after the other."""
+        return {turn: turn}
+
+    def stages(self, sweep: Sweep) -> Iterator[str]:
+        """There and back, working on one of the ways."""
+        last = max(row for row in range(self.level) if self.bits_of(row, sweep))
+        further = range(1, last + 1)
+        if sweep.to_the_right:
+            self.meet(0, sweep)
+            yield self.stage(0)
+            for row in further:
+                self.enter(row, sweep)
+                yield self.stage(row)
+            for row in reversed(further):
+                self.move_left([row], sweep.registers)
+                yield "home"
+            return
+        for row in further:
+            self.move_right({row: (0,)}, sweep.registers)
+            yield "out"
+        for row in reversed(further):
+            self.meet(row, sweep)
+            self.move_left([row], sweep.registers)
+            yield self.stage(row)
+        self.meet(0, sweep)
+        yield self.stage(0)
+
+
+class MirroredThereAndBack(ThereAndBack):
+    """As `ThereAndBack`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+
+    name = "mirrored"
+    mirrored = True
