@@ -32,8 +32,8 @@ EXCHANGES = {
 
 def messages_of_both(setting: Setting, work: tuple[str, int]) -> Contenders:
     """Thousands of messages a second on the ring, and of threads that hand them to one another."""
-    from mpinet.process.mpi import source
-    from mpinet.process.mpi.script import run_script
+    from mpinet.mpi import source
+    from mpinet.mpi.script import run_script
 
     exchange, rounds = work
     text = RING.format(rounds=rounds, exchange=EXCHANGES[exchange])

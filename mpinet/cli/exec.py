@@ -14,8 +14,8 @@ from mpinet.networks.topology import Topology
 from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
-    from mpinet.process.mpi.source import Source
-    from mpinet.process.mpi.world.accounts import Account
+    from mpinet.mpi.source import Source
+    from mpinet.mpi.world.accounts import Account
 
 PATTERNS = ("tree", "exchange", "binomial", "direct")
 """What collectives can be told to use."""
@@ -101,8 +101,8 @@ class Exec(Job):
 
     def run(self, transport: Any, watch: Any) -> Any:
         """Run it."""
-        from mpinet.process.mpi.script import run_script
-        from mpinet.process.mpi.world.trees import Pattern
+        from mpinet.mpi.script import run_script
+        from mpinet.mpi.world.trees import Pattern
 
         options = self._options
         machine = make_machine(options, self._network, transport)
@@ -158,7 +158,7 @@ def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
     UsageError
         Nothing is named.
     """
-    from mpinet.process.mpi import source
+    from mpinet.mpi import source
 
     named = (
         ("script", lambda name: source.file(Path(name))),

@@ -13,7 +13,7 @@ import mpinet
 from mpinet import examples
 from mpinet.cli.commands import module_of, parse
 from mpinet.machine.transport import Local
-from mpinet.process.mpi.script import run_script
+from mpinet.mpi.script import run_script
 from mpinet.report.envelope import digest
 
 FOLDER = Path(examples.__file__).parent / "mpi"

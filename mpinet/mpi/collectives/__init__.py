@@ -1,0 +1,18 @@
+"""Collectives: calls that all members of a communicator make together.
+
+They are distributed algorithms over messages of the machine, which count its steps like all
+others. The files: a call as its members take part in it (`collective`), the trees that messages
+follow (`shapes`), the patterns of telling and hearing (`algorithms`) and what they carry
+(`bodies`), and a communicator's calls for objects and for buffers, which can also be begun and
+prepared.
+"""
+
+from mpinet.mpi.collectives.buffers import BufferCollectives
+from mpinet.mpi.collectives.objects import ObjectCollectives
+from mpinet.mpi.collectives.persistent import PreparedCollectives
+
+
+class Collectives(ObjectCollectives, BufferCollectives, PreparedCollectives):
+    """All collectives of a communicator within a group."""
+
+    __slots__ = ()

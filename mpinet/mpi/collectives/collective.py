@@ -1,0 +1,154 @@
+"""One collective call, as one of the members takes part in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.mpi.collectives.member_trees import Binomial, Own, Shape, Star
+from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.contexts import COLLECTIVES, Scope
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.message import BODY
+from mpinet.mpi.world.ranks import Members
+from mpinet.mpi.world.trees import Pattern
+from mpinet.mpi.world.world import World
+
+OBJECTS = "barrier bcast gather scatter allgather alltoall reduce allreduce scan exscan".split()
+"""Collectives of Python objects."""
+
+BUFFERS = (
+    "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv "
+    "Alltoallw Reduce Allreduce Reduce_scatter_block Reduce_scatter Scan Exscan".split()
+)
+"""Collectives of buffers, which can also be begun, and prepared."""
+
+KINDS = {
+    name: number
+    for number, name in enumerate(
+        [*OBJECTS, *BUFFERS, *(f"I{name.lower()}" for name in BUFFERS)]
+        + [f"{name}_init" for name in BUFFERS]
+    )
+}
+"""Numbers of all collectives: those of different kinds do not match."""
+
+
+class Collective:
+    """One collective call, as one of the members takes part in it.
+
+    Messages of several collectives of one communicator that are under way together do not mix,
+    since each has a tag of its own; so have those that should not have met.
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    scope : Scope
+        Where its messages are sent.
+    rank : int
+        The member's own.
+    tag : int
+        The call's tag, the same for all members.
+
+    Attributes
+    ----------
+    size : int
+        Members.
+    """
+
+    __slots__ = ("_scope", "_tag", "_world", "rank", "size")
+
+    def __init__(self, world: World, scope: Scope, rank: int, tag: int):
+        self._world = world
+        self._scope = scope
+        self._tag = tag
+        self.rank = rank
+        self.size = len(scope.others.members)
+
+    @classmethod
+    def of(cls, comm: Membership, kind: str) -> Collective:
+        """The running processor's next collective on a communicator.
+
+        Members call a communicator's collectives in one order, so that each can count them.
+        """
+        world = running.world
+        scope = comm._scope.part(COLLECTIVES)
+        counted = world.current.remembered()
+        number = counted[scope.context] = counted.get(scope.context, 0) + 1
+        tag = number * len(KINDS) + KINDS[kind]
+        return cls(world, scope, comm.rank, tag)
+
+    def again(self, start: int) -> Collective:
+        """One start of a collective that has been prepared as this call.
+
+        Members prepare collectives in one order, and may start them in any; so a start has a tag
+        of the call's number and its own.
+        """
+        number, kind = divmod(self._tag, len(KINDS))
+        tag = paired(number, start) * len(KINDS) + kind
+        return Collective(self._world, self._scope, self.rank, tag)
+
+    def tell(self, rank: int, body: Any) -> None:
+        """Send a body to a member.
+
+        Parameters
+        ----------
+        rank : int
+            The member.
+        body : bytes, Items or Runs
+            What nobody changes any more; its length is its bytes.
+        """
+        self._world.send(self._scope, rank, self._tag, body)
+
+    def hear(self, rank: int) -> Any:
+        """Wait for a body from a member."""
+        return self._world.receive(self._scope, rank, self._tag)[BODY]
+
+    def shape(self, root: int) -> Shape:
+        """The tree along which a root informs the members, or hears from them."""
+        trees = self._world.trees
+        if trees.pattern is Pattern.DIRECT:
+            return Star(self.rank, self.size, root)
+        if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
+            tree = self._world.tree(self._members.members[root])
+            if tree is not None:
+                return Own(self._members, self._world.current.slot, tree)
+        return Binomial(self.rank, self.size, root)
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether members exchange with partners rather than by way of a root."""
+        trees = self._world.trees
+        if trees.pattern is not None:
+            return trees.pattern is Pattern.EXCHANGE
+        return self._whole and isinstance(self._members.members, range) and trees.doubling
+
+    @property
+    def _members(self) -> Members:
+        """The members."""
+        return self._scope.others
+
+    @property
+    def _whole(self) -> bool:
+        """Whether all processors of the machine are members."""
+        return self.size == self._world.size
+
+
+def paired(one: int, other: int) -> int:
+    """Cantor's number of a pair: no other pair of numbers from 0 on has it."""
+    both = one + other
+    return both * (both + 1) // 2 + other
+
+
+def known_root(comm: Membership, root: int) -> int:
+    """The rank of a root.
+
+    Raises
+    ------
+    Exception
+        ``ERR_ROOT``: no member has it.
+    """
+    rank = as_int(root)
+    if not 0 <= rank < comm.size:
+        raise REAL.Exception(REAL.ERR_ROOT)
+    return rank

@@ -1,0 +1,173 @@
+"""The patterns in which the members of two groups tell and hear.
+
+Each is one within a group, as the machine does that, and messages between those who speak for the
+groups, their first members. In calls with a root, the root says `ROOT`, the rest of its group
+`PROC_NULL`, and the other group the root's rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mpinet.mpi.collectives import algorithms
+from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.payloads import Bundle, Fold, Part
+from mpinet.mpi.communicators.intercommunicator import RemoteCalls
+from mpinet.mpi.real import PROC_NULL, REAL, as_int
+
+
+class Between:
+    """One collective call between two groups, as one of the members takes part in it.
+
+    Parameters
+    ----------
+    comm : RemoteCalls
+        The communicator.
+    kind : str
+        The call's name.
+
+    Attributes
+    ----------
+    within : Collective
+        The part within the member's own group.
+    across : Collective
+        The part between the groups; it tells and hears ranks of the other one.
+    """
+
+    __slots__ = ("across", "within")
+
+    def __init__(self, comm: RemoteCalls, kind: str):
+        self.within = Collective.of(comm._local, kind)
+        self.across = Collective.of(comm, kind)
+
+    def again(self, start: int) -> Between:
+        """One start of a collective that has been prepared as this call."""
+        one = Between.__new__(Between)
+        one.within, one.across = self.within.again(start), self.across.again(start)
+        return one
+
+    @property
+    def rank(self) -> int:
+        """The member's rank in its group."""
+        return self.within.rank
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the member speaks for its group."""
+        return self.within.rank == 0
+
+    def swapped(self, own: Any) -> Any:
+        """What each group's speaker says, for the one of the other."""
+        if not self.speaks:
+            return None
+        self.across.tell(0, own)
+        return self.across.hear(0)
+
+
+def known_remote_root(comm: RemoteCalls, root: int) -> int:
+    """The rank that says who is the root.
+
+    Raises
+    ------
+    Exception
+        ``ERR_ROOT``: it does not.
+    """
+    rank = as_int(root)
+    if rank not in (REAL.ROOT, PROC_NULL) and not 0 <= rank < comm.remote_size:
+        raise REAL.Exception(REAL.ERR_ROOT)
+    return rank
+
+
+def barrier(between: Between) -> None:
+    """Wait until all members of the other group have called."""
+    algorithms.gather(between.within, 0, b"")
+    algorithms.broadcast(between.within, 0, between.swapped(b""))
+
+
+def broadcast(between: Between, root: int, body: Any = None) -> Any:
+    """Bring the root's body to all members of the other group; None for the rest."""
+    if root == REAL.ROOT:
+        between.across.tell(0, body)
+    if root < 0:
+        return None
+    return algorithms.broadcast(
+        between.within, 0, between.across.hear(root) if between.speaks else None
+    )
+
+
+def gather(between: Between, root: int, item: bytes = b"") -> list[bytes] | None:
+    """Bring an item of every member of the other group to the root; None for the rest."""
+    if root == REAL.ROOT:
+        found: list[bytes] = between.across.hear(0).items
+        return found
+    if root >= 0:
+        items = algorithms.gather(between.within, 0, item)
+        if items is not None:
+            between.across.tell(root, Bundle(items))
+    return None
+
+
+def scatter(between: Between, root: int, items: Sequence[bytes] = ()) -> bytes | None:
+    """Bring an item of the root's to every member of the other group; None for the rest."""
+    if root == REAL.ROOT:
+        between.across.tell(0, Bundle(list(items)))
+    if root < 0:
+        return None
+    return algorithms.scatter(
+        between.within, 0, between.across.hear(root).items if between.speaks else None
+    )
+
+
+def allgather(between: Between, item: bytes) -> list[bytes]:
+    """Bring an item of every member to all of the other group."""
+    items = algorithms.gather(between.within, 0, item)
+    theirs = between.swapped(None if items is None else Bundle(items))
+    found: list[bytes] = algorithms.broadcast(between.within, 0, theirs).items
+    return found
+
+
+def alltoall(between: Between, items: Sequence[bytes]) -> list[bytes]:
+    """Bring an item of every member to every one of the other group."""
+    across, size = between.across, len(items)
+    for distance in range(size):
+        rank = (between.rank + distance) % size
+        across.tell(rank, items[rank])
+    return [across.hear(rank) for rank in range(size)]
+
+
+def reduce(between: Between, root: int, own: Part | None, fold: Fold) -> bytes | None:
+    """Combine the operands of the other group at the root; None for the rest."""
+    if root == REAL.ROOT:
+        found: bytes = between.across.hear(0)
+        return found
+    if own is not None:
+        body = algorithms.reduce(between.within, 0, own, fold)
+        if body is not None:
+            between.across.tell(root, body)
+    return None
+
+
+def allreduce(between: Between, own: Part, fold: Fold) -> bytes:
+    """Combine each group's operands for all members of the other one."""
+    body = between.swapped(algorithms.reduce(between.within, 0, own, fold))
+    found: bytes = algorithms.broadcast(between.within, 0, body)
+    return found
+
+
+def reduce_scatter(between: Between, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
+    """Combine each group's operands; for every member of the other one a piece of the result.
+
+    Parameters
+    ----------
+    between : Between
+        The call.
+    own : bytes or Runs
+        The member's part.
+    fold : Fold
+        How parts become one.
+    sizes : sequence of int
+        Bytes of the piece of every member of the caller's group.
+    """
+    whole = between.swapped(algorithms.reduce(between.within, 0, own, fold))
+    return algorithms.scatter_pieces(between.within, whole, sizes)

@@ -1,0 +1,225 @@
+"""Operators of reductions."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mpinet.mpi.constants import serialized
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.real import REAL
+from mpinet.mpi.world.calls import running
+
+MOST_OWN = 32
+"""Operators of a script's own that a processor may have at a time, as in mpi4py."""
+
+CREATED = "operators"
+"""Under this a processor keeps how many operators of its own it has."""
+
+Function = Callable[[Any, Any, Any], Any]
+
+
+class Op(REAL.Op):  # type: ignore[misc]
+    """An operator, as `mpi4py.MPI.Op`.
+
+    Predefined ones are known to the real operator below it; of a script's own nothing is, so that
+    the real MPI's few places for those stay free.
+    """
+
+    __module__ = REAL.__name__
+
+    _own: Own | None
+
+    def __new__(cls, op: Op | None = None) -> Op:
+        """The null operator, or another face of an operator."""
+        self: Op = REAL.Op.__new__(cls, op)
+        self._own = None if op is None else getattr(op, "_own", None)
+        return self
+
+    @classmethod
+    def Create(cls, function: Function, commute: bool = False) -> Op:
+        """An operator of the script's own.
+
+        Parameters
+        ----------
+        function : callable
+            ``function(low, inout, datatype)``, which leaves its result in the memory ``inout``;
+            called with two objects and None by the lower-case reductions.
+        commute : bool
+            Whether the order of operands does not matter.
+
+        Raises
+        ------
+        RuntimeError
+            The processor has too many.
+        """
+        if not callable(function):
+            raise AttributeError(f"{type(function).__name__!r} object cannot be called")
+        kept = running.world.current.remembered()
+        if kept.get(CREATED, 0) == MOST_OWN:
+            raise RuntimeError("cannot create too many user-defined reduction operations")
+        kept[CREATED] = kept.get(CREATED, 0) + 1
+        self = cls()
+        self._own = Own(function, bool(commute))
+        return self
+
+    def Free(self) -> None:
+        """Give up an operator of the script's own."""
+        if self._own is None:
+            raise REAL.Exception(REAL.ERR_OP)
+        if not self._own.freed:
+            self._own.freed = True
+            running.world.current.remembered()[CREATED] -= 1
+        self._own = None
+
+    def free(self) -> None:
+        """Give up the operator if it is the script's own."""
+        if self._own is not None:
+            self.Free()
+
+    def __bool__(self) -> bool:
+        return self._own is not None or REAL.Op.__bool__(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, REAL.Op):
+            return NotImplemented
+        own, others = self._own, getattr(other, "_own", None)
+        return own is others and bool(REAL.Op.__eq__(self, other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.handle, id(self._own)))
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        """Combine two objects."""
+        return REAL.Op.__call__(self, x, y) if self._own is None else self._own.function(x, y, None)
+
+    def __reduce__(self) -> Any:
+        if self._own is None:
+            return serialized(self, _names[self.handle])
+        return type(self).Create, (self._own.function, self._own.commute)
+
+    def Is_commutative(self) -> bool:
+        """Whether the order of operands does not matter."""
+        return bool(REAL.Op.Is_commutative(self)) if self._own is None else self._own.commute
+
+    @property
+    def is_commutative(self) -> bool:
+        """Whether the order of operands does not matter."""
+        return self.Is_commutative()
+
+    @property
+    def is_predefined(self) -> bool:
+        """Whether it is MPI's own."""
+        return self._own is None
+
+    @property
+    def in_any_order(self) -> bool:
+        """Whether operands may be combined without regard to the ranks that they come from."""
+        if self._own is not None:
+            return self._own.commute
+        return self not in (REAL.REPLACE, REAL.NO_OP)
+
+    def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
+        """Combine two buffers of the caller; the result is in the second."""
+        if self._own is None:
+            REAL.Op.Reduce_local(self, inbuf, inoutbuf)
+            return
+        low, high = Buffer(inbuf), Buffer(inoutbuf, writable=True)
+        require_alike(low, high)
+        high.write(self.combined(low.read(), high.read(), low.datatype))
+
+    def combined(self, low: bytes, high: bytes, datatype: Any) -> bytes:
+        """The body that two bodies of one datatype become, the lower ranks' first."""
+        count = min(len(low), len(high)) // (datatype.size or 1)
+        dense = datatype.size == datatype.extent
+        one = bytearray(low) if dense else _unpacked(low, count, datatype)
+        other = bytearray(high) if dense else _unpacked(high, count, datatype)
+        if self._own is None:
+            REAL.Op.Reduce_local(self, [one, count, datatype], [other, count, datatype])
+        elif count:
+            memory = REAL.buffer.frombuffer
+            self._own.function(memory(one, True), memory(other), datatype)
+        return bytes(other) if dense else Buffer([other, count, datatype]).read()
+
+    def toint(self) -> int:
+        """A number that stands for it; -1 for one of the script's own."""
+        return int(REAL.Op.toint(self)) if self._own is None else -1
+
+    def py2f(self) -> int:
+        """A number that stands for it; -1 for one of the script's own."""
+        return int(REAL.Op.py2f(self)) if self._own is None else -1
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Op:
+        """MPI's own operator that has a handle."""
+        return PREDEFINED[_names[handle]]
+
+    @classmethod
+    def fromint(cls, arg: int, /) -> Op:
+        """MPI's own operator that a number stands for."""
+        return cls.fromhandle(REAL.Op.fromint(arg).handle)
+
+    @classmethod
+    def f2py(cls, arg: int) -> Op:
+        """MPI's own operator that a number stands for."""
+        return cls.fromhandle(REAL.Op.f2py(arg).handle)
+
+
+class Own:
+    """What an operator of a script's own is.
+
+    Parameters
+    ----------
+    function : callable
+        Combines two buffers.
+    commute : bool
+        Whether the order of operands does not matter.
+
+    Attributes
+    ----------
+    freed : bool
+        Whether it has been given up.
+    """
+
+    __slots__ = ("commute", "freed", "function")
+
+    def __init__(self, function: Function, commute: bool):
+        self.function = function
+        self.commute = commute
+        self.freed = False
+
+
+def require_alike(one: Buffer, other: Buffer) -> None:
+    """Raise an error unless two buffers have as many elements of one datatype.
+
+    Raises
+    ------
+    ValueError
+        They have not.
+    """
+    if one.datatype != other.datatype:
+        raise ValueError("mismatch in send and receive MPI datatypes")
+    if one.count != other.count:
+        raise ValueError(f"mismatch in send count {one.count} and receive count {other.count}")
+
+
+def _unpacked(body: bytes, count: int, datatype: Any) -> bytearray:
+    """A body's elements as they lie in memory."""
+    memory = bytearray(count * datatype.extent)
+    Buffer([memory, count, datatype], writable=True).write(body)
+    return memory
+
+
+PREDEFINED: dict[str, Op] = {
+    name: Op(value) for name, value in vars(REAL).items() if type(value) is REAL.Op
+}
+"""MPI's own operators by name."""
+
+_names = {op.handle: name for name, op in PREDEFINED.items()}
+
+SUM = PREDEFINED["SUM"]

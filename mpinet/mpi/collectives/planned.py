@@ -1,0 +1,27 @@
+"""What collectives of buffers rest on, whichever way they are done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.mpi.collectives import plans
+from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.world.endpoint import Membership
+
+
+class PlannedCollectives(Membership):
+    """A communicator whose collectives are plans that are done.
+
+    Attributes
+    ----------
+    _plans : module
+        Has the plans: those within a group, or those between two.
+    """
+
+    __slots__ = ()
+
+    _plans: Any = plans
+
+    def _collective(self, kind: str) -> Any:
+        """The running processor's next collective, for a plan."""
+        return Collective.of(self, kind)

@@ -1,0 +1,209 @@
+"""Communicators whose members are arranged in a Cartesian grid."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from operator import index
+
+from mpinet.mpi.real import PROC_NULL, REAL
+from mpinet.mpi.world.endpoint import Membership
+
+Periods = Sequence[bool] | bool | None
+
+
+class Grid:
+    """A grid of ranks, the last dimension's neighbors next to one another.
+
+    Parameters
+    ----------
+    dims : sequence of int
+        Ranks in each dimension.
+    periods : sequence of bool, bool or None
+        Whether each dimension is a ring (one value: all of them; default: none).
+
+    Raises
+    ------
+    ValueError
+        There are not as many periods as dimensions.
+    Exception
+        A dimension has no rank.
+    """
+
+    kind = REAL.CART
+
+    __slots__ = ("dims", "periods")
+
+    def __init__(self, dims: Sequence[int], periods: Periods = None):
+        self.dims = tuple(index(one) for one in dims)
+        if periods is None or isinstance(periods, bool):
+            periods = [bool(periods)] * len(self.dims)
+        self.periods = tuple(bool(one) for one in _as_many(periods, len(self.dims)))
+        if any(one < 1 for one in self.dims):
+            raise REAL.Exception(REAL.ERR_DIMS)
+
+    @property
+    def size(self) -> int:
+        """Ranks."""
+        return math.prod(self.dims)
+
+    def coords(self, rank: int) -> list[int]:
+        """Where a rank is."""
+        found = []
+        for one in reversed(self.dims):
+            rank, place = divmod(rank, one)
+            found.append(place)
+        return found[::-1]
+
+    def rank(self, coords: Sequence[int]) -> int:
+        """The rank that is somewhere; `PROC_NULL` beyond an end."""
+        rank = 0
+        for place, one, ring in zip(coords, self.dims, self.periods, strict=True):
+            if not ring and not 0 <= place < one:
+                return PROC_NULL
+            rank = rank * one + place % one
+        return rank
+
+    def shift(self, rank: int, direction: int, disp: int) -> int:
+        """The rank that is so far from another one in a dimension; `PROC_NULL` beyond an end."""
+        coords = self.coords(rank)
+        coords[direction] += disp
+        return self.rank(coords)
+
+    def without(self, remain_dims: Sequence[bool]) -> Grid:
+        """The grid of the dimensions that remain."""
+        kept = [place for place, remains in enumerate(remain_dims) if remains]
+        return Grid([self.dims[one] for one in kept], [self.periods[one] for one in kept])
+
+    def line(self, rank: int, remain_dims: Sequence[bool]) -> list[int]:
+        """The ranks that differ from one in dimensions that remain only, in their order."""
+        ranges = [
+            range(one) if remains else (place,)
+            for one, remains, place in zip(self.dims, remain_dims, self.coords(rank), strict=True)
+        ]
+        return [self.rank(coords) for coords in product(*ranges)]
+
+    # ---- for neighbor collectives
+
+    def sources(self, rank: int) -> list[int]:
+        """Whom a rank hears from: in each dimension the neighbor below, and the one above."""
+        directions = range(len(self.dims))
+        return [self.shift(rank, one, disp) for one in directions for disp in (-1, 1)]
+
+    targets = sources
+
+    @property
+    def ways(self) -> int:
+        """Kinds of links: both ways in each dimension."""
+        return max(1, 2 * len(self.dims))
+
+    def way(self, place: int) -> int:
+        """The kind of link to the target in a place."""
+        return place
+
+    def way_from(self, place: int) -> int:
+        """The kind of link from the source in a place: it is above the one that is below it."""
+        return place ^ 1
+
+
+class CartesianCalls(Membership):
+    """What a communicator with a grid knows, as `mpi4py.MPI.Cartcomm`."""
+
+    __slots__ = ()
+
+    @property
+    def _grid(self) -> Grid:
+        """The grid."""
+        grid: Grid = self._holding.topology
+        return grid
+
+    def Get_dim(self) -> int:
+        """Dimensions."""
+        return len(self._grid.dims)
+
+    @property
+    def dim(self) -> int:
+        """Dimensions."""
+        return self.Get_dim()
+
+    @property
+    def ndim(self) -> int:
+        """Dimensions."""
+        return self.Get_dim()
+
+    def Get_topo(self) -> tuple[list[int], list[int], list[int]]:
+        """The dimensions, whether each is a ring, and the caller's coordinates."""
+        return self.dims, self.periods, self.coords
+
+    @property
+    def topo(self) -> tuple[list[int], list[int], list[int]]:
+        """The dimensions, whether each is a ring, and the caller's coordinates."""
+        return self.Get_topo()
+
+    @property
+    def dims(self) -> list[int]:
+        """Ranks in each dimension."""
+        return list(self._grid.dims)
+
+    @property
+    def periods(self) -> list[int]:
+        """Whether each dimension is a ring."""
+        return [int(one) for one in self._grid.periods]
+
+    @property
+    def coords(self) -> list[int]:
+        """Where the caller is."""
+        return self._grid.coords(self.rank)
+
+    def Get_cart_rank(self, coords: Sequence[int]) -> int:
+        """The rank that is somewhere."""
+        rank = self._grid.rank(_as_many(coords, self.Get_dim()))
+        if rank == PROC_NULL:
+            raise REAL.Exception(REAL.ERR_ARG)
+        return rank
+
+    def Get_coords(self, rank: int) -> list[int]:
+        """Where a rank is."""
+        self._others.processor(rank)
+        return self._grid.coords(rank)
+
+    def Shift(self, direction: int, disp: int) -> tuple[int, int]:
+        """Whom to receive from, and whom to send to, in a shift along a dimension.
+
+        Parameters
+        ----------
+        direction : int
+            The dimension.
+        disp : int
+            How far; below 0 downwards.
+
+        Returns
+        -------
+        source, target : int
+            Ranks; `PROC_NULL` beyond an end.
+        """
+        if not 0 <= direction < self.Get_dim():
+            raise REAL.Exception(REAL.ERR_DIMS)
+        shift = self._grid.shift
+        return shift(self.rank, direction, -disp), shift(self.rank, direction, disp)
+
+    @property
+    def degrees(self) -> tuple[int, int]:
+        """Neighbors that it hears from, and that hear from it, ends of the grid included."""
+        return 2 * self.Get_dim(), 2 * self.Get_dim()
+
+
+def _as_many(given: Sequence[int], count: int) -> Sequence[int]:
+    """What is given, for each dimension.
+
+    Raises
+    ------
+    ValueError
+        There is more or less.
+    """
+    if len(given) != count:
+        raise ValueError(f"expecting {count} items, got {len(given)}")
+    return given

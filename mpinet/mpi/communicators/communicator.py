@@ -1,0 +1,547 @@
+"""Communicators as scripts see them, and how they are made from one another."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from threading import Lock
+from typing import Any, NoReturn
+
+from mpinet.mpi.collectives import Collectives
+from mpinet.mpi.collectives.intercomm_calls import InterCollectives
+from mpinet.mpi.communicators.attributes import Attributes
+from mpinet.mpi.communicators.context_ids import (
+    among,
+    named,
+    origin,
+    turn,
+    wishes,
+)
+from mpinet.mpi.communicators.creation import (
+    constant,
+    enter,
+    equipped,
+    face,
+    opened,
+    opened_for_member,
+    unopened,
+)
+from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
+from mpinet.mpi.communicators.groups import Caller, Group
+from mpinet.mpi.communicators.handles import handle_of, thing_of
+from mpinet.mpi.communicators.inquiries import Inquiries
+from mpinet.mpi.communicators.intercommunicator import (
+    between,
+    by_color,
+    chosen,
+    from_groups,
+    side_name,
+)
+from mpinet.mpi.communicators.virtual_topologies import KINDS, Arranging
+from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.messages.bsend_buffers import Attached, AttachedBuffers
+from mpinet.mpi.messages.matched_probes import Probes
+from mpinet.mpi.messages.memory import BufferMessages
+from mpinet.mpi.messages.objects import ObjectMessages
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.real import REAL, UNDEFINED, as_int
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.contexts import (
+    AGREEMENTS,
+    COLLECTIVES,
+    GROUPS,
+    NOWHERE,
+    PAIRS,
+    SELF,
+    WORLD,
+)
+from mpinet.mpi.world.endpoint import Holding
+from mpinet.mpi.world.failure import Aborted
+from mpinet.mpi.world.ranks import Members, members_of
+
+CONSTANTS = {WORLD: "COMM_WORLD", SELF: "COMM_SELF"}
+"""MPI's own communicators by their contexts."""
+
+BESIDE = "beside"
+"""Under this and its context a processor keeps what is beside a communicator."""
+
+RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
+"""The hint that names a kind of hardware to split by, and the kind that every machine has."""
+
+
+class Comm(
+    ObjectMessages,
+    BufferMessages,
+    Probes,
+    AttachedBuffers,
+    Inquiries,
+    Attributes,
+    ErrorHandling,
+    Collectives,
+    Numbered,
+    REAL.Comm,  # type: ignore[misc]
+):
+    """A communicator, as `mpi4py.MPI.Comm`.
+
+    The real communicator below it is that of this process alone: it serves mpi4py's packing and
+    nothing else.
+    """
+
+    __slots__ = ("_constant", "_scope")
+
+    __module__ = REAL.__name__
+
+    _constant: bool
+
+    def __new__(cls, comm: Comm | None = None) -> Comm:
+        """The null communicator, or another face of a communicator."""
+        if comm is None or not instance_of(Comm, comm):
+            null: Comm = REAL.Comm.__new__(cls)
+            null._scope = NOWHERE
+            return null
+        cls._require(comm)
+        one: Comm = face(cls, comm._context)
+        return one
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        """Raise an error unless a communicator may have a face of this class."""
+
+    def __bool__(self) -> bool:
+        return self._scope is not NOWHERE
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comm):
+            return NotImplemented
+        if not self or not other:
+            return not self and not other
+        return self._context == other._context
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        if not self:
+            return serialized(self, "COMM_NULL")
+        return serialized(self, CONSTANTS.get(self._name_of_context, ""))
+
+    def Get_name(self) -> str:
+        """Its name."""
+        return super().Get_name() if self else "MPI_COMM_NULL"
+
+    # ---- from it
+
+    @call
+    def Dup(self, info: Any = None) -> Any:
+        """A communicator of the same members, with what attributes let it have."""
+        made = self._duplicate()
+        made.Set_info(info or self._holding.info)
+        return made
+
+    @call
+    def Dup_with_info(self, info: Any) -> Any:
+        """A communicator of the same members, with hints."""
+        made = self._duplicate()
+        made.Set_info(info)
+        return made
+
+    @call
+    def Clone(self) -> Any:
+        """A communicator of the same members."""
+        return self._duplicate()
+
+    @call
+    def Idup(self, info: Any = None) -> tuple[Any, Request]:
+        """Begin to make a communicator of the same members."""
+        made = unopened(type(self))
+        name, groups, holding = self._naming(), self._groups(), Holding()
+        self._inherit(holding)
+        hints = info or self._holding.info
+        holding.info = hints.Dup() if hints else None
+
+        def work() -> None:
+            enter(made, name(), lambda: groups)
+            running.world.current.remembered()[made._context] = holding
+
+        return made, Request.beside(work)
+
+    @call
+    def Idup_with_info(self, info: Any) -> tuple[Any, Request]:
+        """Begin to make a communicator of the same members, with hints."""
+        return self.Idup(info)
+
+    def _duplicate(self) -> Any:
+        """A communicator of the same members."""
+        made = opened(type(self), self._naming()(), self._groups)
+        self._inherit(made._holding)
+        return made
+
+    def _naming(self) -> Callable[[], Hashable]:
+        """The next agreement on a name; called, it gives the name."""
+        part = turn(self)
+        return lambda: (*origin(part), 0)
+
+    def _groups(self) -> tuple[Members, ...]:
+        """The group; of an intercommunicator both."""
+        groups: tuple[Members, ...] = running.world.contexts.place(self._context).groups
+        return groups
+
+    def _inherit(self, holding: Holding) -> None:
+        """Give a duplicate what it is to have."""
+        holding.topology = self._holding.topology
+        holding.errhandler = self._holding.errhandler
+        self._copy_to(holding)
+
+    @call
+    def Create(self, group: Group) -> Any:
+        """A communicator of a group of the members; the null one for all others."""
+        members = group._all
+        name = (*origin(turn(self)), members.members[0] if members.members else UNDEFINED)
+        return opened_for_member(Intracomm, name, members)
+
+    @call
+    def Split(self, color: int = 0, key: int = 0) -> Any:
+        """A communicator of the members who give the same color, by key.
+
+        Parameters
+        ----------
+        color : int
+            0 or more; `UNDEFINED` for none.
+        key : int
+            Orders the members; those with the same key keep their order.
+        """
+        color = _known_color(color)
+        agreed, rows = wishes(turn(self), (color, as_int(key)))
+        if color == UNDEFINED:
+            return Intracomm()
+        group = self._group
+        return opened(Intracomm, (*agreed, color), lambda: (chosen(group, rows, color),))
+
+    @call
+    def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
+        """A communicator of the members who share a kind of hardware.
+
+        Processors of a message-passing machine share memory with nobody: each is alone. Of other
+        hardware nothing is known, which MPI lets be told by the null communicator. As nobody has
+        to be asked, no message is sent.
+        """
+        return opened_alone() if self._shares_memory(split_type, info) else Intracomm()
+
+    def _shares_memory(self, split_type: int, info: Any) -> bool:
+        """Whether a call splits by shared memory.
+
+        Raises
+        ------
+        Exception
+            There is no such type.
+        """
+        guided = (REAL.COMM_TYPE_HW_GUIDED, REAL.COMM_TYPE_RESOURCE_GUIDED)
+        known = (*guided, REAL.COMM_TYPE_SHARED, REAL.COMM_TYPE_HW_UNGUIDED, UNDEFINED)
+        if split_type not in known:
+            raise REAL.Exception(REAL.ERR_ARG)
+        if split_type in guided:
+            return bool(info) and info.Get(RESOURCE) == SHARED_MEMORY
+        return bool(split_type == REAL.COMM_TYPE_SHARED)
+
+    # ---- its end
+
+    def Free(self) -> None:
+        """Let it be the null communicator; no message is needed for that."""
+        context, here = self._context, running.world.current
+        contexts = running.world.contexts
+        if self._name_of_context in CONSTANTS or not contexts.held(context, here.id):
+            raise REAL.Exception(REAL.ERR_COMM)
+        self._delete_all()
+        contexts.close(context, here.id)
+        kept = here.remembered()
+        beside = kept.pop((BESIDE, context), None)
+        if beside is not None:
+            beside[0].Free()
+        for key in (context, context + COLLECTIVES, (Attached, context), (Lock, context)):
+            kept.pop(key, None)
+        self._scope = NOWHERE
+
+    Disconnect = Free
+
+    def free(self) -> None:
+        """Let it be the null communicator, if it is no constant."""
+        if not self or self._constant:
+            return
+        if self._name_of_context in CONSTANTS:
+            self._scope = NOWHERE
+        else:
+            self.Free()
+
+    @call
+    def Abort(self, errorcode: int = 0) -> NoReturn:
+        """End the run of all processors."""
+        running.world.stop(Aborted(errorcode))
+
+    @classmethod
+    def Get_parent(cls) -> Intercomm:
+        """The null communicator: no script has been started by another one."""
+        return Intercomm()
+
+    # ---- numbers that stand for it
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null communicator."""
+        return handle_of("communicator", self._context) if self else 0
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Any:
+        """The communicator that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_COMM``: it stands for none.
+        """
+        if not handle:
+            return Comm()
+        context = thing_of("communicator", handle)
+        if context is None:
+            raise REAL.Exception(REAL.ERR_COMM)
+        return known_as(context)
+
+
+class Intracomm(Arranging, Comm):
+    """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        if comm.Is_inter():
+            raise TypeError("expecting an intracommunicator")
+
+    @call
+    def Create_group(self, group: Group, tag: int = 0) -> Any:
+        """A communicator of a group of the members, who alone call.
+
+        Parameters
+        ----------
+        group : Group
+            The group.
+        tag : int
+            Tells apart groups that have processors in common.
+        """
+        members = group._all
+        if members.rank_of(running.world.current.id) == UNDEFINED:
+            return Intracomm()
+        part = among(members, self._context + GROUPS, tag)
+        return opened(Intracomm, (*origin(part), 0), lambda: (members,))
+
+    @classmethod
+    @call
+    def Create_from_group(
+        cls,
+        group: Group,
+        stringtag: str = "org.mpi4py",
+        info: Any = REAL.INFO_NULL,
+        errhandler: Errhandler | None = None,
+    ) -> Any:
+        """A communicator of a group, who alone call.
+
+        Parameters
+        ----------
+        group : Group
+            The group.
+        stringtag : str
+            Tells apart groups that have processors in common.
+        info : Info
+            Hints.
+        errhandler : Errhandler, optional
+            The communicator's error handler.
+        """
+        members = group._all
+        place = running.world.contexts.number((("groups", stringtag), PAIRS))
+        name = (*origin(among(members, place + AGREEMENTS, 0)), 0)
+        return equipped(opened(Intracomm, name, lambda: (members,)), info, errhandler)
+
+    @call
+    def Create_intercomm(
+        self, local_leader: int, peer_comm: Intracomm, remote_leader: int, tag: int = 0
+    ) -> Any:
+        """A communicator between this one's members and another's.
+
+        Parameters
+        ----------
+        local_leader : int
+            Rank of the one who speaks for this communicator's members.
+        peer_comm : Intracomm
+            A communicator of both leaders; only leaders need it.
+        remote_leader : int
+            Rank in it of the one who speaks for the others.
+        tag : int
+            Tells apart messages of several such calls between the same leaders.
+        """
+        self._others.processor(local_leader)
+        agreed, sides = between(self, local_leader, peer_comm, remote_leader, tag)
+        group = self._group
+
+        def groups() -> tuple[Members, ...]:
+            found = (members_of(side.tolist()) for side in sides)
+            return tuple(group if one.members == group.members else one for one in found)
+
+        return opened(Intercomm, (*agreed, 0), groups)
+
+
+class Intercomm(InterCollectives, Comm):
+    """A communicator between two groups, as `mpi4py.MPI.Intercomm`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        if not comm.Is_inter():
+            raise TypeError("expecting an intercommunicator")
+
+    @classmethod
+    @call
+    def Create_from_groups(
+        cls,
+        local_group: Group,
+        local_leader: int,
+        remote_group: Group,
+        remote_leader: int,
+        stringtag: str = "org.mpi4py",
+        info: Any = REAL.INFO_NULL,
+        errhandler: Errhandler | None = None,
+    ) -> Any:
+        """A communicator between two groups, whose members alone call.
+
+        Parameters
+        ----------
+        local_group, remote_group : Group
+            The caller's group, and the other one.
+        local_leader, remote_leader : int
+            In each the rank of the one who speaks for it.
+        stringtag : str
+            Tells apart calls of groups that have processors in common.
+        info : Info
+            Hints.
+        errhandler : Errhandler, optional
+            The communicator's error handler.
+        """
+        local, remote = local_group._all, remote_group._all
+        place = running.world.contexts.number((("two groups", stringtag), PAIRS))
+        agreed = from_groups(local, local_leader, remote, remote_leader, place)
+        first = agreed[0] == local.members[local_leader]
+        sides = (local, remote) if first else (remote, local)
+        return equipped(opened(Intercomm, (*agreed, 0), lambda: sides), info, errhandler)
+
+    @call
+    def Merge(self, high: bool = False) -> Any:
+        """A communicator of both groups.
+
+        Parameters
+        ----------
+        high : bool
+            Whether the caller's group is to be behind the other one; if both say the same, the
+            first of the two is before.
+        """
+        agreed, (one, other) = self._agreed((bool(high),), of_all=False)
+        first, last = self._sides if one[0] <= other[0] else self._sides[::-1]
+        return opened(
+            Intracomm, (*agreed, 0), lambda: (members_of([*first.members, *last.members]),)
+        )
+
+    @call
+    def Create(self, group: Group) -> Any:
+        """A communicator between groups of the members of both; the null one for all others."""
+        agreed, sides = self._agreed(group._all.members, of_all=False)
+        return self._between((*agreed, 0), tuple(members_of(one.tolist()) for one in sides))
+
+    @call
+    def Split(self, color: int = 0, key: int = 0) -> Any:
+        """A communicator between the members of both groups who give the same color, by key.
+
+        Parameters
+        ----------
+        color : int
+            0 or more; `UNDEFINED` for none.
+        key : int
+            Orders the members; those with the same key keep their order.
+        """
+        color = _known_color(color)
+        agreed, rows = self._agreed((color, as_int(key)))
+        if color == UNDEFINED:
+            return Intercomm()
+        return self._between((*agreed, color), by_color(self._sides, rows, color))
+
+    def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
+        """The null communicator: no member shares hardware with one of the other group."""
+        self._shares_memory(split_type, info)
+        return Intercomm()
+
+    def _naming(self) -> Callable[[], Hashable]:
+        agree = self._agreeing((), of_all=False)
+        return lambda: (*agree()[0], 0)
+
+    def _between(self, name: Sequence[int], sides: tuple[Members, ...]) -> Any:
+        """A communicator between groups, if the caller is in one and the other is not empty."""
+        here = running.world.current.id
+        if not all(one.members for one in sides):
+            return Intercomm()
+        if all(one.rank_of(here) == UNDEFINED for one in sides):
+            return Intercomm()
+        return opened(Intercomm, name, lambda: sides)
+
+    @property
+    def _local(self) -> Intracomm:
+        name = side_name(self._name_of_context, self._first)
+        local: Intracomm = face(Intracomm, running.world.contexts.number((name, PAIRS)))
+        return local
+
+    def Free(self) -> None:
+        """Let it be the null communicator; no message is needed for that."""
+        local = self._local
+        super().Free()
+        local.Free()
+
+    Disconnect = Free
+
+
+def known_as(context: int) -> Any:
+    """The communicator that the running processor has of a context, as what it is."""
+    comm = face(Comm, context)
+    if comm.Is_inter():
+        return face(Intercomm, context)
+    return face(KINDS.get(comm.topology, Intracomm), context)
+
+
+def opened_alone() -> Any:
+    """A new communicator of the running processor alone."""
+    return opened(Intracomm, (*named(), 0), lambda: (members_of([running.world.current.id]),))
+
+
+def _known_color(color: int) -> int:
+    """The color that members are split by.
+
+    Raises
+    ------
+    Exception
+        ``ERR_ARG``: there is none below 0.
+    """
+    color = as_int(color)
+    if color < 0 and color != UNDEFINED:
+        raise REAL.Exception(REAL.ERR_ARG)
+    return color
+
+
+def whole() -> Intracomm:
+    """The communicator of all processors."""
+    contexts = running.world.contexts
+    world: Intracomm = constant(Intracomm, WORLD, lambda: (contexts.world,))
+    return world
+
+
+def own() -> Intracomm:
+    """The communicator of every processor alone, one face for all."""
+    alone: Intracomm = constant(Intracomm, SELF, lambda: (Caller(),))
+    return alone

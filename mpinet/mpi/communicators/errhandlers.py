@@ -1,0 +1,150 @@
+"""Error handlers of communicators."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.real import REAL
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.failure import Aborted
+
+Function = Callable[[Any, int], None]
+
+NAMES = ("ERRHANDLER_NULL", "ERRORS_RETURN", "ERRORS_ABORT", "ERRORS_ARE_FATAL")
+"""MPI's own error handlers by number; those of a script's own have higher ones."""
+
+RETURN = 1
+
+MOST_OWN = 32
+"""Error handlers of a script's own that a processor may have at a time, as in mpi4py."""
+
+CREATED = "error handlers"
+"""Under this a processor keeps the functions of its own ones, by number."""
+
+
+class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
+    """An error handler, as `mpi4py.MPI.Errhandler`.
+
+    Nothing of it is known to the real one below it, which is always the null one.
+    """
+
+    __module__ = REAL.__name__
+
+    _number: int
+    _constant = False
+
+    def __new__(cls, errhandler: Errhandler | None = None) -> Errhandler:
+        """The null error handler, or another face of one."""
+        self: Errhandler = REAL.Errhandler.__new__(cls)
+        self._number = 0 if errhandler is None else instance_of(Errhandler, errhandler)._number
+        return self
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Errhandler:
+        """The error handler that a number stands for."""
+        if handle < len(NAMES):
+            return PREDEFINED[NAMES[handle]]
+        one = Errhandler()
+        one._number = handle
+        return one
+
+    def __bool__(self) -> bool:
+        return self._number > 0
+
+    def __eq__(self, other: object) -> bool:
+        return self._number == other._number if isinstance(other, Errhandler) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return serialized(self, NAMES[self._number] if self._number < len(NAMES) else "")
+
+    def Free(self) -> None:
+        """Let it be the null error handler, if it is no constant."""
+        if not self:
+            raise REAL.Exception(REAL.ERR_ARG)
+        if not self._constant:
+            _own().pop(self._number, None)
+            self._number = 0
+
+    def free(self) -> None:
+        """Let it be the null error handler, if it is not."""
+        if self:
+            self.Free()
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null one."""
+        return self._number
+
+
+PREDEFINED: dict[str, Errhandler] = {}
+"""MPI's own error handlers by name."""
+
+for _number, _name in enumerate(NAMES):
+    PREDEFINED[_name] = Errhandler()
+    PREDEFINED[_name]._number = _number
+    PREDEFINED[_name]._constant = True
+
+
+def _own() -> dict[int, Function]:
+    """The functions of the running processor's own error handlers, by number."""
+    own: dict[int, Function] = running.world.current.remembered().setdefault(CREATED, {})
+    return own
+
+
+class ErrorHandling(Membership):
+    """A communicator's error handler, which a script may call; errors of calls are raised."""
+
+    __slots__ = ()
+
+    @classmethod
+    def Create_errhandler(cls, errhandler_fn: Function) -> Errhandler:
+        """An error handler of the script's own.
+
+        Parameters
+        ----------
+        errhandler_fn : callable
+            Called with the communicator and the error's code.
+
+        Raises
+        ------
+        RuntimeError
+            The processor has too many.
+        """
+        own = _own()
+        places = range(len(NAMES), len(NAMES) + MOST_OWN)
+        number = next((place for place in places if place not in own), None)
+        if number is None:
+            raise RuntimeError("cannot create too many user-defined error handlers")
+        own[number] = errhandler_fn
+        return Errhandler.fromhandle(number)
+
+    def Get_errhandler(self) -> Errhandler:
+        """The error handler; at first the one that lets errors be raised."""
+        errhandler = Errhandler()
+        errhandler._number = (self._holding.errhandler or (RETURN, None))[0]
+        return errhandler
+
+    def Set_errhandler(self, errhandler: Errhandler) -> None:
+        """Give it an error handler."""
+        if not errhandler:
+            raise REAL.Exception(REAL.ERR_ERRHANDLER)
+        number = errhandler._number
+        self._holding.errhandler = number, _own().get(number)
+
+    def Call_errhandler(self, errorcode: int) -> None:
+        """Call the error handler; the fatal ones end the run."""
+        number, function = self._holding.errhandler or (RETURN, None)
+        if function is not None:
+            function(self, errorcode)
+        elif number != RETURN and errorcode != REAL.SUCCESS:
+            running.world.stop(Aborted(errorcode))

@@ -1,0 +1,306 @@
+"""Communicators whose members are arranged in a graph."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index as integer
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.mpi.real import REAL
+from mpinet.mpi.world.endpoint import Membership
+
+Numbers = NDArray[np.int64]
+Weights = Sequence[int] | int | None
+
+
+class Graph:
+    """A graph that all members know.
+
+    Parameters
+    ----------
+    index : sequence of int
+        Where the neighbors of each rank end in `edges`; a leading 0 is allowed.
+    edges : sequence of int
+        The neighbors of all ranks.
+
+    Raises
+    ------
+    Exception
+        The neighbors of a rank end before they begin, or one is not in the graph.
+    """
+
+    kind = REAL.GRAPH
+
+    __slots__ = ("edges", "index")
+
+    def __init__(self, index: Sequence[int], edges: Sequence[int]):
+        ends = [integer(one) for one in index]
+        self.edges = tuple(integer(one) for one in edges)
+        if ends and ends[0] == 0 and ends[-1] == len(self.edges):
+            del ends[0]
+        self.index = tuple(ends)
+        grows = all(one <= other for one, other in zip((0, *ends), ends, strict=False))
+        if not grows or (ends and ends[-1] != len(self.edges)):
+            raise REAL.Exception(REAL.ERR_ARG)
+        if any(not 0 <= one < len(ends) for one in self.edges):
+            raise REAL.Exception(REAL.ERR_ARG)
+
+    @property
+    def size(self) -> int:
+        """Ranks."""
+        return len(self.index)
+
+    def sources(self, rank: int) -> list[int]:
+        """A rank's neighbors."""
+        return list(self.edges[self.index[rank - 1] if rank else 0 : self.index[rank]])
+
+    targets = sources
+
+    ways = 1
+
+    def way(self, place: int) -> int:
+        """The kind of link to the target in a place: there is one kind."""
+        return 0
+
+    way_from = way
+
+
+class Neighborhood:
+    """A member's place in a graph that nobody knows as a whole.
+
+    Parameters
+    ----------
+    sources, targets : sequence of int
+        Ranks that it hears from, and that hear from it.
+    weights : tuple of (list of int, list of int) or None
+        The weights of these links, if they have any.
+    """
+
+    kind = REAL.DIST_GRAPH
+    ways = 1
+
+    __slots__ = ("_sources", "_targets", "weights")
+
+    def __init__(
+        self,
+        sources: Sequence[int],
+        targets: Sequence[int],
+        weights: tuple[list[int], list[int]] | None,
+    ):
+        self._sources = tuple(sources)
+        self._targets = tuple(targets)
+        self.weights = weights
+
+    @classmethod
+    def of(
+        cls, sources: Any, targets: Any, sourceweights: Weights, destweights: Weights
+    ) -> Neighborhood:
+        """A neighborhood as `Create_dist_graph_adjacent` takes it."""
+        heard = [] if sources is None else [integer(one) for one in sources]
+        told = [] if targets is None else [integer(one) for one in targets]
+        before, behind = weights_of(sourceweights, len(heard)), weights_of(destweights, len(told))
+        return cls(heard, told, None if before is None or behind is None else (before, behind))
+
+    @classmethod
+    def unpacked(cls, numbers: Numbers, weighted: bool) -> Neighborhood:
+        """A neighborhood as `neighborhoods` gives it."""
+        heard = 1 + 2 * int(numbers[0])
+        sources, before = numbers[1:heard].reshape(2, -1).tolist()
+        targets, behind = numbers[heard:].reshape(2, -1).tolist()
+        return cls(sources, targets, (before, behind) if weighted else None)
+
+    def sources(self, rank: int) -> list[int]:
+        """Whom the member hears from."""
+        return list(self._sources)
+
+    def targets(self, rank: int) -> list[int]:
+        """Who hears from the member."""
+        return list(self._targets)
+
+    def way(self, place: int) -> int:
+        """The kind of link to the target in a place: there is one kind."""
+        return 0
+
+    way_from = way
+
+
+def weights_of(given: Weights, count: int) -> list[int] | None:
+    """Weights of so many links; None if they have none.
+
+    Raises
+    ------
+    ValueError
+        There are more or fewer weights.
+    """
+    if given is None or (isinstance(given, int) and given == REAL.UNWEIGHTED):
+        return None
+    if isinstance(given, int) and given == REAL.WEIGHTS_EMPTY:
+        if count:
+            raise ValueError("empty weights but nonzero degree")
+        return []
+    if isinstance(given, int) or len(given) != count:
+        raise ValueError(f"expecting {count} weights, got {given!r}")
+    return [integer(one) for one in given]
+
+
+def edges_of(
+    sources: Sequence[int], degrees: Sequence[int], targets: Sequence[int], weights: Weights
+) -> tuple[list[int], bool]:
+    """Links as `Create_dist_graph` takes them.
+
+    Returns
+    -------
+    edges : list of int
+        Source, target and weight of each link.
+    weighted : bool
+        Whether links have weights; otherwise they are 1.
+
+    Raises
+    ------
+    ValueError
+        There are not as many degrees, targets or weights as are needed.
+    """
+    if len(degrees) != len(sources) or len(targets) != sum(degrees):
+        raise ValueError(f"expecting {len(sources)} degrees and {sum(degrees)} destinations")
+    heavy = weights_of(weights, len(targets))
+    begun = [one for one, degree in zip(sources, degrees, strict=True) for _ in range(degree)]
+    rows = zip(begun, targets, heavy or [1] * len(targets), strict=True)
+    return [integer(number) for row in rows for number in row], heavy is not None
+
+
+def neighborhoods(edges: Numbers, size: int) -> list[bytes]:
+    """Each member's part of a graph.
+
+    Parameters
+    ----------
+    edges : ndarray of int64
+        Source, target and weight of each link.
+    size : int
+        Members.
+
+    Returns
+    -------
+    list of bytes
+        For each rank as int64: how many it hears from, whom and with which weights; who hears from
+        it and with which weights.
+
+    Raises
+    ------
+    Exception
+        A link's end is no rank.
+    """
+    rows = edges.reshape(-1, 3)
+    if ((rows[:, :2] < 0) | (rows[:, :2] >= size)).any():
+        raise REAL.Exception(REAL.ERR_RANK)
+    found = []
+    by_target, by_source = (
+        rows[rows[:, 1].argsort(kind="stable")],
+        rows[rows[:, 0].argsort(kind="stable")],
+    )
+    bounds = np.arange(size + 1)
+    into, out = by_target[:, 1].searchsorted(bounds), by_source[:, 0].searchsorted(bounds)
+    for rank in range(size):
+        heard = by_target[into[rank] : into[rank + 1]]
+        told = by_source[out[rank] : out[rank + 1]]
+        parts = ([len(heard)], heard[:, 0], heard[:, 2], told[:, 1], told[:, 2])
+        found.append(np.concatenate(parts).astype(np.int64).tobytes())
+    return found
+
+
+class GraphCalls(Membership):
+    """What a communicator with a graph knows, as `mpi4py.MPI.Graphcomm`."""
+
+    __slots__ = ()
+
+    @property
+    def _graph(self) -> Graph:
+        """The graph."""
+        graph: Graph = self._holding.topology
+        return graph
+
+    def Get_dims(self) -> tuple[int, int]:
+        """Ranks and edges of the graph."""
+        return len(self._graph.index), len(self._graph.edges)
+
+    @property
+    def dims(self) -> tuple[int, int]:
+        """Ranks and edges of the graph."""
+        return self.Get_dims()
+
+    @property
+    def nnodes(self) -> int:
+        """Ranks of the graph."""
+        return self.Get_dims()[0]
+
+    @property
+    def nedges(self) -> int:
+        """Edges of the graph."""
+        return self.Get_dims()[1]
+
+    def Get_topo(self) -> tuple[list[int], list[int]]:
+        """Where the neighbors of each rank end among all, and all."""
+        return self.index, self.edges
+
+    @property
+    def topo(self) -> tuple[list[int], list[int]]:
+        """Where the neighbors of each rank end among all, and all."""
+        return self.Get_topo()
+
+    @property
+    def index(self) -> list[int]:
+        """Where the neighbors of each rank end among all."""
+        return list(self._graph.index)
+
+    @property
+    def edges(self) -> list[int]:
+        """The neighbors of all ranks."""
+        return list(self._graph.edges)
+
+    def Get_neighbors(self, rank: int) -> list[int]:
+        """The neighbors of a rank."""
+        self._others.processor(rank)
+        return self._graph.sources(rank)
+
+    def Get_neighbors_count(self, rank: int) -> int:
+        """How many neighbors a rank has."""
+        return len(self.Get_neighbors(rank))
+
+    @property
+    def neighbors(self) -> list[int]:
+        """The caller's neighbors."""
+        return self.Get_neighbors(self.rank)
+
+    @property
+    def nneighbors(self) -> int:
+        """How many neighbors the caller has."""
+        return len(self.neighbors)
+
+
+class NeighborhoodCalls(Membership):
+    """What a member knows of a graph that nobody knows as a whole: `mpi4py.MPI.Distgraphcomm`."""
+
+    __slots__ = ()
+
+    @property
+    def _neighborhood(self) -> Neighborhood:
+        """The caller's place in the graph."""
+        place: Neighborhood = self._holding.topology
+        return place
+
+    def Get_dist_neighbors_count(self) -> tuple[int, int, bool]:
+        """How many the caller hears from, how many hear from it, and whether links have weights."""
+        sources, targets, weights = self.Get_dist_neighbors()
+        return len(sources), len(targets), weights is not None
+
+    def Get_dist_neighbors(
+        self,
+    ) -> tuple[list[int], list[int], tuple[list[int], list[int]] | None]:
+        """Whom the caller hears from, who hears from it, and the weights of both."""
+        place = self._neighborhood
+        weights = place.weights and (list(place.weights[0]), list(place.weights[1]))
+        return place.sources(self.rank), place.targets(self.rank), weights

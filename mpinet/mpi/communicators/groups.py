@@ -1,0 +1,240 @@
+"""Groups as scripts see them."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mpinet.mpi.communicators.handles import handle_of, thing_of
+from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.ranks import NOBODY, Members, compared, members_of
+
+
+class Caller(Members):
+    """Whoever asks, alone."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self._ranks = None
+
+    @property
+    def members(self) -> tuple[int]:  # type: ignore[override]
+        """The running processor."""
+        return (running.world.current.id,)
+
+    def rank_of(self, processor: int) -> int:
+        """A processor's rank; `UNDEFINED` if it is not the running one."""
+        return 0 if processor == running.world.current.id else UNDEFINED
+
+
+class Group(Numbered, REAL.Group):  # type: ignore[misc]
+    """An ordered set of processors, as `mpi4py.MPI.Group`.
+
+    Nothing of it is known to the real group below it, which is always the null one.
+    """
+
+    __module__ = REAL.__name__
+
+    _members: Members | None
+    _constant = ""
+
+    def __new__(cls, group: Group | None = None) -> Group:
+        """The null group, or another face of a group."""
+        self: Group = REAL.Group.__new__(cls)
+        self._members = None if group is None else instance_of(Group, group)._members
+        return self
+
+    @classmethod
+    def _of(cls, members: Members) -> Group:
+        """A group of these members."""
+        group = cls.__new__(cls)
+        group._members = members
+        return group
+
+    @classmethod
+    def _choosing(cls, processors: Iterable[int]) -> Group:
+        """A group of these processors, in this order."""
+        return cls._of(members_of(list(processors)))
+
+    @property
+    def _all(self) -> Members:
+        """The members.
+
+        Raises
+        ------
+        Exception
+            It is the null group.
+        """
+        if self._members is None:
+            raise REAL.Exception(REAL.ERR_GROUP)
+        return self._members
+
+    def __bool__(self) -> bool:
+        return self._members is not None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other group has the same members by rank, or both are the null one."""
+        if not isinstance(other, Group):
+            return NotImplemented
+        one, another = self._members, other._members
+        if one is None or another is None:
+            return one is another
+        return compared(one, another) == REAL.IDENT
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        if self._members is None:
+            return serialized(self, "GROUP_NULL")
+        return serialized(self, "GROUP_EMPTY" if self._members is NOBODY else "")
+
+    # ---- what it is
+
+    def Get_size(self) -> int:
+        """Members."""
+        return len(self._all.members)
+
+    def Get_rank(self) -> int:
+        """The caller's rank; `UNDEFINED` if it is no member."""
+        return self._all.rank_of(running.world.current.id)
+
+    size = property(Get_size)
+    rank = property(Get_rank)
+
+    def Compare(self, group: Group) -> int:
+        """How it compares to another group: `IDENT`, `SIMILAR` or `UNEQUAL`."""
+        return compared(self._all, group._all)
+
+    def Translate_ranks(
+        self, ranks: Sequence[int] | None = None, group: Group | None = None
+    ) -> list[int]:
+        """The ranks that members have in another group (default: the world's)."""
+        others = running.world.contexts.world if group is None else group._all
+        if ranks is None:
+            ranks = range(len(self._all.members))
+        return [
+            PROC_NULL if rank == PROC_NULL else others.rank_of(self._all.processor(rank))
+            for rank in ranks
+        ]
+
+    # ---- others from it
+
+    def Dup(self) -> Group:
+        """The same group once more."""
+        return self._of(self._all)
+
+    @classmethod
+    def Union(cls, group1: Group, group2: Group) -> Group:
+        """The members of the first group, and behind them those of the second alone."""
+        others = (one for one in group2._all.members if group1._all.rank_of(one) == UNDEFINED)
+        return cls._choosing([*group1._all.members, *others])
+
+    @classmethod
+    def Intersection(cls, group1: Group, group2: Group) -> Group:
+        """The members of the first group that are in the second, too."""
+        both = (one for one in group1._all.members if group2._all.rank_of(one) != UNDEFINED)
+        return cls._choosing(both)
+
+    Intersect = Intersection
+
+    @classmethod
+    def Difference(cls, group1: Group, group2: Group) -> Group:
+        """The members of the first group that are not in the second."""
+        rest = (one for one in group1._all.members if group2._all.rank_of(one) == UNDEFINED)
+        return cls._choosing(rest)
+
+    def Incl(self, ranks: Sequence[int]) -> Group:
+        """The members of these ranks, in this order."""
+        self._require_different(ranks)
+        return self._choosing(self._all.processor(rank) for rank in ranks)
+
+    def Excl(self, ranks: Sequence[int]) -> Group:
+        """The members of all other ranks."""
+        self._require_different(ranks)
+        left_out = {self._all.processor(rank) for rank in ranks}
+        return self._choosing(one for one in self._all.members if one not in left_out)
+
+    def Range_incl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:
+        """The members of the ranks in ranges: first, last and stride each."""
+        return self.Incl(_ranges(ranks))
+
+    def Range_excl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:
+        """The members of all ranks that are in none of the ranges."""
+        return self.Excl(_ranges(ranks))
+
+    @staticmethod
+    def _require_different(ranks: Sequence[int]) -> None:
+        """Raise an error if a rank is named twice."""
+        if len(set(ranks)) < len(ranks):
+            raise REAL.Exception(REAL.ERR_RANK)
+
+    def Free(self) -> None:
+        """Let it be the null group; the empty one stays what it is."""
+        if self._all is not None and not self._constant:
+            self._members = None
+
+    def free(self) -> None:
+        """Let it be the null group, if it is no constant."""
+        if not self._constant:
+            self._members = None
+
+    # ---- numbers that stand for it
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null group."""
+        if self._members is None:
+            return 0
+        return handle_of("group", tuple(self._members.members))
+
+    @classmethod
+    def fromhandle(cls, handle: int) -> Group:
+        """The group that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_GROUP``: it stands for none.
+        """
+        if not handle:
+            return Group()
+        members = thing_of("group", handle)
+        if members is None:
+            raise REAL.Exception(REAL.ERR_GROUP)
+        return cls._choosing(members)
+
+
+def _ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:
+    """The ranks in ranges, each up to and with its last.
+
+    Raises
+    ------
+    Exception
+        A range makes no headway.
+    """
+    ranks: list[int] = []
+    for first, last, stride in ranges:
+        if stride == 0 or (last - first) * stride < 0:
+            raise REAL.Exception(REAL.ERR_RANK)
+        ranks.extend(range(first, last + (1 if stride > 0 else -1), stride))
+    return ranks
+
+
+def constant_group(name: str, members: Members | None) -> Group:
+    """One of MPI's own groups."""
+    group = Group()
+    group._members = members
+    group._constant = name
+    return group
+
+
+GROUP_NULL = constant_group("GROUP_NULL", None)
+GROUP_EMPTY = constant_group("GROUP_EMPTY", NOBODY)

@@ -1,0 +1,128 @@
+"""What a script may ask of a communicator, and note on it, without a message."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.mpi.communicators.groups import Group
+from mpinet.mpi.real import REAL, UNDEFINED
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.contexts import SELF, WORLD
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.ranks import compared
+
+NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
+"""The names that communicators have from the beginning."""
+
+
+class Inquiries(Membership):
+    """Rank, size, group, name, hints and kind of a communicator, as `mpi4py.MPI.Comm` has them."""
+
+    __slots__ = ()
+
+    def Get_rank(self) -> int:
+        """The caller's rank."""
+        return self.rank
+
+    def Get_size(self) -> int:
+        """Members."""
+        return self.size
+
+    def Get_group(self) -> Group:
+        """The members."""
+        return Group._of(self._group)
+
+    @property
+    def group(self) -> Group:
+        """The members."""
+        return self.Get_group()
+
+    def Compare(self, comm: Inquiries) -> int:
+        """How it compares to another one: `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`."""
+        if self._context == comm._context:
+            return int(REAL.IDENT)
+        if self.Is_inter() != comm.Is_inter():
+            return int(REAL.UNEQUAL)
+        found = {compared(self._group, comm._group), compared(self._others, comm._others)}
+        if REAL.UNEQUAL in found:
+            return int(REAL.UNEQUAL)
+        return int(REAL.SIMILAR if REAL.SIMILAR in found else REAL.CONGRUENT)
+
+    # ---- kind
+
+    def Is_inter(self) -> bool:
+        """Whether its messages go to another group."""
+        return self._others is not self._group
+
+    def Is_intra(self) -> bool:
+        """Whether its messages stay within its group."""
+        return not self.Is_inter()
+
+    def Get_topology(self) -> int:
+        """`CART`, `GRAPH` or `DIST_GRAPH`; `UNDEFINED` if its members are not arranged."""
+        topology = self._holding.topology
+        return UNDEFINED if topology is None else int(topology.kind)
+
+    @property
+    def is_inter(self) -> bool:
+        """Whether its messages go to another group."""
+        return self.Is_inter()
+
+    @property
+    def is_intra(self) -> bool:
+        """Whether its messages stay within its group."""
+        return self.Is_intra()
+
+    @property
+    def topology(self) -> int:
+        """`CART`, `GRAPH` or `DIST_GRAPH`; `UNDEFINED` if its members are not arranged."""
+        return self.Get_topology()
+
+    @property
+    def is_topo(self) -> bool:
+        """Whether its members are arranged."""
+        return self.Get_topology() != UNDEFINED
+
+    # ---- name and hints
+
+    def Get_name(self) -> str:
+        """Its name."""
+        return self._holding.name or NAMES.get(self._name_of_context, "")
+
+    def Set_name(self, name: str) -> None:
+        """Give it a name for the caller."""
+        self._holding.name = name[: REAL.MAX_OBJECT_NAME - 1]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.Get_name()
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self.Set_name(value)
+
+    def Get_info(self) -> Any:
+        """The hints that it has been given."""
+        hints = self._holding.info
+        return REAL.Info.Create() if hints is None else hints.Dup()
+
+    def Set_info(self, info: Any) -> None:
+        """Give it hints; the machine takes none of them."""
+        self._holding.info = info.Dup() if info else None
+
+    @property
+    def info(self) -> Any:
+        """The hints that it has been given."""
+        return self.Get_info()
+
+    @info.setter
+    def info(self, value: Any) -> None:
+        self.Set_info(value)
+
+    @property
+    def _name_of_context(self) -> Any:
+        """The same for all members, different from all other communicators'."""
+        return running.world.contexts.name(self._context)[0]

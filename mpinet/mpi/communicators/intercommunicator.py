@@ -1,0 +1,225 @@
+"""Communicators between two groups: what their members agree on, and how.
+
+The first members of both groups, their leaders, tell each other what the groups want, and then
+their own group. What both name, the leader names whose group is the first of the two.
+"""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mpinet.mpi.collectives import algorithms
+from mpinet.mpi.communicators.context_ids import (
+    Numbers,
+    Origin,
+    among,
+    named,
+    packed,
+    turn,
+    unpacked,
+)
+from mpinet.mpi.communicators.groups import Group
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.message import BODY
+from mpinet.mpi.world.ranks import Members, members_of
+
+Sides = tuple[Members, ...]
+
+
+def between(
+    local: Membership, leader: int, bridge: Membership, remote_leader: int, tag: int
+) -> tuple[Origin, tuple[Numbers, ...]]:
+    """Agree with another group, whose leader is known in a communicator of both leaders.
+
+    Parameters
+    ----------
+    local : Membership
+        A communicator of the caller's group.
+    leader : int
+        The leader's rank in it.
+    bridge : Membership
+        A communicator of both leaders; only leaders use it.
+    remote_leader : int
+        The other leader's rank in that one.
+    tag : int
+        What leaders' messages are told apart by.
+
+    Returns
+    -------
+    origin : tuple of (int, int)
+        A name.
+    sides : tuple of two ndarrays of int64
+        The processors of both groups, first that of the lower leader.
+    """
+    part = turn(local)
+    told = None
+    if part.rank == leader:
+        own = packed([*named(), *local._group.members])
+        world, leaders = running.world, bridge._scope.part(LEADERS)
+        world.send(leaders, remote_leader, tag, own)
+        theirs = world.receive(leaders, remote_leader, tag)[BODY]
+        told = _both(own, theirs)
+    one, other = _parted(algorithms.broadcast(part, leader, told))
+    return _origin(one), (one[2:], other[2:])
+
+
+def from_groups(
+    local: Members, leader: int, remote: Members, remote_leader: int, place: int
+) -> Origin:
+    """A name that two groups agree on who have no communicator.
+
+    Parameters
+    ----------
+    local, remote : Members
+        The caller's group, and the other one.
+    leader, remote_leader : int
+        The leaders' ranks in their groups.
+    place : int
+        A context for the agreement.
+    """
+    part = among(local, place + AGREEMENTS, 0)
+    told = None
+    if part.rank == leader:
+        own = packed(named())
+        world, there = running.world, remote.members[remote_leader]
+        leaders = Scope(place + LEADERS, world.contexts.world, world.contexts.world)
+        world.send(leaders, there, 0, own)
+        theirs = world.receive(leaders, there, 0)[BODY]
+        told = _both(own, theirs)
+    one, _ = _parted(algorithms.broadcast(part, leader, told))
+    return _origin(one)
+
+
+def _both(own: bytes, theirs: bytes) -> bytes:
+    """What two leaders say, in one body: first that of the lower leader."""
+    first, last = sorted((own, theirs), key=lambda body: int(unpacked(body)[0]))
+    return packed([len(first)]) + first + last
+
+
+def _parted(body: bytes) -> tuple[Numbers, Numbers]:
+    """What each of two leaders says."""
+    numbers = unpacked(body)
+    end = 1 + int(numbers[0]) // numbers.itemsize
+    return numbers[1:end], numbers[end:]
+
+
+def _origin(numbers: Numbers) -> Origin:
+    """The name that a leader gives."""
+    return int(numbers[0]), int(numbers[1])
+
+
+class RemoteCalls(Membership):
+    """What a communicator between two groups has beside others', as `mpi4py.MPI.Intercomm`."""
+
+    __slots__ = ()
+
+    def Get_remote_group(self) -> Group:
+        """The other group."""
+        return Group._of(self._others)
+
+    @property
+    def remote_group(self) -> Group:
+        """The other group."""
+        return self.Get_remote_group()
+
+    def Get_remote_size(self) -> int:
+        """Members of the other group."""
+        return len(self._others.members)
+
+    @property
+    def remote_size(self) -> int:
+        """Members of the other group."""
+        return self.Get_remote_size()
+
+    @property
+    def _sides(self) -> Sides:
+        """Both groups, in the order that all members know."""
+        return running.world.contexts.place(self._context).groups
+
+    @property
+    def _first(self) -> bool:
+        """Whether the caller's group is the first."""
+        return self._sides[0] is self._group
+
+    def _agreed(
+        self, wish: Sequence[int], of_all: bool = True
+    ) -> tuple[Origin, tuple[Numbers, ...]]:
+        """Agree with the other group.
+
+        Parameters
+        ----------
+        wish : sequence of int
+            What the caller wants.
+        of_all : bool
+            Whether all members' wishes count, or the leaders' alone.
+
+        Returns
+        -------
+        origin : tuple of (int, int)
+            A name.
+        wishes : tuple of two ndarrays of int64
+            What the members of each group want, by rank; of the leaders alone if only theirs count.
+        """
+        return self._agreeing(wish, of_all)()
+
+    def _agreeing(
+        self, wish: Sequence[int], of_all: bool
+    ) -> Callable[[], tuple[Origin, tuple[Numbers, ...]]]:
+        """The next agreement with the other group; called, it gives what `_agreed` does."""
+        part, holding = turn(self._local), self._holding
+        holding.agreed += 1
+        scope, tag, leads = self._scope.part(AGREEMENTS), holding.agreed, self._first
+
+        def agree() -> tuple[Origin, tuple[Numbers, ...]]:
+            rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
+            told = None
+            if part.rank == 0:
+                world = running.world
+                own = packed([*named()]) + b"".join(rows or ())
+                world.send(scope, 0, tag, own)
+                theirs = world.receive(scope, 0, tag)[BODY]
+                first, last = (own, theirs) if leads else (theirs, own)
+                told = packed([len(first)]) + first + last
+            one, other = _parted(algorithms.broadcast(part, 0, told))
+            return _origin(one), (one[2:], other[2:])
+
+        return agree
+
+    @property
+    def _local(self) -> Membership:
+        """A communicator of the caller's group, for its own part in calls of both."""
+        raise NotImplementedError
+
+
+def side_name(name: Sequence[int], first: bool) -> tuple[int, ...]:
+    """The name of the context within one of the groups."""
+    return (*name, 0 if first else 1)
+
+
+def by_color(sides: Sides, rows: tuple[Numbers, ...], color: int) -> Sides:
+    """Those of both groups who have a color, each group by key and rank."""
+    return tuple(
+        chosen(side, wished.reshape(-1, 2), color) for side, wished in zip(sides, rows, strict=True)
+    )
+
+
+def chosen(group: Members, wished: Numbers, color: int) -> Members:
+    """Those of a group who have a color, by key and rank.
+
+    Parameters
+    ----------
+    group : Members
+        The group.
+    wished : ndarray of int64, shape (members, 2)
+        Each member's color and key.
+    color : int
+        The color.
+    """
+    ranks = (wished[:, 0] == color).nonzero()[0]
+    ranks = ranks[wished[ranks, 1].argsort(kind="stable")].tolist()
+    members = group.members
+    return members_of([members[rank] for rank in ranks])

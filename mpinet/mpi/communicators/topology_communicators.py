@@ -1,0 +1,84 @@
+"""Communicators whose members are arranged."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mpinet.mpi.communicators.cartesian import CartesianCalls
+from mpinet.mpi.communicators.communicator import Comm, Intracomm
+from mpinet.mpi.communicators.context_ids import origin, turn
+from mpinet.mpi.communicators.creation import placed
+from mpinet.mpi.communicators.graphs import GraphCalls, NeighborhoodCalls
+from mpinet.mpi.communicators.neighbors import NeighborCollectives
+from mpinet.mpi.communicators.virtual_topologies import KINDS
+from mpinet.mpi.real import REAL, UNDEFINED
+from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.ranks import members_of
+
+
+class Topocomm(NeighborCollectives, Intracomm):
+    """A communicator whose members are arranged, as `mpi4py.MPI.Topocomm`."""
+
+    __slots__ = ()
+
+    _kind: int = UNDEFINED
+    _said = "topology"
+
+    @classmethod
+    def _require(cls, comm: Comm) -> None:
+        super()._require(comm)
+        if not comm.is_topo:
+            raise TypeError("expecting a topology communicator")
+        if cls._kind not in (UNDEFINED, comm.topology):
+            raise TypeError(f"expecting a {cls._said} communicator")
+
+
+class Cartcomm(CartesianCalls, Topocomm):
+    """A communicator whose members are arranged in a grid, as `mpi4py.MPI.Cartcomm`."""
+
+    __slots__ = ()
+
+    _kind = REAL.CART
+    _said = "Cartesian"
+
+    @call
+    def Sub(self, remain_dims: Sequence[bool]) -> Any:
+        """A communicator of the members whose coordinates in the other dimensions are the caller's.
+
+        Parameters
+        ----------
+        remain_dims : sequence of bool
+            For each dimension whether the new grid has it.
+        """
+        grid, rank = self._grid, self.rank
+        remains = [bool(one) for one in remain_dims]
+        if len(remains) != len(grid.dims):
+            raise ValueError(f"expecting {len(grid.dims)} items, got {len(remains)}")
+        agreed = origin(turn(self))
+        ranks = grid.line(rank, remains)
+        members = members_of([self._group.members[one] for one in ranks])
+        return placed(Cartcomm, (*agreed, ranks[0]), members, grid.without(remains))
+
+
+class Graphcomm(GraphCalls, Topocomm):
+    """A communicator whose members are arranged in a graph, as `mpi4py.MPI.Graphcomm`."""
+
+    __slots__ = ()
+
+    _kind = REAL.GRAPH
+    _said = "general graph"
+
+
+class Distgraphcomm(NeighborhoodCalls, Topocomm):
+    """A communicator whose members know their own links, as `mpi4py.MPI.Distgraphcomm`."""
+
+    __slots__ = ()
+
+    _kind = REAL.DIST_GRAPH
+    _said = "distributed graph"
+
+
+KINDS.update({cls._kind: cls for cls in (Cartcomm, Graphcomm, Distgraphcomm)})

@@ -1,0 +1,163 @@
+"""How the members of a communicator are arranged: in a grid, or in a graph."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from mpinet.mpi.collectives import algorithms
+from mpinet.mpi.communicators.cartesian import Grid, Periods
+from mpinet.mpi.communicators.context_ids import origin, packed, turn, unpacked
+from mpinet.mpi.communicators.creation import Groups, opened, placed
+from mpinet.mpi.communicators.graphs import (
+    Graph,
+    Neighborhood,
+    Weights,
+    edges_of,
+    neighborhoods,
+)
+from mpinet.mpi.real import REAL, UNDEFINED
+from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.ranks import members_of
+
+KINDS: dict[int, type[Any]] = {}
+"""The classes of communicators whose members are arranged, by the kind of arrangement."""
+
+
+class Arranging(Membership):
+    """Calls of a communicator within a group that give an arranged one of its members."""
+
+    __slots__ = ()
+
+    _groups: Groups
+
+    @call
+    def Create_cart(
+        self, dims: Sequence[int], periods: Periods = None, reorder: bool = False
+    ) -> Any:
+        """A communicator of the first members, arranged in a grid.
+
+        Parameters
+        ----------
+        dims : sequence of int
+            Ranks in each dimension.
+        periods : sequence of bool or bool, optional
+            Whether each dimension is a ring (default: none).
+        reorder : bool
+            Whether members may get other ranks. They never do: which processor has which rank is
+            what a person varies who studies the machine.
+        """
+        return self._arranged(Grid(dims, periods))
+
+    @call
+    def Create_graph(
+        self, index: Sequence[int], edges: Sequence[int], reorder: bool = False
+    ) -> Any:
+        """A communicator of the first members, arranged in a graph that all know.
+
+        Parameters
+        ----------
+        index : sequence of int
+            Where the neighbors of each rank end in `edges`.
+        edges : sequence of int
+            The neighbors of all ranks.
+        reorder : bool
+            Whether members may get other ranks; they never do.
+        """
+        return self._arranged(Graph(index, edges))
+
+    def _arranged(self, topology: Grid | Graph) -> Any:
+        """A communicator of the first members, in an arrangement that all know."""
+        cls = KINDS[topology.kind]
+        if topology.size > self.size:
+            raise REAL.Exception(REAL.ERR_ARG)
+        name = (*origin(turn(self)), 0)
+        if self.rank >= topology.size:
+            return cls()
+        group, size = self._group, topology.size
+        first = group if size == self.size else members_of(group.members[:size])
+        return placed(cls, name, first, topology)
+
+    @call
+    def Create_dist_graph_adjacent(
+        self,
+        sources: Sequence[int] | None,
+        destinations: Sequence[int] | None,
+        sourceweights: Weights = None,
+        destweights: Weights = None,
+        info: Any = REAL.INFO_NULL,
+        reorder: bool = False,
+    ) -> Any:
+        """A communicator of the members, arranged in a graph of which each knows its own links.
+
+        Parameters
+        ----------
+        sources, destinations : sequence of int
+            Ranks that the caller hears from, and that hear from it.
+        sourceweights, destweights : sequence of int, optional
+            The weights of these links.
+        info : Info
+            Hints.
+        reorder : bool
+            Whether members may get other ranks; they never do.
+        """
+        place = Neighborhood.of(sources, destinations, sourceweights, destweights)
+        return self._in_neighborhoods((*origin(turn(self)), 0), place)
+
+    @call
+    def Create_dist_graph(
+        self,
+        sources: Sequence[int],
+        degrees: Sequence[int],
+        destinations: Sequence[int],
+        weights: Weights = None,
+        info: Any = REAL.INFO_NULL,
+        reorder: bool = False,
+    ) -> Any:
+        """A communicator of the members, arranged in a graph of which each knows some links.
+
+        The first member gathers all links, and scatters each member's.
+
+        Parameters
+        ----------
+        sources : sequence of int
+            Ranks whose links the caller knows.
+        degrees : sequence of int
+            How many it knows of each.
+        destinations : sequence of int
+            Ranks that these links lead to.
+        weights : sequence of int, optional
+            Their weights.
+        info : Info
+            Hints.
+        reorder : bool
+            Whether members may get other ranks; they never do.
+        """
+        edges, weighted = edges_of(sources, degrees, destinations, weights)
+        part = turn(self)
+        parts = algorithms.gather(part, 0, packed(edges))
+        items = None if parts is None else neighborhoods(unpacked(b"".join(parts)), self.size)
+        place = Neighborhood.unpacked(unpacked(algorithms.scatter(part, 0, items)), weighted)
+        return self._in_neighborhoods((*origin(turn(self)), 0), place)
+
+    def _in_neighborhoods(self, name: Hashable, place: Neighborhood) -> Any:
+        """A communicator in which the caller has a place."""
+        made = opened(KINDS[place.kind], name, self._groups)
+        made._holding.topology = place
+        return made
+
+    def Cart_map(self, dims: Sequence[int], periods: Periods = None) -> int:
+        """The rank that the caller would have in a grid; `UNDEFINED` for none."""
+        return self._mapped(Grid(dims, periods))
+
+    def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
+        """The rank that the caller would have in a graph; `UNDEFINED` for none."""
+        return self._mapped(Graph(index, edges))
+
+    def _mapped(self, topology: Grid | Graph) -> int:
+        if topology.size > self.size:
+            raise REAL.Exception(REAL.ERR_ARG)
+        return self.rank if self.rank < topology.size else UNDEFINED

@@ -1,0 +1,145 @@
+"""What a script asks of its surroundings: beginning and end, time, and where it runs."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from mpinet.errors import UsageError
+from mpinet.mpi.real import REAL
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.processor import Processor
+
+QUESTIONS = 1000
+"""How often a processor may ask for the time before others go on."""
+
+STEP = 1e-6
+"""Seconds of a step of the machine."""
+
+STATE = "initialized or finalized"
+"""Under this a processor keeps what it has done to MPI since it began."""
+
+INITIALIZED, FINALIZED = "initialized", "finalized"
+
+
+class Finalized(Processor):
+    """A processor that is done with MPI: none of its calls has an account any more."""
+
+    __slots__ = ()
+
+    @property
+    def account(self) -> Any:  # type: ignore[override]
+        """Refuse a call.
+
+        Raises
+        ------
+        UsageError
+            Always.
+        """
+        raise UsageError("MPI is finalized on this processor, so that nothing can be called.")
+
+
+def _state() -> str | None:
+    """What the running processor has done to MPI; None if nothing."""
+    state: str | None = running.world.current.remembered().get(STATE)
+    return state
+
+
+def Init() -> None:
+    """Begin with MPI, where ``mpi4py.rc.initialize`` has kept the import from it."""
+    if Is_initialized():
+        raise REAL.Exception(REAL.ERR_OTHER)
+    running.world.current.remembered()[STATE] = INITIALIZED
+
+
+def Init_thread(required: int = REAL.THREAD_MULTIPLE) -> int:
+    """Begin with MPI; processors have one thread each, whatever is required."""
+    Init()
+    return Query_thread()
+
+
+def Finalize() -> None:
+    """Be done with MPI. The machine goes on for others."""
+    if not Is_initialized() or Is_finalized():
+        raise REAL.Exception(REAL.ERR_OTHER)
+    here = running.world.current
+    here.remembered()[STATE] = FINALIZED
+    here.__class__ = Finalized
+
+
+def Is_initialized() -> bool:
+    """Whether MPI has been begun with, as the import does by itself."""
+    return bool(sys.modules["mpi4py"].rc.initialize) or _state() is not None
+
+
+def Is_finalized() -> bool:
+    """Whether the processor is done with MPI."""
+    return _state() == FINALIZED
+
+
+def Query_thread() -> int:
+    """The kind of threads that may call: a processor has one."""
+    return int(REAL.THREAD_SINGLE)
+
+
+def Is_thread_main() -> bool:
+    """Whether the caller is the thread that has begun with MPI; there is no other."""
+    return True
+
+
+def Wtime() -> float:
+    """The machine's time in seconds: a step is a microsecond, computation takes none.
+
+    Time stands still while a processor computes: one that asks again and again lets others go on.
+    """
+    world = running.world
+    here = world.current
+    here.asked += 1
+    if here.asked > QUESTIONS:
+        here.asked = 0
+        here.account = world.accounts.at("Wtime", sys._getframe(1))
+        world.poll()
+        here.account = None
+    return world.network.now * STEP
+
+
+def Wtick() -> float:
+    """A step in seconds."""
+    return STEP
+
+
+def Get_processor_name() -> str:
+    """The network, and the processor's address in it."""
+    topology = running.world.machine.topology
+    return f"{topology.name}/{topology.address(running.world.current.id)}"
+
+
+def Get_hw_resource_info() -> Any:
+    """What is known of the hardware below the machine: nothing."""
+    return REAL.Info.Create()
+
+
+def _set_abort_status(status: int) -> None:
+    """Note how a script ends; its processor notes that itself."""
+
+
+FUNCTIONS = {
+    one.__name__: one
+    for one in (
+        Init,
+        Init_thread,
+        Finalize,
+        Is_initialized,
+        Is_finalized,
+        Query_thread,
+        Is_thread_main,
+        Wtime,
+        Wtick,
+        Get_processor_name,
+        Get_hw_resource_info,
+        _set_abort_status,
+    )
+}
+"""The stand-in's functions in place of the real ones."""

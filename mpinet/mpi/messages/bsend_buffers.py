@@ -1,0 +1,151 @@
+"""The memory that scripts attach for buffered sends.
+
+The machine needs none of it: a body is copied when it is sent. But a script is to see where its
+buffer would be too small. A message is in the buffer until it sets out, with the next step.
+"""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.real import REAL
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.events import HAPPENED
+
+WHOLE = -1
+"""In place of a context: attached for all communicators."""
+
+
+class Attached:
+    """One processor's buffer.
+
+    Parameters
+    ----------
+    memory : buffer or None
+        What is attached; None: as much as it takes.
+
+    Attributes
+    ----------
+    given : object
+        What the script gets back.
+    """
+
+    __slots__ = ("_room", "_step", "_used", "given")
+
+    def __init__(self, memory: Any):
+        automatic = memory is None or memory is REAL.BUFFER_AUTOMATIC
+        self.given = REAL.BUFFER_AUTOMATIC if automatic else memory
+        self._room = None if automatic else REAL.buffer.frombuffer(memory).nbytes
+        self._step = 0
+        self._used = 0
+
+    def claim(self, size: int, step: int) -> None:
+        """Put a message of so many bytes into it after a step.
+
+        Raises
+        ------
+        Exception
+            ``ERR_BUFFER``: it does not fit.
+        """
+        if self._room is None:
+            return
+        if step > self._step:
+            self._step, self._used = step, 0
+        self._used += size + REAL.BSEND_OVERHEAD
+        if self._used > self._room:
+            self._used -= size + REAL.BSEND_OVERHEAD
+            raise REAL.Exception(REAL.ERR_BUFFER)
+
+
+def claim(context: int, size: int) -> None:
+    """Put a message that the running processor sends into its attached buffer.
+
+    Parameters
+    ----------
+    context : int
+        The communicator's; a buffer that is attached to it goes before the one for all.
+    size : int
+        Bytes of the body.
+
+    Raises
+    ------
+    Exception
+        ``ERR_BUFFER``: none is attached, or it is full.
+    """
+    world = running.world
+    kept = world.current.kept or {}
+    buffer = kept.get((Attached, context)) or kept.get((Attached, WHOLE))
+    if buffer is None:
+        raise REAL.Exception(REAL.ERR_BUFFER)
+    buffer.claim(size, world.network.now)
+
+
+def _attach(context: int, memory: Any) -> None:
+    kept = running.world.current.remembered()
+    if (Attached, context) in kept:
+        raise REAL.Exception(REAL.ERR_BUFFER)
+    kept[Attached, context] = Attached(memory)
+
+
+def _detach(context: int) -> Any:
+    buffer = running.world.current.remembered().pop((Attached, context), None)
+    if buffer is None:
+        raise REAL.Exception(REAL.ERR_BUFFER)
+    return buffer.given
+
+
+class AttachedBuffers(Membership):
+    """Buffers that are attached to a communicator, as `mpi4py.MPI.Comm` has it."""
+
+    __slots__ = ()
+
+    @call
+    def Attach_buffer(self, buf: Any) -> None:
+        """Attach memory for buffered sends."""
+        _attach(self._context, buf)
+
+    @call
+    def Detach_buffer(self) -> Any:
+        """Detach the memory, and give it back."""
+        return _detach(self._context)
+
+    @call
+    def Flush_buffer(self) -> None:
+        """Wait until nothing needs the memory: at once, as bodies are copies."""
+
+    @call
+    def Iflush_buffer(self) -> Request:
+        """Begin to wait until nothing needs the memory."""
+        return Request.of(HAPPENED)
+
+
+def Attach_buffer(buf: Any) -> None:
+    """Attach memory for buffered sends in all communicators."""
+    _attach(WHOLE, buf)
+
+
+def Detach_buffer() -> Any:
+    """Detach the memory for all communicators, and give it back."""
+    return _detach(WHOLE)
+
+
+def Flush_buffer() -> None:
+    """Wait until nothing needs the memory: at once, as bodies are copies."""
+
+
+def Iflush_buffer() -> Request:
+    """Begin to wait until nothing needs the memory."""
+    return Request.of(HAPPENED)
+
+
+FUNCTIONS = {
+    "Attach_buffer": Attach_buffer,
+    "Detach_buffer": Detach_buffer,
+    "Flush_buffer": Flush_buffer,
+    "Iflush_buffer": Iflush_buffer,
+}
+"""The stand-in's functions in place of the real ones."""

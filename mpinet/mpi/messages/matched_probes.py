@@ -1,0 +1,236 @@
+"""Probes, and messages that a probe has matched."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, TypeVar
+
+from mpinet.mpi.constants import instance_of, serialized
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.memory import put
+from mpinet.mpi.messages.objects import fetched
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.statuses import fill
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.events import HAPPENED, Arrival, Receive
+from mpinet.mpi.world.message import Message as Body
+
+M = TypeVar("M", bound="Message")
+
+
+class Probes(Membership):
+    """Calls that look for messages, as `mpi4py.MPI.Comm` has it."""
+
+    __slots__ = ()
+
+    @call
+    def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
+        """Wait until there is a message; it stays there."""
+        probe = self._looked_for(source, tag)
+        message = None if probe is None else awaited(probe)
+        if status is not None:
+            fill(status, message)
+        return True
+
+    @call
+    def probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
+        """Wait until there is a message; it stays there."""
+        return self.Probe(source, tag, status)
+
+    @call
+    def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
+        """Whether there is a message, after the machine's next step at the latest."""
+        probe = self._looked_for(source, tag)
+        message = None if probe is None else at_hand(probe)
+        if message is None and probe is not None:
+            return False
+        if status is not None:
+            fill(status, message)
+        return True
+
+    @call
+    def iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
+        """Whether there is a message, after the machine's next step at the latest."""
+        return self.Iprobe(source, tag, status)
+
+    @call
+    def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
+        """Wait until there is a message, and take it away from other receives."""
+        return Message.Probe(self, source, tag, status)
+
+    @call
+    def mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
+        """Wait until there is a message, and take it away from other receives."""
+        return Message.Probe(self, source, tag, status)
+
+    @call
+    def Improbe(
+        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
+    ) -> Message | None:
+        """Take a message away from other receives, if there is one at the next step's end."""
+        return Message.Iprobe(self, source, tag, status)
+
+    @call
+    def improbe(
+        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
+    ) -> Message | None:
+        """Take a message away from other receives, if there is one at the next step's end."""
+        return Message.Iprobe(self, source, tag, status)
+
+    def _looked_for(self, source: int, tag: int) -> Arrival | None:
+        """What looks for a message from a rank; None for `PROC_NULL`."""
+        if source == PROC_NULL:
+            return None
+        return Arrival(running.world.current, self._scope.expected(source, tag))
+
+
+def awaited(probe: Arrival) -> Body:
+    """Wait for the message that a probe finds."""
+    world = running.world
+    found = world.at_hand(probe)
+    if found is None:
+        world.wait(probe)
+        found = world.at_hand(probe)
+        assert found is not None
+    return found
+
+
+def at_hand(probe: Arrival) -> Body | None:
+    """The message that a probe finds, after the machine's next step at the latest."""
+    found = running.world.at_hand(probe)
+    if found is None:
+        running.world.poll()
+        found = running.world.at_hand(probe)
+    return found
+
+
+class Message:
+    """A message that a probe has matched, as `mpi4py.MPI.Message`.
+
+    Parameters
+    ----------
+    message : Message, optional
+        Another face of this one (default: of none, the null message).
+    """
+
+    __slots__ = ("_received",)
+
+    __module__ = REAL.__name__
+
+    _received: Receive | None
+
+    def __new__(cls: type[M], message: Message | None = None) -> M:
+        """Another face of a message."""
+        one = object.__new__(cls)
+        one._received = None if message is None else instance_of(Message, message)._received
+        return one
+
+    def __bool__(self) -> bool:
+        return self._received is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return self._received is other._received
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        if self._received is NO_PROC:
+            return serialized(self, "MESSAGE_NO_PROC")
+        return serialized(self, "" if self else "MESSAGE_NULL")
+
+    @classmethod
+    @call
+    def Probe(
+        cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
+    ) -> Message:
+        """Wait until there is a message, and take it away from other receives."""
+        probe = comm._looked_for(source, tag)
+        return cls._taken(probe, None if probe is None else awaited(probe), status)
+
+    probe = Probe
+
+    @classmethod
+    @call
+    def Iprobe(
+        cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
+    ) -> Message | None:
+        """Take a message away from other receives, if there is one at the next step's end."""
+        probe = comm._looked_for(source, tag)
+        message = None if probe is None else at_hand(probe)
+        if message is None and probe is not None:
+            return None
+        return cls._taken(probe, message, status)
+
+    iprobe = Iprobe
+
+    @call
+    def Recv(self, buf: Any, status: Any = None) -> None:
+        """Receive it into memory."""
+        self._put(buf)(status)
+
+    @call
+    def Irecv(self, buf: Any) -> Request:
+        """Begin to receive it into memory."""
+        return Request.of(HAPPENED, self._put(buf, kept=True))
+
+    @call
+    def recv(self, status: Any = None) -> Any:
+        """The object that it brings."""
+        return fetched(self._give(), None, status)
+
+    @call
+    def irecv(self) -> Request:
+        """Begin to receive the object that it brings."""
+        return Request.of(HAPPENED, partial(fetched, self._give(), None))
+
+    def free(self) -> None:
+        """Do nothing."""
+
+    @classmethod
+    def _taken(cls, probe: Arrival | None, message: Body | None, status: Any) -> Message:
+        """The message that a probe has found, which it now takes; from `PROC_NULL` without one."""
+        if status is not None:
+            fill(status, message)
+        one = cls()
+        one._received = NO_PROC
+        if probe is not None and message is not None:
+            running.world.take(message)
+            probe.message = message
+            one._received = probe
+        return one
+
+    def _put(self, buf: Any, kept: bool = False) -> Any:
+        """What puts it into memory, later if it is `kept`."""
+        buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
+        if kept and buffer is not None:
+            buffer = buffer.kept()
+        return partial(put, self._give(), buffer)
+
+    def _give(self) -> Receive | None:
+        """What has received it, which is given once; None from `PROC_NULL`.
+
+        Raises
+        ------
+        Exception
+            ``ERR_REQUEST``: it is null.
+        """
+        received = self._received
+        if received is None:
+            raise REAL.Exception(REAL.ERR_REQUEST)
+        if self is not MESSAGE_NO_PROC:
+            self._received = None
+        return None if received is NO_PROC else received
+
+
+NO_PROC: Any = object()
+"""What receives from `PROC_NULL`."""
+
+MESSAGE_NULL = Message()
+MESSAGE_NO_PROC = Message()
+MESSAGE_NO_PROC._received = NO_PROC

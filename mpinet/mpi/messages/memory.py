@@ -1,0 +1,260 @@
+"""Messages of memory between two ranks: a communicator's upper-case calls."""
+
+# ruff: noqa: N802  (mpi4py's names)
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from mpinet.mpi.messages.bsend_buffers import claim
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.requests import Prequest, Request
+from mpinet.mpi.messages.statuses import fill, tell
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.events import HAPPENED, Event, Receive
+from mpinet.mpi.world.message import BODY
+
+
+class BufferMessages(Membership):
+    """Memory to and from one rank, as `mpi4py.MPI.Comm` has it.
+
+    The arguments are mpi4py's. A send reads the memory at once, and may let its caller go on at
+    once: standard and ready sends do unless the run asks for synchronous ones.
+    """
+
+    __slots__ = ()
+
+    # ---- at once
+
+    @call
+    def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send memory."""
+        world = running.world
+        if world.synchronous:
+            self.Ssend(buf, dest, tag)
+        else:
+            world.send(self._scope, dest, tag, _body(buf, dest))
+
+    @call
+    def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send memory to a rank that waits for it."""
+        self.Send(buf, dest, tag)
+
+    @call
+    def Bsend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send memory from the attached buffer."""
+        self._begin_buffered(_outgoing(buf, dest), dest, tag)
+
+    @call
+    def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
+        """Send memory, and wait until a receive has matched."""
+        world = running.world
+        world.wait(world.send_synchronously(self._scope, dest, tag, _body(buf, dest)))
+
+    @call
+    def Recv(
+        self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
+    ) -> None:
+        """Receive into memory."""
+        buffer = _incoming(buf, source)
+        message = None if source == PROC_NULL else running.world.receive(self._scope, source, tag)
+        if status is not None:
+            fill(status, message)
+        if message is not None and buffer is not None:
+            buffer.write(message[BODY])
+
+    @call
+    def Sendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Any = None,
+    ) -> None:
+        """Send memory, and receive into other memory."""
+        body = _body(sendbuf, dest)
+        buffer = _incoming(recvbuf, source)
+        self._exchange(body, dest, sendtag, buffer, source, recvtag).Wait(status)
+
+    @call
+    def Sendrecv_replace(
+        self,
+        buf: Any,
+        dest: int,
+        sendtag: int = 0,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Any = None,
+    ) -> None:
+        """Send memory, and receive into the same."""
+        self.Isendrecv_replace(buf, dest, sendtag, source, recvtag).Wait(status)
+
+    # ---- begun, completed later
+
+    @call
+    def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send memory."""
+        return Request.of(running.world.send_standard(self._scope, dest, tag, _body(buf, dest)))
+
+    @call
+    def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send memory to a rank that waits for it."""
+        return self.Isend(buf, dest, tag)
+
+    @call
+    def Ibsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send memory from the attached buffer."""
+        return self._begin_buffered(_outgoing(buf, dest), dest, tag)
+
+    @call
+    def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send memory; complete when a receive has matched."""
+        sending = running.world.send_synchronously(self._scope, dest, tag, _body(buf, dest))
+        return Request.of(sending)
+
+    @call
+    def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Begin to receive into memory."""
+        return self._begin_receive(_incoming(buf, source, kept=True), source, tag)
+
+    @call
+    def Isendrecv(
+        self,
+        sendbuf: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        """Begin to send memory, and to receive into other memory."""
+        body = _body(sendbuf, dest)
+        buffer = _incoming(recvbuf, source, kept=True)
+        return self._exchange(body, dest, sendtag, buffer, source, recvtag)
+
+    @call
+    def Isendrecv_replace(
+        self,
+        buf: Any,
+        dest: int,
+        sendtag: int = 0,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+    ) -> Request:
+        """Begin to send memory, and to receive into the same."""
+        buffer = _incoming(buf, dest if source == PROC_NULL else source, kept=True)
+        body = b"" if buffer is None else buffer.read()
+        return self._exchange(body, dest, sendtag, buffer, source, recvtag)
+
+    # ---- begun again and again
+
+    @call
+    def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """A send of memory, to be started."""
+        return self._repeating_send(buf, dest, tag, running.world.synchronous)
+
+    @call
+    def Rsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """A send of memory to a rank that waits for it, to be started."""
+        return self.Send_init(buf, dest, tag)
+
+    @call
+    def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """A send of memory from the attached buffer, to be started."""
+        buffer = _outgoing(buf, dest)
+        return Prequest.repeating(partial(self._begin_buffered, buffer, dest, tag))
+
+    @call
+    def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
+        """A send of memory, to be started; complete when a receive has matched."""
+        return self._repeating_send(buf, dest, tag, True)
+
+    @call
+    def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
+        """A receive into memory, to be started."""
+        buffer = _incoming(buf, source, kept=True)
+        return Prequest.repeating(partial(self._begin_receive, buffer, source, tag))
+
+    # ---- steps of the above
+
+    def _begin_send(self, buffer: Buffer | None, dest: int, tag: int, synchronous: bool) -> Request:
+        body = b"" if buffer is None else buffer.read()
+        world = running.world
+        if synchronous:
+            return Request.of(world.send_synchronously(self._scope, dest, tag, body))
+        world.send(self._scope, dest, tag, body)
+        return Request.of(HAPPENED)
+
+    def _begin_buffered(self, buffer: Buffer | None, dest: int, tag: int) -> Request:
+        if buffer is not None:
+            claim(self._context, buffer.nbytes)
+        return self._begin_send(buffer, dest, tag, False)
+
+    def _begin_receive(self, buffer: Buffer | None, source: int, tag: int) -> Request:
+        receive = self._post(source, tag)
+        return Request.of(receive or HAPPENED, partial(put, receive, buffer))
+
+    def _repeating_send(self, buf: Any, dest: int, tag: int, synchronous: bool) -> Prequest:
+        buffer = _outgoing(buf, dest)
+        return Prequest.repeating(partial(self._begin_send, buffer, dest, tag, synchronous))
+
+    def _exchange(
+        self,
+        body: bytes,
+        dest: int,
+        sendtag: int,
+        buffer: Buffer | None,
+        source: int,
+        recvtag: int,
+    ) -> Request:
+        """A send and a receive as one request; a synchronous send is awaited with the receive."""
+        sending = running.world.send_standard(self._scope, dest, sendtag, body)
+        received = self._begin_receive(buffer, source, recvtag)
+        return received if sending is HAPPENED else _both(sending, received)
+
+
+def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
+    """Put what a receive has got into memory; nothing from `PROC_NULL`, or if it is cancelled."""
+    tell(status, receive)
+    message = None if receive is None else receive.message
+    if message is not None and buffer is not None:
+        buffer.write(message[BODY])
+
+
+def _outgoing(buf: Any, dest: int) -> Buffer | None:
+    """The memory that is sent; None to `PROC_NULL`."""
+    return None if dest == PROC_NULL else Buffer(buf)
+
+
+def _incoming(buf: Any, source: int, kept: bool = False) -> Buffer | None:
+    """The memory that is received into, later if it is `kept`; None from `PROC_NULL`."""
+    if source == PROC_NULL:
+        return None
+    buffer = Buffer(buf, writable=True)
+    return buffer.kept() if kept else buffer
+
+
+def _body(buf: Any, dest: int) -> bytes:
+    """The body that is sent."""
+    return b"" if dest == PROC_NULL else Buffer(buf).read()
+
+
+def _both(sending: Event, received: Request) -> Request:
+    """The request that is complete when a send has been matched, and a receive is."""
+    events = sending, received._event or HAPPENED
+
+    def wait() -> None:
+        for event in events:
+            running.world.wait(event)
+
+    both = running.world.begin(wait)
+    for event in events:
+        if not event.done:
+            event.owner = both.strand
+    return Request.of(both, received._finish)

@@ -1,0 +1,157 @@
+"""Messages of Python objects between two ranks: a communicator's lower-case calls."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import partial
+from operator import index
+from typing import Any
+
+from mpinet.mpi.messages.bsend_buffers import claim
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.statuses import fill, tell
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.events import HAPPENED, Receive
+from mpinet.mpi.world.message import BODY, Message
+
+dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
+
+
+class ObjectMessages(Membership):
+    """Objects to and from one rank, as `mpi4py.MPI.Comm` has it."""
+
+    __slots__ = ()
+
+    @call
+    def send(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object."""
+        world = running.world
+        if world.synchronous:
+            self.ssend(obj, dest, tag)
+        else:
+            world.send(self._scope, dest, tag, dumps(obj))
+
+    @call
+    def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object from the attached buffer."""
+        self._send_buffered(obj, dest, tag)
+
+    @call
+    def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
+        """Send an object, and wait until a receive has matched."""
+        world = running.world
+        world.wait(world.send_synchronously(self._scope, dest, tag, dumps(obj)))
+
+    @call
+    def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send an object."""
+        return Request.of(running.world.send_standard(self._scope, dest, tag, dumps(obj)))
+
+    @call
+    def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send an object from the attached buffer."""
+        self._send_buffered(obj, dest, tag)
+        return Request.of(HAPPENED)
+
+    @call
+    def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
+        """Begin to send an object; complete when a receive has matched."""
+        return Request.of(running.world.send_synchronously(self._scope, dest, tag, dumps(obj)))
+
+    @call
+    def recv(
+        self,
+        buf: Any = None,
+        source: int = ANY_SOURCE,
+        tag: int = ANY_TAG,
+        status: Any = None,
+    ) -> Any:
+        """Receive an object."""
+        room = None if buf is None else _room_given(buf, source)
+        message = None if source == PROC_NULL else running.world.receive(self._scope, source, tag)
+        return loaded(message, room, status)
+
+    @call
+    def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Begin to receive an object, of no more than `buf` bytes (default: as mpi4py has it)."""
+        room = None if source == PROC_NULL else _room(buf)
+        receive = self._post(source, tag)
+        return Request.of(receive or HAPPENED, partial(fetched, receive, room))
+
+    @call
+    def sendrecv(
+        self,
+        sendobj: Any,
+        dest: int,
+        sendtag: int = 0,
+        recvbuf: Any = None,
+        source: int = ANY_SOURCE,
+        recvtag: int = ANY_TAG,
+        status: Any = None,
+    ) -> Any:
+        """Send an object, and receive one."""
+        world = running.world
+        sending = world.send_standard(self._scope, dest, sendtag, dumps(sendobj))
+        room = None if recvbuf is None else _room_given(recvbuf, source)
+        message = None if source == PROC_NULL else world.receive(self._scope, source, recvtag)
+        found = loaded(message, room, status)
+        world.wait(sending)
+        return found
+
+    def _send_buffered(self, obj: Any, dest: int, tag: int) -> None:
+        body = dumps(obj)
+        if dest != PROC_NULL:
+            claim(self._context, len(body))
+        running.world.send(self._scope, dest, tag, body)
+
+
+def loaded(message: Message | None, room: int | None = None, status: Any = None) -> Any:
+    """The object of a message, of which a status tells if there is one.
+
+    Parameters
+    ----------
+    message : Message or None
+        The message; none, from `PROC_NULL`, and one with an empty body give None.
+    room : int or None
+        Most bytes that its body may have.
+    status : Status, optional
+        Tells of it.
+
+    Raises
+    ------
+    Exception
+        ``ERR_TRUNCATE``: it has more.
+    """
+    if status is not None:
+        fill(status, message)
+    if message is None:
+        return None
+    data = message[BODY]
+    if room is not None and len(data) > room:
+        raise REAL.Exception(REAL.ERR_TRUNCATE)
+    return loads(data) if data else None
+
+
+def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
+    """The object that a receive has got; None from `PROC_NULL`, or if it is cancelled."""
+    tell(status, receive)
+    return loaded(None if receive is None else receive.message, room)
+
+
+def _room_given(buf: Any, source: int) -> int | None:
+    """The bytes that a blocking receive has room for, which mpi4py no longer wants to be told."""
+    warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=4)
+    return None if source == PROC_NULL else _room(buf)
+
+
+def _room(buf: Any) -> int:
+    """The bytes that an object's receive has room for: of a buffer, a number, or the default."""
+    if buf is None:
+        room: int = sys.modules["mpi4py"].rc.irecv_bufsz
+        return room
+    if hasattr(buf, "__index__") and not hasattr(buf, "__len__"):
+        return index(buf)
+    return int(REAL.buffer.frombuffer(buf).nbytes)

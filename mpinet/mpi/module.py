@@ -1,0 +1,176 @@
+"""The stand-in for ``mpi4py`` that scripts import."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from mpinet.mpi import environment
+from mpinet.mpi.collectives.operators import PREDEFINED, Op
+from mpinet.mpi.communicators import errhandlers, pkl5
+from mpinet.mpi.communicators.communicator import Comm, Intercomm, Intracomm, own, whole
+from mpinet.mpi.communicators.errhandlers import Errhandler
+from mpinet.mpi.communicators.groups import GROUP_EMPTY, GROUP_NULL, Group
+from mpinet.mpi.communicators.topology_communicators import (
+    Cartcomm,
+    Distgraphcomm,
+    Graphcomm,
+    Topocomm,
+)
+from mpinet.mpi.messages import bsend_buffers
+from mpinet.mpi.messages.grequests import Grequest
+from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
+from mpinet.mpi.messages.requests import REQUEST_NULL, Prequest, Request
+from mpinet.mpi.real import REAL
+from mpinet.mpi.refusals import RefusedModule, refuse_rest, refused, refusing
+from mpinet.mpi.world.world import World
+
+LOCAL_CLASSES = (
+    "BottomType",
+    "BufferAutomaticType",
+    "Datatype",
+    "Exception",
+    "InPlaceType",
+    "Info",
+    "Pickle",
+    "Status",
+    "buffer",
+    "memory",
+)
+"""Classes of the real mpi4py that touch the caller's memory only."""
+
+LOCAL_FUNCTIONS = (
+    "Add_error_class",
+    "Add_error_code",
+    "Add_error_string",
+    "Aint_add",
+    "Aint_diff",
+    "Alloc_mem",
+    "Compute_dims",
+    "Free_mem",
+    "Get_abi_fortran_info",
+    "Get_abi_info",
+    "Get_abi_version",
+    "Get_address",
+    "Get_error_class",
+    "Get_error_string",
+    "Get_library_version",
+    "Get_version",
+    "Pcontrol",
+    "Remove_error_class",
+    "Remove_error_code",
+    "Remove_error_string",
+    "_addressof",
+    "_datatype_create",
+    "_datatype_decode",
+    "_handleof",
+    "_sizeof",
+    "_typealign",
+    "_typecode",
+    "get_vendor",
+)
+"""Functions of the real mpi4py that have no effect on others."""
+
+LOCAL_MEMBERS = {"Op": ("handle",)}
+"""Members of real classes that have no effect on others, where the class is our own."""
+
+CLASSES: dict[str, type[Any]] = {
+    "Cartcomm": Cartcomm,
+    "Comm": Comm,
+    "Distgraphcomm": Distgraphcomm,
+    "Errhandler": Errhandler,
+    "Graphcomm": Graphcomm,
+    "Grequest": Grequest,
+    "Group": Group,
+    "Intercomm": Intercomm,
+    "Intracomm": Intracomm,
+    "Message": Message,
+    "Op": Op,
+    "Prequest": Prequest,
+    "Request": Request,
+    "Topocomm": Topocomm,
+}
+"""Classes of our own in place of the real ones."""
+
+for _name, _cls in CLASSES.items():
+    _cls.__module__ = REAL.__name__
+    refuse_rest(_cls, getattr(REAL, _name), LOCAL_MEMBERS.get(_name, ()))
+
+for _name in ("File", "Session", "Win"):
+    CLASSES[_name] = refused(getattr(REAL, _name))
+
+CONSTANTS: dict[str, Any] = {
+    **PREDEFINED,
+    **errhandlers.PREDEFINED,
+    **{f"{name.upper()}_NULL": CLASSES[name]() for name in ("File", "Session", "Win")},
+    "COMM_NULL": Comm(),
+    "GROUP_EMPTY": GROUP_EMPTY,
+    "GROUP_NULL": GROUP_NULL,
+    "MESSAGE_NO_PROC": MESSAGE_NO_PROC,
+    "MESSAGE_NULL": MESSAGE_NULL,
+    "REQUEST_NULL": REQUEST_NULL,
+}
+"""Objects of our classes in place of the real ones."""
+
+FUNCTIONS = {**environment.FUNCTIONS, **bsend_buffers.FUNCTIONS, **pkl5.FUNCTIONS}
+"""Functions of our own in place of the real ones."""
+
+
+def stand_in() -> ModuleType:
+    """The module that scripts import as ``mpi4py.MPI``, for the run under way."""
+    module = ModuleType(REAL.__name__, REAL.__doc__)
+    module.__file__ = REAL.__file__
+    module.__spec__ = ModuleSpec(REAL.__name__, None, origin=REAL.__file__)
+    names = vars(module)
+    for name, value in vars(REAL).items():
+        if not name.startswith("__"):
+            names[name] = _in_place_of(name, value)
+    names["COMM_WORLD"], names["COMM_SELF"] = whole(), own()
+    return module
+
+
+def _in_place_of(name: str, value: Any) -> Any:
+    """What the stand-in has in place of something that the real module has."""
+    for ours in (CLASSES, CONSTANTS, FUNCTIONS):
+        if name in ours:
+            return ours[name]
+    if name in LOCAL_CLASSES or name in LOCAL_FUNCTIONS:
+        return value
+    if callable(value) and not isinstance(value, REAL.Pickle):
+        return refusing(f"MPI.{name}")
+    return value
+
+
+@contextmanager
+def emulated(world: World) -> Iterator[None]:
+    """Within it, ``from mpi4py import MPI`` gives the emulated MPI."""
+    replaced = _taken()
+    sys.modules.update(_package(replaced["mpi4py"]))
+    try:
+        yield
+    finally:
+        _taken()
+        sys.modules.update(replaced)
+
+
+def _taken() -> dict[str, ModuleType]:
+    """The modules of mpi4py, which are imported no longer."""
+    names = [name for name in sys.modules if name.split(".")[0] == "mpi4py"]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+def _package(real: ModuleType) -> dict[str, ModuleType]:
+    """The package's modules that differ from the real ones; others are imported from its files."""
+    package = ModuleType(real.__name__, real.__doc__)
+    for name, value in vars(real).items():
+        if not isinstance(value, ModuleType):
+            setattr(package, name, value)
+    package.rc = type(real.rc)()  # type: ignore[attr-defined]
+    package.MPI = stand_in()  # type: ignore[attr-defined]
+    package.futures = RefusedModule("mpi4py.futures")  # type: ignore[attr-defined]
+    modules = {f"mpi4py.{name}": getattr(package, name) for name in ("rc", "MPI", "futures")}
+    return {"mpi4py": package, **modules}

@@ -1,0 +1,79 @@
+"""What a script's run came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.mpi.world.accounts import Account, books, union
+from mpinet.mpi.world.world import World
+from mpinet.process.telling import gathered
+
+NAMED = 10
+"""Most processors with unreceived messages that are named."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to; on ranks other than 0 without accounts and output.
+
+    Attributes
+    ----------
+    processors, steps, hops : int
+        Processors, steps of the machine, links that messages crossed.
+    unreceived : int
+        Messages that processors have ended without.
+    unreceived_at : list of (int, int)
+        The first processors with such messages, and how many each.
+    output : str
+        The SHA-256 of what processors have printed to the standard output.
+    accounts : list of Account
+        What each kind of call cost on each line.
+    """
+
+    processors: int
+    steps: int
+    hops: int
+    unreceived: int
+    unreceived_at: list[tuple[int, int]]
+    output: str
+    accounts: list[Account]
+
+    @property
+    def kinds(self) -> list[Account]:
+        """What each kind of call cost on all lines, the costliest first."""
+        return by_kind(self.accounts)
+
+
+def outcome(world: World) -> Outcome:
+    """Bring together what all ranks know (collective)."""
+    machine, unreceived = world.machine, world.ends.unreceived
+    left = np.flatnonzero(unreceived)
+    left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
+    opened = [one.row for one in world.accounts.accounts]
+    booked = [(number, one.row) for number, one in world.network.arrivals.booked.items()]
+    told = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
+    shares = [[Account.of(row) for row in rows] for rows, _, _ in told]
+    arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in told]
+    accounts = books(shares, arrivals)
+    hops, total = machine.sum(sum(one.hops for one in accounts), int(unreceived.sum()))
+    found = sorted((node, count) for _, _, places in told for node, count in places)[:NAMED]
+    steps, output = world.network.now, world.ends.output
+    return Outcome(world.size, steps, hops, total, found, output, accounts)
+
+
+def by_kind(accounts: Iterable[Account]) -> list[Account]:
+    """Accounts summed by kind of call, the costliest first; `file` and `line` say nothing."""
+    found: dict[str, Account] = {}
+    for account in accounts:
+        whole = found.setdefault(account.kind, Account(account.kind, "", 0))
+        whole.calls += account.calls
+        whole.sent += account.sent
+        whole.messages += account.messages
+        whole.hops += account.hops
+        whole.intervals += account.intervals
+    for whole in found.values():
+        whole.intervals = union(whole.intervals)
+    return sorted(found.values(), key=lambda one: (-one.steps, -one.hops, -one.calls, one.kind))

@@ -1,0 +1,146 @@
+"""What the emulated MPI does not have, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import GetSetDescriptorType, ModuleType
+from typing import Any, NoReturn
+
+from mpinet.mpi.constants import instance_of, serialized
+from mpinet.mpi.real import REAL
+
+LACKING = {
+    "Accept": "no ports",
+    "Close_port": "no ports",
+    "Connect": "no ports",
+    "File": "no parallel files",
+    "Join": "no sockets",
+    "Lookup_name": "no ports",
+    "Open_port": "no ports",
+    "Parrived": "no partitioned messages",
+    "Pready": "no partitioned messages",
+    "Precv_init": "no partitioned messages",
+    "Psend_init": "no partitioned messages",
+    "Publish_name": "no ports",
+    "Register_datarep": "no parallel files",
+    "Session": "no sessions",
+    "Spawn": "no processors but its own",
+    "Spawn_multiple": "no processors but its own",
+    "Unpublish_name": "no ports",
+    "Win": "no memory that others may reach",
+    "futures": "neither threads nor processors but its own",
+}
+"""What the machine lacks for a call or for the calls of a class."""
+
+FAILURES = "Ack_failed Agree Get_failed Iagree Is_revoked Ishrink Revoke Shrink".split()
+"""Calls that deal with processors that have failed."""
+
+
+class Unsupported(NotImplementedError):
+    """A call that the emulated MPI does not have; names it."""
+
+
+def refuse(name: str) -> NoReturn:
+    """Say that a call, or what else has a name, is not there.
+
+    Raises
+    ------
+    Unsupported
+        Always.
+    """
+    parts = name.split(".")
+    lacks = next((LACKING[part] for part in parts if part in LACKING), "")
+    if parts[-1] in FAILURES:
+        lacks = "no processors that fail"
+    why = f": the machine has {lacks}" if lacks else ""
+    raise Unsupported(f"{name} is not part of the emulated MPI{why}.")
+
+
+def refusing(name: str) -> Callable[..., NoReturn]:
+    """A function that says that it cannot be called."""
+
+    def call(*arguments: Any, **named: Any) -> NoReturn:
+        refuse(name)
+
+    return call
+
+
+def refusing_member(name: str, real: Any) -> Any:
+    """In place of a member of a real class one that says that it cannot be used.
+
+    Parameters
+    ----------
+    name : str
+        Its name with that of its class.
+    real : object
+        The member, as the class has it: a property stays one.
+    """
+    return property(refusing(name)) if _is_property(real) else staticmethod(refusing(name))
+
+
+def _is_property(member: Any) -> bool:
+    return isinstance(member, (property, GetSetDescriptorType))
+
+
+def refuse_rest(cls: type[Any], real: type[Any], local: tuple[str, ...] = ()) -> None:
+    """Let a class of our own refuse what only the real class could do.
+
+    Parameters
+    ----------
+    cls, real : type
+        The classes.
+    local : tuple of str
+        Members of the real class that have no effect on others, and may stay.
+    """
+    for name in dir(real):
+        if not name.startswith("_") and name not in local and _is_real(cls, name):
+            member = next(vars(one)[name] for one in real.__mro__ if name in vars(one))
+            setattr(cls, name, refusing_member(f"MPI.{real.__name__}.{name}", member))
+
+
+def _is_real(cls: type[Any], name: str) -> bool:
+    """Whether a class has a member from a real class alone, or not at all."""
+    owner = next((one for one in cls.__mro__ if name in vars(one)), None)
+    return owner is None or vars(REAL).get(owner.__name__) is owner
+
+
+def refused(real: Any) -> type[Any]:
+    """In place of a real class one that has the null object, which can do nothing."""
+    constant = f"{real.__name__.upper()}_NULL"
+
+    def new(cls: type[Any], other: Any = None) -> Any:
+        if other is not None:
+            instance_of(real, other)
+        return real.__new__(cls)
+
+    def of(cls: type[Any], number: int) -> Any:
+        return refuse(f"MPI.{real.__name__}.fromhandle") if number else cls()
+
+    members: dict[str, Any] = {
+        "__module__": REAL.__name__,
+        "__doc__": real.__doc__,
+        "__new__": new,
+        "__reduce__": lambda self: serialized(self, constant),
+        "free": lambda self: None,
+        "handle": property(lambda self: 0),
+        "toint": lambda self: 0,
+        "py2f": lambda self: 0,
+        "fromhandle": classmethod(of),
+        "fromint": classmethod(of),
+        "f2py": classmethod(of),
+    }
+    bases: tuple[type[Any], ...] = (real,)
+    cls: type[Any] = type(real.__name__, bases, members)
+    refuse_rest(cls, real)
+    return cls
+
+
+class RefusedModule(ModuleType):
+    """A module that can be imported, and says what is missing when something is taken from it."""
+
+    __path__: list[str] = []  # noqa: RUF012  (a module's attribute)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse(f"{self.__name__}.{name}")

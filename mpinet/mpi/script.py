@@ -1,0 +1,120 @@
+"""Running a script on every processor of a machine."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import TextIO
+
+from mpinet.machine import Machine
+from mpinet.mpi import source
+from mpinet.mpi.module import emulated
+from mpinet.mpi.outcome import Outcome, outcome
+from mpinet.mpi.source import Source
+from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.process_state import own_random_numbers
+from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.streams import streams
+from mpinet.mpi.world.trees import Pattern
+from mpinet.mpi.world.world import World
+from mpinet.process.running import rare_collections
+
+
+def run_script(
+    machine: Machine,
+    script: Path | Source,
+    arguments: Sequence[str] = (),
+    routing: str | None = None,
+    packet: int | None = None,
+    synchronous: bool = False,
+    watch: Callable[[int], None] = lambda step: None,
+    out: TextIO | None = None,
+    pattern: Pattern | None = None,
+) -> Outcome:
+    """Run an mpi4py script on every processor (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine; every processor that is no switch is a rank of the script's world.
+    script : Path or Source
+        The script.
+    arguments : sequence of str
+        What it finds in ``sys.argv`` behind its name.
+    routing : str, optional
+        The routing that brings messages to their targets.
+    packet : int, optional
+        Bytes of a packet; default: every message of the script is one of the machine's.
+    synchronous : bool
+        Whether standard sends wait for their receives.
+    watch : callable
+        Called after every step with the number of steps so far.
+    out : text file, optional
+        Where rank 0 writes what processors print (default: the standard output).
+    pattern : Pattern, optional
+        What all collectives use (default: what suits the network).
+
+    Raises
+    ------
+    FileError
+        The script cannot be read.
+    ProgramError
+        A processor's script fails; has its traceback.
+    Deadlock
+        Processors wait for messages that nobody will send; names a cycle of them.
+    """
+    whole = script if isinstance(script, Source) else source.file(script)
+    world = World(machine, routing, packet, synchronous, out or sys.stdout, pattern)
+    running.world = world
+
+    def program(processor: Processor) -> None:
+        main = _main(whole)
+        processor.main = sys.modules["__main__"] = main
+        sys.argv = [whole.name, *arguments]
+        if whole.package:
+            import_module(whole.package)
+        try:
+            # as a function: `exec` lies on the stack that is copied whenever a processor waits
+            FunctionType(whole.code, main.__dict__)()
+        except SystemExit as ended:
+            call_last(main.__dict__)
+            raise ended
+        call_last(main.__dict__)
+
+    with (
+        rare_collections(),
+        _interpreter(whole.folder),
+        at_end_of_processors(),
+        emulated(world),
+        own_random_numbers(world),
+        streams(world),
+    ):
+        world.run(program, watch)
+    return outcome(world)
+
+
+def _main(script: Source) -> ModuleType:
+    """A processor's ``__main__``, before it runs."""
+    main = ModuleType("__main__")
+    main.__builtins__ = builtins  # type: ignore[attr-defined]
+    main.__package__ = script.package or None
+    main.__dict__.update(script.attributes)
+    return main
+
+
+@contextmanager
+def _interpreter(folder: str) -> Iterator[None]:
+    """Within it, the interpreter imports as for a script in a folder; its settings come back."""
+    argv, path = sys.argv, list(sys.path)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.argv = argv
+        sys.path[:] = path

@@ -1,0 +1,78 @@
+"""Calls of a script: whose they are, and on which account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from inspect import Parameter, signature
+from sys import _getframe
+from typing import Any, TypeVar, cast
+
+from greenlet import getcurrent
+
+from mpinet.mpi.world.world import World
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Running:
+    """The run that this process's scripts belong to; there is one at a time."""
+
+    world: World
+
+
+running = Running()
+
+CALL = """
+def {kind}({parameters}):
+    world = running.world
+    here = world.current
+    if here.account is not None:
+        return method({arguments})
+    if getcurrent() is not here.thread:
+        raise RuntimeError("{kind} is called from a thread; a processor has only one.")
+    frame = caller(1)
+    account = world.accounts.last.get(frame.f_lasti)
+    if account is None or account.code is not frame.f_code or account.kind != "{kind}":
+        account = world.accounts.at("{kind}", frame)
+    here.account = account
+    account.calls += 1
+    try:
+        return method({arguments})
+    finally:
+        here.account = None
+"""
+"""A call. It is written out for each method with its own parameters: it is on the path of every
+message, where packing arguments and unpacking them again costs as much as all that it does itself,
+and stands on the stack that is copied whenever its processor waits."""
+
+STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
+"""How parameters of a kind are written that take what is left."""
+
+
+def call(method: F) -> F:
+    """Make a method one of a script's calls: what it sends is booked on the line that calls it.
+
+    Calls that it makes itself belong to it.
+    """
+    parameters, arguments = [], []
+    defaults = {}
+    for name, parameter in signature(method).parameters.items():
+        star = STARS.get(parameter.kind.name, "")
+        value = "" if parameter.default is Parameter.empty else f"=default_{name}"
+        defaults[f"default_{name}"] = parameter.default
+        parameters.append(f"{star}{name}{value}")
+        arguments.append(f"{star}{name}")
+    code = CALL.format(
+        kind=method.__name__, parameters=", ".join(parameters), arguments=", ".join(arguments)
+    )
+    room = {
+        "__name__": __name__,
+        "caller": _getframe,
+        "getcurrent": getcurrent,
+        "method": method,
+        "running": running,
+        **defaults,
+    }
+    exec(code, room)
+    return cast(F, update_wrapper(cast(F, room[method.__name__]), method))

@@ -1,0 +1,222 @@
+"""The contexts that keep communicators' messages apart, under numbers of this rank's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED, as_int
+from mpinet.mpi.world.message import Envelope
+from mpinet.mpi.world.ranks import Everybody, Members
+
+WORLD, SELF = "world", "self"
+"""Names of the contexts of the whole world, and of every processor alone."""
+
+PAIRS, COLLECTIVES, NEIGHBORS, AGREEMENTS, GROUPS, LEADERS = range(6)
+"""Parts of a context: for messages between two processors, of collectives, of neighbor collectives,
+and of calls that make communicators of it: of all members, of a group, and of two groups' leaders.
+"""
+
+PARTS = 6
+
+ALL = -1
+"""Holds the communicators that all processors have to the end."""
+
+TAG_LIMIT: int = 2**31 - 1
+"""Highest tag of scripts' own messages: all bits of a tag."""
+
+
+class Scope:
+    """Who exchanges messages in a part of a context, and how they are told apart.
+
+    Parameters
+    ----------
+    context : int
+        The part's number on this rank.
+    group : Members
+        Those who send, by rank.
+    others : Members
+        Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
+    tags : int
+        The bits that tags may have: those of `TAG_LIMIT`, or -1, all, for the emulator's own.
+    """
+
+    __slots__ = ("context", "group", "others", "tags")
+
+    context: int
+    group: Members
+    others: Members
+    tags: int
+
+    def __init__(self, context: int, group: Members, others: Members, tags: int = -1):
+        self.context = context
+        self.group = group
+        self.others = others
+        self.tags = tags
+
+    def part(self, part: int) -> Scope:
+        """The same members in another part of the context, for the emulator's own messages."""
+        return Scope(self.context + part, self.group, self.others)
+
+    def expected(self, source: int, tag: int) -> Envelope:
+        """What is on messages from a rank, with a tag; both may be wildcards.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``, ``ERR_TAG``: none can be.
+        """
+        try:
+            if source != ANY_SOURCE:
+                self.others.processor(source)
+            if tag != ANY_TAG and tag & self.tags != tag:
+                raise REAL.Exception(REAL.ERR_TAG)
+        except TypeError:
+            return self.expected(as_int(source), as_int(tag))
+        return self.context, source, tag
+
+
+class Lacking:
+    """What there is none of."""
+
+    def __get__(self, scope: object, kind: type) -> Any:
+        if scope is None:
+            return self
+        raise REAL.Exception(REAL.ERR_COMM)
+
+
+class Nowhere(Scope):
+    """The scope of the null communicator: nobody exchanges messages in it."""
+
+    __slots__ = ()
+
+    context: Any = Lacking()
+    group: Any = Lacking()
+    others: Any = Lacking()
+
+    def __init__(self) -> None:
+        pass
+
+
+NOWHERE = Nowhere()
+
+
+class Place:
+    """What this rank's processors share of a communicator.
+
+    Attributes
+    ----------
+    groups : tuple of Members
+        Its group; of an intercommunicator both.
+    topology : Any
+        The grid or graph that its members are arranged in, where they all know the whole of it.
+    holders : set of int
+        Processors of this rank that have it.
+    """
+
+    __slots__ = ("groups", "holders", "topology")
+
+    def __init__(self, groups: tuple[Members, ...]):
+        self.groups = groups
+        self.topology: Any = None
+        self.holders: set[int] = set()
+
+    def group_of(self, processor: int) -> Members:
+        """The group that a processor is in."""
+        first, last = self.groups[0], self.groups[-1]
+        return first if first is last or first.rank_of(processor) != UNDEFINED else last
+
+    def others_of(self, processor: int) -> Members:
+        """The group that a processor's messages go to."""
+        first, last = self.groups[0], self.groups[-1]
+        return last if first is last or first.rank_of(processor) != UNDEFINED else first
+
+
+class Contexts:
+    """Numbers of contexts on this rank.
+
+    A context's name is the same on all ranks. On a rank its parts have numbers in a row.
+
+    Parameters
+    ----------
+    size : int
+        Processors of the world.
+
+    Attributes
+    ----------
+    world : Members
+        All processors.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.world = Everybody(range(size))
+        self._numbers: dict[Hashable, int] = {}
+        self._names: list[Hashable] = []
+        self._places: dict[int, Place] = {}
+        self.open(WORLD, lambda: (self.world,), ALL)
+
+    def number(self, name: tuple[Hashable, int]) -> int:
+        """The number that stands for a name's part."""
+        whole, part = name
+        found = self._numbers.get(whole)
+        if found is None:
+            found = self._numbers[whole] = len(self._names)
+            self._names.append(whole)
+        return PARTS * found + part
+
+    def name(self, number: int) -> tuple[Hashable, int]:
+        """The name and the part that a number stands for."""
+        return self._names[number // PARTS], number % PARTS
+
+    def open(self, name: Hashable, groups: Callable[[], tuple[Members, ...]], holder: int) -> int:
+        """Let a processor have a communicator.
+
+        Parameters
+        ----------
+        name : hashable
+            The name of its context.
+        groups : callable
+            Gives its group, of an intercommunicator both; called for the first of this rank's
+            processors alone.
+        holder : int
+            The processor; `ALL` if none ever gives it away.
+
+        Returns
+        -------
+        int
+            The number of the context.
+        """
+        number = self.number((name, PAIRS))
+        place = self._places.get(number)
+        if place is None:
+            place = self._places[number] = Place(groups())
+        place.holders.add(holder)
+        return number
+
+    def close(self, number: int, holder: int) -> None:
+        """Let a processor have a communicator no longer."""
+        place = self._places[number]
+        place.holders.remove(holder)
+        if not place.holders:
+            del self._places[number]
+
+    def held(self, number: int, processor: int) -> bool:
+        """Whether a processor has a communicator."""
+        place = self._places.get(number)
+        return place is not None and not place.holders.isdisjoint((processor, ALL))
+
+    def place(self, number: int) -> Place:
+        """What this rank's processors share of a communicator that one of them has."""
+        return self._places[number]
+
+    def scope(self, number: int, processor: int) -> Scope:
+        """Where a processor exchanges messages with the others that have a communicator."""
+        place = self._places[number]
+        return Scope(number, place.group_of(processor), place.others_of(processor), TAG_LIMIT)
+
+    def members(self, number: int, processor: int) -> Sequence[int]:
+        """The processors of the ranks that a member's messages go to; none if nobody knows."""
+        if self._names[number // PARTS] == SELF:
+            return (processor,)
+        place = self._places.get(number - number % PARTS)
+        return () if place is None else place.others_of(processor).members

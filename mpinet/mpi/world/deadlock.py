@@ -1,0 +1,161 @@
+"""Why no processor's script goes on any more: who waits for whom, in which call, on which line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from mpinet.errors import Deadlock
+from mpinet.mpi.real import ANY_SOURCE
+from mpinet.mpi.world.contexts import PAIRS, PARTS
+from mpinet.mpi.world.events import Completion, Event, Receive
+from mpinet.mpi.world.failure import named
+from mpinet.mpi.world.processor import Processor
+from mpinet.process.deadlock import SHOWN, all_waiting, cycle_or_chain
+from mpinet.process.telling import agreed, gathered_of
+
+if TYPE_CHECKING:
+    from mpinet.mpi.world.world import World
+
+NOBODY = -1
+
+NAMED = 3
+"""Most things that one processor waits for which are named."""
+
+
+def explain(world: World, polling: int) -> NoReturn:
+    """Say why processors wait in vain (collective, when nothing is under way).
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    polling : int
+        Processors that ask again and again whether something has come.
+
+    Raises
+    ------
+    Deadlock
+        The same text on every rank.
+    """
+    machine, transport = world.machine, world.machine.transport
+    here = [one for one in world.processors if one is not None]
+    stuck = all_waiting(machine, [one.id for one in here])
+    rows = {one.id: (_next(world, one, stuck), one.awaited is None) for one in here}
+    told = gathered_of(transport, rows)
+    chain, closed = _chain(told) if told else ([], False)
+    chain, closed, total = agreed(transport, (chain, closed, len(told)))
+    shown = set(chain[:SHOWN])
+    own = {one.id: _line(world, one, stuck) for one in here if one.id in shown}
+    lines = gathered_of(transport, own)
+    heading = _heading(world.network.now, total, polling, len(chain) if closed else 0)
+    rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
+    parts = [heading, *(lines[one] for one in chain[:SHOWN] if one in lines), *rest]
+    raise Deadlock(agreed(transport, "\n".join(parts)))
+
+
+def _chain(told: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
+    """The processors that explain it, and whether they wait for one another in a cycle.
+
+    Parameters
+    ----------
+    told : dict
+        Of each processor: whom it waits for, and whether it asks again and again instead.
+    """
+    chain, closed = cycle_or_chain({one: following for one, (following, _) in told.items()})
+    asking = sorted(one for one, (_, asks) in told.items() if asks)
+    if closed or not asking or not set(asking).isdisjoint(chain):
+        return chain, closed
+    return asking, False
+
+
+def _heading(step: int, total: int, polling: int, cycle: int) -> str:
+    """What has happened, in a sentence or two."""
+    many = "1 processor waits" if total == 1 else f"{total} processors wait"
+    if polling:
+        asks = "1 of them asks" if polling == 1 else f"{polling} of them ask"
+        return (
+            f"Starvation after step {step}: {many}, and nothing is under way; {asks} again and "
+            "again whether something has come:"
+        )
+    heading = f"Deadlock after step {step}: {many}, and nothing is under way."
+    if cycle == 1:
+        return f"{heading} 1 waits for itself:"
+    return f"{heading} {cycle} wait for one another in a cycle:" if cycle else heading
+
+
+def _events(processor: Processor) -> tuple[Event, ...]:
+    """What a processor waits for, in its script or beside it."""
+    awaited = processor.awaited
+    if awaited is None:
+        return ()
+    found: tuple[Event, ...] = ()
+    for event in awaited if isinstance(awaited, tuple) else (awaited,):
+        beside = _events(event.strand) if isinstance(event, Completion) else ()
+        found += beside or (event,)
+    return found
+
+
+def _peers(world: World, processor: Processor) -> Iterator[int]:
+    """The processors whose doing a processor waits for; all others if anybody's will do."""
+    for event in _events(processor):
+        members = world.contexts.members(event.place, processor.id)
+        if event.peer == ANY_SOURCE:
+            yield from (one for one in members if one != processor.id)
+        elif 0 <= event.peer < len(members):
+            yield members[event.peer]
+
+
+def _next(world: World, processor: Processor, stuck: np.ndarray) -> int:
+    """Whom a processor waits for: the first who waits, too, otherwise the first."""
+    waiting = next((one for one in _peers(world, processor) if stuck[one]), None)
+    return next(_peers(world, processor), NOBODY) if waiting is None else waiting
+
+
+def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
+    """What one processor waits for, and where."""
+    name = named(world.machine.topology, processor.id)
+    account = processor.account
+    where = "outside of calls" if account is None else f"{account.file}:{account.line}"
+    kind = "" if account is None else f" in {account.kind}"
+    if processor.awaited is None:
+        return f"  processor {name}, {where}: asks{kind}{_come(processor)}"
+    events = _events(processor)
+    awaited = " or ".join(_said(event) for event in events[:NAMED])
+    if len(events) > NAMED:
+        awaited += f" or {len(events) - NAMED} more"
+    return (
+        f"  processor {name}, {where}: waits{kind} since step {processor.since} for {awaited}"
+        f"{_over(world, processor, stuck)}{_come(processor)}"
+    )
+
+
+def _said(event: Event) -> str:
+    """What is waited for; tags of the emulator's own say nothing."""
+    if isinstance(event, Receive) and event.place % PARTS != PAIRS:
+        return f"a message from rank {event.peer}"
+    return event.said
+
+
+def _over(world: World, processor: Processor, stuck: np.ndarray) -> str:
+    """Who will not do any more what a processor waits for."""
+    peers = list(dict.fromkeys(_peers(world, processor)))
+    if not peers or any(stuck[one] for one in peers):
+        return ""
+    if len(peers) == 1:
+        return f" (processor {peers[0]} has ended)"
+    return f" (all {len(peers)} that could have ended)"
+
+
+def _come(processor: Processor) -> str:
+    """What has come that a processor does not wait for."""
+    if processor.unexpected is None:
+        return ""
+    messages = list(processor.unexpected)
+    many = "1 other message has" if len(messages) == 1 else f"{len(messages)} other messages have"
+    context, source, tag, _, _ = messages[0]
+    if context % PARTS != PAIRS:
+        return f"; {many} come, the first in a collective"
+    return f"; {many} come, the first from rank {source} with tag {tag}"

@@ -1,0 +1,109 @@
+"""What a communicator is to its members: ranks, and messages in its context."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mpinet.mpi.real import PROC_NULL
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.contexts import Scope
+from mpinet.mpi.world.events import Receive
+from mpinet.mpi.world.ranks import Members
+
+
+class Holding:
+    """What a processor keeps of a communicator that it has, whichever face it uses.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    topology : Any
+        Its arrangement as a grid or graph, if it has one.
+    attributes : dict from int to Any, or None
+        Values by the numbers of their keys.
+    info : Any
+        Its hints.
+    errhandler : Any
+        Its error handler.
+    agreed, neighbored : int
+        How many calls that make communicators, and neighbour collectives, it has made on it.
+    """
+
+    __slots__ = (
+        "agreed",
+        "attributes",
+        "errhandler",
+        "info",
+        "name",
+        "neighbored",
+        "topology",
+    )
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.topology: Any = None
+        self.attributes: dict[int, Any] | None = None
+        self.info: Any = None
+        self.errhandler: Any = None
+        self.agreed = 0
+        self.neighbored = 0
+
+
+class Membership:
+    """A communicator, as one of its members holds it.
+
+    Parts of a communicator's face rest on this class.
+
+    Attributes
+    ----------
+    _scope : Scope
+        Where its members exchange messages.
+    """
+
+    __slots__ = ()
+
+    _scope: Scope
+
+    @property
+    def _context(self) -> int:
+        """The context's number on this rank."""
+        return self._scope.context
+
+    @property
+    def _group(self) -> Members:
+        """The members by rank."""
+        return self._scope.group
+
+    @property
+    def _others(self) -> Members:
+        """Those whom ranks in calls name."""
+        return self._scope.others
+
+    @property
+    def rank(self) -> int:
+        """The running processor's rank."""
+        return self._group.rank_of(running.world.current.id)
+
+    @property
+    def size(self) -> int:
+        """Members."""
+        return len(self._group.members)
+
+    @property
+    def _holding(self) -> Holding:
+        """What the running processor keeps of it."""
+        kept = running.world.current.remembered()
+        holding: Holding | None = kept.get(self._context)
+        if holding is None:
+            holding = kept[self._context] = Holding()
+        return holding
+
+    def _post(self, source: int, tag: int) -> Receive | None:
+        """Expect a message from a rank without waiting; None from `PROC_NULL`."""
+        if source == PROC_NULL:
+            return None
+        world = running.world
+        receive = Receive(world.current, self._scope.expected(source, tag))
+        world.post(receive)
+        return receive

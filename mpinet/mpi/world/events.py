@@ -1,0 +1,213 @@
+"""What a processor can wait for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
+
+if TYPE_CHECKING:
+    from mpinet.mpi.world.message import Envelope, Message
+    from mpinet.mpi.world.processor import Processor, Strand
+
+
+class Event:
+    """Something that happens to a processor once.
+
+    Attributes
+    ----------
+    owner : Processor
+        Whose event it is.
+    done : bool
+        Whether it has happened.
+    """
+
+    __slots__ = ("done", "owner")
+
+    def __init__(self, owner: Processor):
+        self.owner = owner
+        self.done = False
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        raise NotImplementedError
+
+    @property
+    def peer(self) -> int:
+        """Whose doing it is: a rank in the context's communicator, `ANY_SOURCE` if anybody's."""
+        raise NotImplementedError
+
+    @property
+    def place(self) -> int:
+        """The context that `peer` is a rank in."""
+        raise NotImplementedError
+
+
+class Happened(Event):
+    """What has happened already."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.done = True
+
+
+HAPPENED = Happened()
+
+
+class Receive(Event):
+    """A receive.
+
+    Attributes
+    ----------
+    envelope : Envelope
+        What it fits; source and tag may be wildcards.
+    message : Message or None
+        What it has got.
+    number : int
+        Its place among the processor's posted receives, if it is one.
+    """
+
+    __slots__ = ("envelope", "message", "number")
+
+    number: int
+
+    def __init__(self, owner: Processor, envelope: Envelope):
+        self.owner = owner
+        self.done = False
+        self.envelope = envelope
+        self.message: Message | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether neither its source nor its tag is a wildcard."""
+        _, source, tag = self.envelope
+        return source != ANY_SOURCE and tag != ANY_TAG
+
+    def fits(self, message: Message) -> bool:
+        """Whether it may get a message."""
+        context, source, tag = self.envelope
+        come, sender, sent, _, _ = message
+        return (
+            context == come
+            and (sender == source or source == ANY_SOURCE)
+            and (sent == tag or tag == ANY_TAG)
+        )
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        _, source, tag = self.envelope
+        sender = "any rank" if source == ANY_SOURCE else f"rank {source}"
+        tagged = "" if tag in (ANY_TAG, 0) else f" with tag {tag}"
+        return f"a message from {sender}{tagged}"
+
+    @property
+    def peer(self) -> int:
+        """The rank that is to send."""
+        return self.envelope[1]
+
+    @property
+    def place(self) -> int:
+        """The context."""
+        return self.envelope[0]
+
+
+class Arrival(Receive):
+    """The arrival of a message that a receive would get; nobody gets it by that."""
+
+    __slots__ = ()
+
+
+class Matching(Event):
+    """The matching receive of a synchronous send.
+
+    Attributes
+    ----------
+    context, target : int
+        Where the send went.
+    """
+
+    __slots__ = ("context", "target")
+
+    def __init__(self, owner: Processor, context: int, target: int):
+        super().__init__(owner)
+        self.context = context
+        self.target = target
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return f"rank {self.target} to receive its message"
+
+    @property
+    def peer(self) -> int:
+        """The rank that is to receive."""
+        return self.target
+
+    @property
+    def place(self) -> int:
+        """The context."""
+        return self.context
+
+
+class Completion(Event):
+    """The end of what a processor does beside its script.
+
+    Attributes
+    ----------
+    strand : Strand
+        What is done.
+    error : Exception or None
+        Why it has failed; the script's, which finds out when it asks for the end.
+    """
+
+    __slots__ = ("error", "strand")
+
+    def __init__(self, owner: Processor, strand: Strand):
+        super().__init__(owner)
+        self.strand = strand
+        self.error: Exception | None = None
+
+    @property
+    def _awaited(self) -> Event | None:
+        """What the strand waits for, if for one thing."""
+        awaited = self.strand.awaited
+        return awaited if isinstance(awaited, Event) else None
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "a collective that it has begun" if self._awaited is None else self._awaited.said
+
+    @property
+    def peer(self) -> int:
+        """Whom the strand waits for."""
+        return PROC_NULL if self._awaited is None else self._awaited.peer
+
+    @property
+    def place(self) -> int:
+        """The context of what it waits for."""
+        return 0 if self._awaited is None else self._awaited.place
+
+
+class Promise(Event):
+    """The completion of a request that the script itself completes."""
+
+    __slots__ = ()
+
+    @property
+    def said(self) -> str:
+        """What is waited for."""
+        return "its own Grequest.Complete"
+
+    @property
+    def peer(self) -> int:
+        """Nobody else."""
+        return PROC_NULL
+
+    @property
+    def place(self) -> int:
+        """No context in particular."""
+        return 0

@@ -1,0 +1,118 @@
+"""What comes out of processors: what they print, how they end, what they leave unreceived."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import chain
+from operator import itemgetter
+from typing import TextIO
+
+import numpy as np
+
+from mpinet.errors import ProgramError
+from mpinet.machine import Machine
+from mpinet.mpi.world.failure import named, told
+from mpinet.mpi.world.processor import Processor
+from mpinet.process.telling import gathered
+
+Line = tuple[int, bool, str]
+"""Who prints, whether to the standard error, and what."""
+
+
+class Ends:
+    """This rank's share of what comes out.
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    out : text file
+        Where rank 0 writes what processors print.
+
+    Attributes
+    ----------
+    unreceived : ndarray of int64, shape (hosted,)
+        Messages that processors have ended without, by slot.
+    """
+
+    def __init__(self, machine: Machine, out: TextIO):
+        self.unreceived = np.zeros(len(machine.nodes), np.int64)
+        self._machine = machine
+        self._out = out
+        self._errors = sys.stderr
+        self._written = sha256()
+        self._printed: list[Line] = []
+        self._failed: tuple[int, str] | None = None
+
+    @property
+    def news(self) -> int:
+        """How much there is to settle on this rank."""
+        return len(self._printed) + (self._failed is not None)
+
+    @property
+    def output(self) -> str:
+        """The SHA-256 of what has been written to the standard output; on rank 0."""
+        return self._written.hexdigest()
+
+    def say(self, processor: Processor, error: bool, text: str) -> None:
+        """Print what a processor prints when the round is over."""
+        self._printed.append((processor.id, error, text))
+
+    def leave(self, processor: Processor) -> None:
+        """Count what an ended processor has not received."""
+        if processor.unexpected is not None:
+            self.unreceived[processor.slot] += len(processor.unexpected)
+
+    def leave_out(self, slot: int) -> None:
+        """Count a message that has come to a processor which has ended."""
+        self.unreceived[slot] += 1
+
+    def fail(self, processor: Processor, error: BaseException, step: int) -> None:
+        """Note that a processor has failed; of several in one round the lowest counts.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            It is no failure of the processor's: somebody wants to stop the run.
+        """
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        if isinstance(error, SystemExit) and error.code in (None, 0):
+            return
+        if self._failed is None or processor.id < self._failed[0]:
+            name = named(self._machine.topology, processor.id)
+            self._failed = processor.id, f"Processor {name}, after step {step}, {told(error)}"
+
+    def settle(self) -> None:
+        """Print what was printed, by processor, and end the run if one has failed (collective).
+
+        Raises
+        ------
+        ProgramError
+            A processor's script has failed.
+        """
+        transport = self._machine.transport
+        printed, self._printed = self._printed, []
+        together = chain.from_iterable(gathered(transport, printed))
+        self._write(sorted(together, key=itemgetter(0)))
+        none = self._machine.topology.size
+        own = none if self._failed is None else self._failed[0]
+        lowest = -self._machine.max(-own)[0]
+        if lowest == none:
+            return
+        if self._failed and lowest == own:
+            transport.fail(ProgramError(self._failed[1]))
+        self._machine.sum(0)
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        """Write what processors have printed, on rank 0."""
+        for _, error, text in lines:
+            if error:
+                self._errors.write(text)
+            else:
+                self._out.write(text)
+                self._written.update(text.encode(errors="surrogatepass"))
+        self._out.flush()
+        self._errors.flush()

@@ -1,0 +1,133 @@
+"""Which message a receive gets: MPI's rules, on one processor.
+
+Messages that no receive waits for are kept in the order of their arrival, receives that no message
+has come for in the order of their posting. A receive gets the earliest message that fits it, a
+message the earliest receive.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from typing import TypeVar
+
+from mpinet.mpi.world.events import Receive
+from mpinet.mpi.world.message import Envelope, Message, envelope_of
+
+T = TypeVar("T")
+
+
+class Unexpected:
+    """Messages that have come before their receives, by arrival."""
+
+    __slots__ = ("_come", "_lines", "_messages")
+
+    def __init__(self) -> None:
+        self._come = 0
+        self._messages: OrderedDict[int, Message] = OrderedDict()
+        self._lines: dict[Envelope, int | deque[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self._messages.values())
+
+    def add(self, message: Message) -> None:
+        """Keep a message."""
+        self._messages[self._come] = message
+        _line_up(self._lines, envelope_of(message), self._come)
+        self._come += 1
+
+    def find(self, receive: Receive) -> Message | None:
+        """The earliest message that a receive may get."""
+        if receive.exact:
+            line = self._lines.get(receive.envelope)
+            return None if line is None else self._messages[_first(line)]
+        return next((message for message in self if receive.fits(message)), None)
+
+    def take(self, message: Message) -> None:
+        """Give away a message that `find` has found: of its envelope the earliest."""
+        envelope = envelope_of(message)
+        number = _first(self._lines[envelope])
+        _step_out(self._lines, envelope, number)
+        del self._messages[number]
+
+
+class Posted:
+    """Receives that wait for their messages, by posting."""
+
+    __slots__ = ("_lines", "_numbered", "_wild")
+
+    def __init__(self) -> None:
+        self._numbered = 0
+        self._lines: dict[Envelope, Receive | deque[Receive]] = {}
+        self._wild: list[Receive] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._lines) or bool(self._wild)
+
+    def add(self, receive: Receive) -> None:
+        """Post a receive."""
+        receive.number = self._numbered
+        self._numbered += 1
+        if receive.exact:
+            _line_up(self._lines, receive.envelope, receive)
+        else:
+            self._wild.append(receive)
+
+    def take(self, message: Message) -> Receive | None:
+        """The earliest receive that a message fits, which is then posted no longer."""
+        envelope = envelope_of(message)
+        line = self._lines.get(envelope)
+        found = None if line is None else _first(line)
+        for receive in self._wild:
+            if found is not None and found.number < receive.number:
+                break
+            if receive.fits(message):
+                self._wild.remove(receive)
+                return receive
+        if found is not None:
+            _step_out(self._lines, envelope, found)
+        return found
+
+    def cancel(self, receive: Receive) -> None:
+        """Post a receive no longer."""
+        if receive.exact:
+            _step_out(self._lines, receive.envelope, receive)
+        else:
+            self._wild.remove(receive)
+
+
+# ---- lines of one are the one itself: most are no longer, and a deque is large
+
+
+def _first(line: T | deque[T]) -> T:
+    """Who is first in a line."""
+    return line[0] if type(line) is deque else line  # type: ignore[return-value]
+
+
+def _line_up(lines: dict[Envelope, T | deque[T]], envelope: Envelope, one: T) -> None:
+    """Let something join the end of a line."""
+    line = lines.setdefault(envelope, one)
+    if line is one:
+        return
+    if type(line) is deque:
+        line.append(one)
+    else:
+        lines[envelope] = deque((line, one))  # type: ignore[arg-type]
+
+
+def _step_out(lines: dict[Envelope, T | deque[T]], envelope: Envelope, one: T) -> None:
+    """Let something leave its line."""
+    line = lines[envelope]
+    if line is one:
+        del lines[envelope]
+        return
+    assert type(line) is deque
+    if line[0] is one:
+        line.popleft()
+    else:
+        line.remove(one)
+    if not line:
+        del lines[envelope]

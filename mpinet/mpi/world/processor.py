@@ -1,0 +1,127 @@
+"""A virtual processor that runs a script."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.world.events import Event, Receive
+from mpinet.mpi.world.matching import Posted, Unexpected
+from mpinet.mpi.world.process_state import Own
+
+
+class Processor:
+    """A processor and its script.
+
+    Attributes
+    ----------
+    id : int
+        Its number on the machine, its rank in the script's world.
+    slot : int
+        Where it stands among this rank's.
+    thread : greenlet
+        The script's thread.
+    main : ModuleType
+        The script's ``__main__``.
+    account : Account or None
+        The account of the call that it is in, if it is in one.
+    asked, in_vain : int
+        How often it has asked for the time, and in vain whether something has come, since others
+        have run.
+    since : int
+        The step after which it began to wait.
+    awaited : Event, tuple of Event or None
+        What it waits for, one of them.
+    posted : Posted or None
+        Its receives that wait, other than the one it waits for itself.
+    unexpected : Unexpected or None
+        Messages that no receive has waited for.
+    receiving : Receive or None
+        What it waits for where a message is all that it waits for: the same one every time.
+    kept : dict
+        What communicators keep for it: how many it has made of each, attributes, buffers.
+    own : Own or None
+        Modules, random numbers and streams of its own.
+    """
+
+    __slots__ = (
+        "account",
+        "asked",
+        "awaited",
+        "id",
+        "in_vain",
+        "kept",
+        "main",
+        "own",
+        "posted",
+        "receiving",
+        "since",
+        "slot",
+        "thread",
+        "unexpected",
+    )
+
+    def __init__(self, number: int, slot: int):
+        self.id = number
+        self.slot = slot
+        self.thread: Any = None
+        self.main: ModuleType | None = None
+        self.account: Account | None = None
+        self.asked = 0
+        self.in_vain = 0
+        self.since = 0
+        self.awaited: Event | tuple[Event, ...] | None = None
+        self.posted: Posted | None = None
+        self.unexpected: Unexpected | None = None
+        self.receiving: Receive | None = None
+        self.kept: dict[Any, Any] | None = None
+        self.own: Own | None = None
+
+    def remembered(self) -> dict[Any, Any]:
+        """What communicators keep for it."""
+        if self.kept is None:
+            self.kept = {}
+        return self.kept
+
+
+class Strand(Processor):
+    """Something that a processor does beside its script: a collective that was begun.
+
+    Attributes
+    ----------
+    processor : Processor
+        Whose it is; messages come to the processor.
+    """
+
+    __slots__ = ("processor",)
+
+    def __init__(self, processor: Processor):
+        super().__init__(processor.id, processor.slot)
+        self.processor = processor
+        self.main = processor.main
+        self.account = processor.account
+
+    @property
+    def posted(self) -> Posted | None:
+        """The processor's receives that wait."""
+        return self.processor.posted
+
+    @posted.setter
+    def posted(self, posted: Posted | None) -> None:
+        if hasattr(self, "processor"):
+            self.processor.posted = posted
+
+    @property
+    def unexpected(self) -> Unexpected | None:
+        """The processor's messages that no receive has waited for."""
+        return self.processor.unexpected
+
+    @unexpected.setter
+    def unexpected(self, unexpected: Unexpected | None) -> None:
+        if hasattr(self, "processor"):
+            self.processor.unexpected = unexpected
+
+    def remembered(self) -> dict[Any, Any]:
+        """What communicators keep for the processor."""
+        return self.processor.remembered()

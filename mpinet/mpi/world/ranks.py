@@ -1,0 +1,99 @@
+"""Ordered sets of processors: who has which rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mpinet.mpi.real import REAL, UNDEFINED
+
+
+class Members:
+    """Processors by rank. Never changes, and is shared by all on a rank that have the same ones.
+
+    Parameters
+    ----------
+    members : sequence of int
+        The processors.
+
+    Attributes
+    ----------
+    members : sequence of int
+        The processors.
+    """
+
+    __slots__ = ("__weakref__", "_ranks", "members")
+
+    members: Sequence[int]
+
+    def __init__(self, members: Sequence[int]):
+        self.members = members
+        self._ranks: dict[int, int] | None = None
+
+    def rank_of(self, processor: int) -> int:
+        """A processor's rank; `UNDEFINED` if it is no member."""
+        if self._ranks is None:
+            self._ranks = {one: rank for rank, one in enumerate(self.members)}
+        return self._ranks.get(processor, UNDEFINED)
+
+    def processor(self, rank: int) -> int:
+        """The processor of a rank.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``: there is no such rank.
+        """
+        if rank >= 0:
+            try:
+                return self.members[rank]
+            except IndexError:
+                pass
+        raise REAL.Exception(REAL.ERR_RANK)
+
+
+class Span(Members):
+    """Processors at even distances, which need neither a list nor a table."""
+
+    __slots__ = ()
+
+    members: range
+
+    def rank_of(self, processor: int) -> int:
+        """A processor's rank; `UNDEFINED` if it is no member."""
+        members = self.members
+        return members.index(processor) if processor in members else UNDEFINED
+
+
+class Everybody(Span):
+    """All processors: a rank is a processor's number."""
+
+    __slots__ = ()
+
+    def rank_of(self, processor: int) -> int:
+        """A processor's rank."""
+        return processor
+
+
+NOBODY = Span(range(0))
+"""The members of the empty group."""
+
+
+def members_of(processors: Sequence[int]) -> Members:
+    """Processors as members, in this order."""
+    if not len(processors):
+        return NOBODY
+    first, last = processors[0], processors[-1]
+    step = processors[1] - first if len(processors) > 1 else 1
+    if step == 0 or last - first != step * (len(processors) - 1):
+        return Members(tuple(processors))
+    evenly = range(first, last + (1 if step > 0 else -1), step)
+    same = all(one == other for one, other in zip(processors, evenly, strict=True))
+    return Span(evenly) if same else Members(tuple(processors))
+
+
+def compared(one: Members, other: Members) -> int:
+    """How members compare to others: `IDENT`, `SIMILAR` in another order, or `UNEQUAL`."""
+    if one is other or list(one.members) == list(other.members):
+        return int(REAL.IDENT)
+    alike = len(one.members) == len(other.members) and set(one.members) == set(other.members)
+    return int(REAL.SIMILAR if alike else REAL.UNEQUAL)

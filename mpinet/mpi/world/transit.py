@@ -1,0 +1,202 @@
+"""How scripts' messages move: keys hop on the machine, the messages go ahead of them.
+
+For every message the machine's router moves a key hop by hop, in packets where that is asked for.
+The message itself, which may have any size, is handed to the receiver's rank when the key sets out,
+and to the receiver when the key (all packets of it) has come.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.machine.step import by_owner
+from mpinet.mpi.world.accounts import Arrivals
+from mpinet.mpi.world.contexts import Contexts
+from mpinet.mpi.world.message import BODY, SENT, Message
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.process.values import from_bytes, to_bytes
+from mpinet.programs.embed import preferring_links
+
+Numbers = NDArray[np.int64]
+
+KEY, ACCOUNT, BORN = 0, 1, 2
+"""Words that hop: the message's key, the account that pays for it, the step it set out after."""
+
+AT_ONCE = 1 << 20
+"""Most packets of one processor that set out in one step."""
+
+
+class Network:
+    """The messages under way.
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves the keys, under its port model.
+    routing : str or None
+        The routing's name (default: the network's first, and between neighbours the link).
+    packet : int or None
+        Bytes of a packet; None: every message is one.
+
+    Attributes
+    ----------
+    now : int
+        Steps since the beginning.
+    arrivals : Arrivals
+        What messages have cost that arrived on this rank.
+    """
+
+    def __init__(
+        self, machine: Machine, contexts: Contexts, routing: str | None, packet: int | None
+    ):
+        self.arrivals = Arrivals()
+        self._machine = machine
+        self._contexts = contexts
+        self._router = Router(
+            machine, _routing(machine.topology, routing), payload_words=3, keep=True
+        )
+        self._packet = packet
+        self.now = 0
+        self._keys = 0
+        self._bodies: dict[int, Message] = {}
+        self._missing: dict[int, int] = {}
+
+    @property
+    def under_way(self) -> int:
+        """Messages on this rank that have set out."""
+        return self._router.live
+
+    def advance(
+        self, setting_out: list[Any], sent: int, under_way: int
+    ) -> tuple[list[int], list[Message]]:
+        """Make a step of the machine (collective).
+
+        Parameters
+        ----------
+        setting_out : list
+            Messages on this rank that set out in this step, as items of `SENT`.
+        sent, under_way : int
+            Messages on all ranks that set out in this step, and those with all others.
+
+        Returns
+        -------
+        slots : list of int
+            The receiving processors' slots.
+        messages : list of Message
+            What has come for each, in the order in which the messages were sent.
+        """
+        if sent == under_way:
+            self._router.restart()
+        if sent:
+            self._set_out(setting_out)
+        self.now += self._router.step()
+        return self._received()
+
+    def _set_out(self, sent: list[Any]) -> None:
+        """Give the router what processors have sent, and the bodies to the receivers' ranks."""
+        machine, count = self._machine, len(sent) // SENT
+        *addresses, messages = (sent[place::SENT] for place in range(SENT))
+        rows = np.array([np.fromiter(one, np.int64, count) for one in addresses])
+        keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
+        self._keys += count
+        self._give_bodies(rows[1], keys, messages)
+        order = np.argsort(rows[0], kind="stable")
+        sources, targets, accounts = rows[:, order]
+        payload = np.empty((count, 3), np.int64)
+        payload[:, KEY] = keys[order]
+        payload[:, ACCOUNT] = accounts
+        payload[:, BORN] = self.now
+        if self._packet is not None:
+            packets = np.array([self._packets(one) for one in messages], np.int64)[order]
+            sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
+            payload = np.repeat(payload, packets, axis=0)
+        places = _numbers(sources)
+        most = machine.max(1 + int(places.max(initial=0)))[0]
+        if most > AT_ONCE:
+            raise UsageError(
+                f"A processor sends {most} packets before it waits for anything, which is more "
+                f"than {AT_ONCE}; let them be larger by --packet."
+            )
+        total = machine.topology.size * most
+        self._router.inject(sources, targets, sources * most + places, total, payload)
+
+    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: list[Message]) -> None:
+        """Bring every body to its receiver's rank (collective)."""
+        machine = self._machine
+        bodies = dict(zip(keys.tolist(), messages, strict=True))
+        if machine.transport.size > 1:
+            leaving, counts = by_owner(machine, targets)
+            parts = np.split(leaving, np.cumsum(counts)[:-1])
+            texts = [
+                self._packed([(key, bodies.pop(key)) for key in keys[part].tolist()])
+                for part in parts
+            ]
+            sizes = np.array([len(text) for text in texts], np.int64)
+            received = machine.transport.exchange(np.frombuffer(b"".join(texts), np.uint8), sizes)
+            for part in np.split(received.records, np.cumsum(received.counts)[:-1]):
+                self._bodies.update(self._unpacked(part.tobytes()))
+        self._bodies.update(bodies)
+
+    def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:
+        """Bodies as another rank gets them: contexts have other numbers there."""
+        name = self._contexts.name
+        rows = [
+            (key, name(context), source, tag, data, told)
+            for key, (context, source, tag, data, told) in bodies
+        ]
+        return to_bytes(rows) if rows else b""
+
+    def _unpacked(self, text: bytes) -> dict[int, Message]:
+        """Bodies as another rank has given them."""
+        if not text:
+            return {}
+        rows: list[Any] = from_bytes(text)
+        number = self._contexts.number
+        return {
+            key: (number(name), source, tag, data, told)
+            for key, name, source, tag, data, told in rows
+        }
+
+    def _received(self) -> tuple[list[int], list[Message]]:
+        """What has come to its target in this step."""
+        ended = self._router.take()
+        if len(ended.numbers) == 0:
+            return [], []
+        payload = ended.payload
+        self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
+        slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
+        if self._packet is not None:
+            whole = [place for place, key in enumerate(keys) if self._completes(key)]
+            slots, keys = [slots[place] for place in whole], [keys[place] for place in whole]
+        return slots, list(map(self._bodies.pop, keys))
+
+    def _completes(self, key: int) -> bool:
+        """Note that a packet has come; whether it was its message's last."""
+        missing = self._missing.pop(key, None) or self._packets(self._bodies[key])
+        if missing > 1:
+            self._missing[key] = missing - 1
+        return missing == 1
+
+    def _packets(self, message: Message) -> int:
+        """In how many packets a message sets out."""
+        assert self._packet is not None
+        return max(1, -(-len(message[BODY]) // self._packet))
+
+
+def _routing(topology: Topology, name: str | None) -> Routing:
+    """The routing that a person has named; where none, what also keeps to collectives' links."""
+    if name is not None:
+        return topology.routing(name)
+    return preferring_links(topology, topology.routing())
+
+
+def _numbers(sources: Numbers) -> Numbers:
+    """Numbers of messages, by ascending sources, among those of the same source."""
+    return np.arange(len(sources)) - np.searchsorted(sources, sources)

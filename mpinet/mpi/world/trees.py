@@ -1,0 +1,235 @@
+"""The machine's own broadcast trees, along which collectives of the whole world run.
+
+A tree is what the network's own broadcast does from a root: who informs whom, in which order. It
+is found by running that broadcast once on a machine beside the one that is measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.step import by_owner
+from mpinet.machine.trace import Trace
+from mpinet.mpi.world.processor import Processor
+from mpinet.process.telling import gathered
+from mpinet.programs.broadcast import broadcast, require_algorithm
+
+Numbers = NDArray[np.int64]
+
+MOST_KEPT = 64
+"""Most trees that are kept, unless more grow at once; each takes memory for every processor."""
+
+
+class Pattern(Enum):
+    """Whom collectives' messages go to.
+
+    Attributes
+    ----------
+    TREE
+        Along the machine's own broadcast tree.
+    EXCHANGE
+        To the partners whose ranks differ in one bit, where all members get the result.
+    BINOMIAL
+        Along the binomial tree over ranks.
+    DIRECT
+        From the root to all others, and from all others to the root.
+    """
+
+    TREE = "tree"
+    EXCHANGE = "exchange"
+    BINOMIAL = "binomial"
+    DIRECT = "direct"
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A broadcast tree, as this rank's processors know it.
+
+    Parameters
+    ----------
+    parents : ndarray of int64, shape (hosted,)
+        Who informs each processor, by slot; -1 for the root.
+    begin : ndarray of int64, shape (hosted + 1,)
+        Where the children of the processor in a slot begin.
+    informed : ndarray of int64
+        The children, in the order in which they are informed.
+    below : ndarray of int64
+        Processors of each child's subtree, itself included.
+    walk : ndarray of int64, shape (processors,) or (0,)
+        On the root's rank all processors, each before its subtree, and the subtree of the child
+        that is informed last before all others'.
+    """
+
+    parents: Numbers
+    begin: Numbers
+    informed: Numbers
+    below: Numbers
+    walk: Numbers
+
+    def parent(self, slot: int) -> int:
+        """Who informs the processor in a slot; -1 if nobody."""
+        return int(self.parents[slot])
+
+    def children(self, slot: int) -> list[int]:
+        """Whom the processor in a slot informs, in this order."""
+        return list(self.informed[self.begin[slot] : self.begin[slot + 1]].tolist())
+
+    def weights(self, slot: int) -> list[int]:
+        """How many are in the subtrees of its children."""
+        return list(self.below[self.begin[slot] : self.begin[slot + 1]].tolist())
+
+
+class Trees:
+    """The trees that have been asked for, by their roots.
+
+    Parameters
+    ----------
+    machine : Machine
+        Whose network, port model, ranks and mapping are used.
+    pattern : Pattern, optional
+        What all collectives use (default: what suits the network).
+
+    Attributes
+    ----------
+    pattern : Pattern or None
+        What all collectives use, if that has been said.
+    wanted : dict
+        Roots of trees that are not there yet, each with the processors that wait for it.
+    """
+
+    def __init__(self, machine: Machine, pattern: Pattern | None = None):
+        self.pattern = pattern
+        self.wanted: dict[int, list[Processor]] = {}
+        self._machine = machine
+        self._trees: dict[int, Tree | None] = {}
+
+    @cached_property
+    def suit(self) -> bool:
+        """Whether the machine's broadcasts run over processors alone, without switches."""
+        topology = self._machine.topology
+        if topology.hosts < topology.size:
+            return False
+        try:
+            require_algorithm(topology, 0, None, self._machine.model)
+        except UsageError:
+            return False
+        return True
+
+    @cached_property
+    def doubling(self) -> bool:
+        """Whether processors whose numbers differ in one bit are neighbours, as in a hypercube."""
+        topology = self._machine.topology
+        if topology.size & (topology.size - 1) or not self.suit:
+            return False
+        nodes = np.arange(topology.size)[:, np.newaxis]
+        differ = topology.neighbor(nodes, np.arange(topology.ports)) ^ nodes
+        bits = 1 << np.arange(topology.size.bit_length() - 1)
+        return all(bool((differ == bit).any(axis=1).all()) for bit in bits)
+
+    def __contains__(self, root: int) -> bool:
+        return root in self._trees
+
+    def __getitem__(self, root: int) -> Tree | None:
+        return self._trees[root]
+
+    def want(self, root: int, processor: Processor) -> None:
+        """Let a processor wait for the tree from a root."""
+        self.wanted.setdefault(root, []).append(processor)
+
+    def grow(self) -> list[Processor]:
+        """Find the trees that some rank's processors wait for (collective); those processors."""
+        transport = self._machine.transport
+        own = np.array(sorted(self.wanted), np.int64)
+        texts = transport.gather(own.tobytes())
+        together = np.unique(np.frombuffer(b"".join(texts), np.int64))
+        roots = np.frombuffer(transport.share(together.tobytes()), np.int64).tolist()
+        self._make_room(len(roots))
+        for root in roots:
+            self._trees[root] = self._grown(root)
+        waited = [processor for each in self.wanted.values() for processor in each]
+        self.wanted = {}
+        return waited
+
+    def _make_room(self, new: int) -> None:
+        """Forget the oldest trees; who has waited for one has looked it up before others grow."""
+        for root in list(self._trees)[: max(0, len(self._trees) + new - MOST_KEPT)]:
+            del self._trees[root]
+
+    def _grown(self, root: int) -> Tree | None:
+        """The tree from a root; None if the network has no broadcast from it."""
+        try:
+            return grown(self._machine, root)
+        except UsageError:
+            return None
+
+
+def grown(machine: Machine, root: int) -> Tree:
+    """The tree of the network's own broadcast from a root (collective)."""
+    trace = Trace()
+    beside = Machine(
+        machine.topology, machine.model, machine.transport, machine.mapping, trace=trace
+    )
+    broadcast(beside, root)
+    records = _told(beside, trace.records, "receiver")
+    records = records[np.lexsort((records["sender"], records["step"], records["receiver"]))]
+    _, first = np.unique(records["receiver"], return_index=True)
+    records = records[first]
+    records = records[records["receiver"] != root]
+    parents = np.full(len(machine.nodes), -1)
+    parents[machine.slots(records["receiver"])] = records["sender"]
+    told = _told(beside, records, "sender")
+    told = told[np.lexsort((told["port"], told["step"], machine.slots(told["sender"])))]
+    slots = machine.slots(told["sender"])
+    begin = np.searchsorted(slots, np.arange(len(machine.nodes) + 1))
+    informed = np.ascontiguousarray(told["receiver"])
+    below, walk = _walked(machine, root, np.ascontiguousarray(told["sender"]), informed)
+    return Tree(parents, begin, informed, below, walk)
+
+
+def _told(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:
+    """The records that name this rank's processors as `whom`, from all ranks (collective)."""
+    away, counts = by_owner(machine, np.ascontiguousarray(records[whom]))
+    stay = np.delete(records, away)
+    return np.concatenate([stay, machine.transport.exchange(records[away], counts).records])
+
+
+def _walked(
+    machine: Machine, root: int, senders: Numbers, informed: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Sizes of the children's subtrees, and on the root's rank the walk (collective)."""
+    transport = machine.transport
+    edges = gathered(transport, (senders.tolist(), informed.tolist()))
+    walk, sizes = _walk(machine.topology.size, root, edges) if edges else (informed, informed)
+    sizes = np.frombuffer(transport.share(sizes.tobytes()), np.int64)
+    walk = np.frombuffer(transport.share(walk.tobytes()), np.int64)
+    here = machine.placement.owners(np.array([root]))[0] == transport.rank
+    return sizes[informed], walk if here else walk[:0].copy()
+
+
+def _walk(
+    size: int, root: int, edges: list[tuple[list[int], list[int]]]
+) -> tuple[Numbers, Numbers]:
+    """All processors in the order of the walk, and the sizes of all subtrees."""
+    children: dict[int, list[int]] = {}
+    for senders, informed in edges:
+        for sender, receiver in zip(senders, informed, strict=True):
+            children.setdefault(sender, []).append(receiver)
+    walk: list[int] = []
+    parents = np.full(size, -1)
+    ahead = [root]
+    while ahead:
+        one = ahead.pop()
+        walk.append(one)
+        ahead += children.get(one, ())
+        parents[children.get(one, [])] = one
+    sizes = np.ones(size, np.int64)
+    for one in reversed(walk[1:]):
+        sizes[parents[one]] += sizes[one]
+    return np.array(walk), sizes

@@ -1,0 +1,84 @@
+"""Calls of scripts: they are written out from methods, and only a processor itself makes them."""
+
+from collections import defaultdict
+from inspect import signature
+from itertools import chain
+
+import numpy as np
+import pytest
+from mpi.machine.ranks import everyone
+from mpi.scripts.playing import PRELUDE, played
+
+from mpinet.mpi.module import CLASSES
+
+
+def calls():
+    """All calls by name; class methods are calls, too."""
+    bases = {base for cls in CLASSES.values() for base in cls.__mro__}
+    for member in chain.from_iterable(vars(base).values() for base in bases):
+        function = getattr(member, "__func__", member)
+        if hasattr(function, "__wrapped__") and hasattr(function, "__code__"):
+            yield function.__qualname__, function
+
+
+def test_calls_take_what_their_methods_take():
+    written = dict(calls())
+    assert len(written) > 150
+    for name, called in written.items():
+        own = signature(called, follow_wrapped=False).parameters
+        method = signature(called.__wrapped__).parameters
+        told = [(one.name, one.kind, one.default) for one in own.values()]
+        assert told == [(one.name, one.kind, one.default) for one in method.values()], name
+        code = called.__code__
+        used = {*code.co_varnames[len(own) :], *code.co_names}
+        assert not used & set(own), f"{name} has a parameter of a name that every call uses"
+
+
+@pytest.mark.parametrize("wait", ["irecv(source=0).wait()", "recv(source=0)", "barrier()"])
+def test_a_call_from_another_greenlet_of_a_script_is_an_error(tmp_path, wait):
+    script = f"""
+        from greenlet import greenlet
+
+        def work():
+            try:
+                comm.{wait}
+            except RuntimeError as error:
+                return str(error)
+
+        if rank == 1:
+            say(greenlet(work).switch())
+        comm.barrier()
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+    kind = wait.partition("(")[0]
+    assert said == {0: [], 1: [f"{kind} is called from a thread; a processor has only one."], 2: []}
+
+
+def test_calls_of_codes_that_are_alike_are_told_apart(tmp_path):
+    """Two functions call by the same instruction, and one instruction makes calls of two kinds."""
+    script = """
+        def one(to): comm.send(1, to)
+        def other(to): comm.send(2, to)
+        def either(call): call(None, rank)
+
+        for k in range(3):
+            one(rank)
+            other((rank + 1) % size)
+            other((rank + 1) % size)
+            either(comm.send)
+            either(comm.recv)
+        say([comm.recv() for _ in range(9)].count(2))
+    """
+    said, outcome = played(tmp_path, "ring:5", script)
+    assert said == {number: [6] for number in range(5)}
+    counted = defaultdict(lambda: np.zeros(2, int))
+    for one in everyone(outcome.accounts)[0]:  # ranks have folders of their own
+        counted[one.kind, one.line] += one.calls, one.messages
+    first = len(PRELUDE.splitlines()) + 2
+    assert {key: tuple(both) for key, both in counted.items()} == {
+        ("send", first): (15, 0),
+        ("send", first + 1): (30, 30),
+        ("send", first + 2): (15, 0),
+        ("recv", first + 2): (15, 0),
+        ("recv", first + 10): (45, 0),
+    }

@@ -1,0 +1,150 @@
+"""What processors of one rank do not share: modules of scripts, random numbers, streams."""
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mpi.scripts.playing import played
+
+pytestmark = pytest.mark.mpi
+
+MODULE = """
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD.Dup()
+seen = []
+"""
+
+
+@pytest.fixture(params=["anywhere", "in Python's folder"])
+def place(request, tmp_path):
+    """A folder for a script: some one, or one below the environment's, where libraries are, too."""
+    if request.param == "anywhere":
+        yield tmp_path
+    else:
+        with tempfile.TemporaryDirectory(dir=sys.prefix) as folder:
+            yield Path(folder)
+
+
+def test_modules_beside_the_script_are_each_processors_own(place):
+    (place / "kept_by_each.py").write_text(MODULE)
+    script = """
+        import sys
+        import kept_by_each
+
+        kept_by_each.seen.append(rank)
+        kept_by_each.comm.barrier()
+        import kept_by_each as again
+
+        say((again is kept_by_each, again is sys.modules["kept_by_each"], again.seen))
+    """
+    said, _ = played(place, "ring:7", script)
+    assert said == {rank: [(True, True, [rank])] for rank in range(7)}
+
+
+def test_libraries_are_shared_and_mpi4py_is_the_emulated_one(tmp_path):
+    script = """
+        import colorsys, mpi4py.util.dtlib
+
+        colorsys.marks = [*getattr(colorsys, "marks", []), rank]
+        comm.barrier()
+        say((mpi4py.util.dtlib.MPI is MPI, rank in colorsys.marks))
+    """
+    said, _ = played(tmp_path, "hypercube:3", script)
+    assert said == {rank: [(True, True)] for rank in range(8)}
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_processors_that_seed_draw_their_own_random_numbers(tmp_path, mapping):
+    script = """
+        import random
+
+        random.seed(rank)
+        np.random.seed(rank)
+        for _ in range(3):
+            say((random.random(), float(np.random.rand())))
+            comm.barrier()
+    """
+    state = random.getstate()
+    said, _ = played(tmp_path, "torus:3x3", script, mapping=mapping)
+    assert random.getstate() == state
+    for rank in range(9):
+        plain, arrays = random.Random(rank), np.random.RandomState(rank)
+        assert said[rank] == [(plain.random(), arrays.rand()) for _ in range(3)]
+
+
+def test_a_datatype_may_be_freed_while_a_receive_of_it_is_under_way(tmp_path):
+    script = """
+        column = MPI.INT.Create_vector(3, 1, 4).Commit()
+        grid = np.zeros((3, 4), "i")
+        request = comm.Irecv([grid, 1, column], source=(rank - 1) % size)
+        column.Free()
+        comm.Send(np.arange(3, dtype="i") + rank, dest=(rank + 1) % size)
+        request.Wait()
+        say(grid[:, 0].tolist())
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [[(rank - 1) % 5 + k for k in range(3)]] for rank in range(5)}
+
+
+def test_a_folder_without_an_init_file_is_each_processors_own(tmp_path):
+    (tmp_path / "folder_of_each").mkdir()
+    (tmp_path / "folder_of_each" / "state.py").write_text("")
+    script = """
+        import folder_of_each.state
+
+        folder_of_each.state.value = rank
+        comm.barrier()
+        say(folder_of_each.state.value)
+    """
+    said, _ = played(tmp_path, "ring:6", script)
+    assert said == {rank: [rank] for rank in range(6)}
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_processors_may_put_streams_of_their_own_in_place(tmp_path, mapping):
+    script = """
+        import contextlib, io, sys
+
+        text, errors, shared = io.StringIO(), io.StringIO(), sys.stderr
+        with contextlib.redirect_stdout(text):
+            for turn in range(2):
+                comm.barrier()
+                print(rank, turn)
+        sys.stderr = errors if rank % 2 else shared
+        comm.barrier()
+        if rank % 2:
+            print("odd", file=sys.stderr)
+        say((text.getvalue(), errors.getvalue(), sys.stderr is shared))
+    """
+    said, _ = played(tmp_path, "hypercube:3", script, mapping=mapping)
+    for rank in range(8):
+        odd = rank % 2 == 1
+        assert said[rank] == [(f"{rank} 0\n{rank} 1\n", "odd\n" if odd else "", not odd)]
+
+
+def test_a_call_from_a_thread_is_an_error(tmp_path):
+    script = """
+        import threading
+
+        heard = []
+
+        def work():
+            try:
+                comm.barrier()
+            except RuntimeError as error:
+                heard.append(str(error))
+
+        if rank == 1:
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        comm.barrier()
+        say(heard)
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+    told = "barrier is called from a thread; a processor has only one."
+    assert said == {0: [[]], 1: [[told]], 2: [[]]}
