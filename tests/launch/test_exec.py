@@ -345,3 +345,29 @@ def test_the_costs_of_kinds_are_those_of_their_lines(tmp_path):
         assert found[cost] == sum(kind[cost] for kind in found["kinds"])
     steps = [kind["steps"] for kind in found["kinds"]]
     assert steps == sorted(steps, reverse=True)
+
+
+HIDDEN = """
+import sys
+from mpi4py import MPI
+names = ["array", "llvmlite", "networkx", "numba", "numpy", "rich"]
+sys.modules.update(dict.fromkeys(names))
+print(MPI.COMM_WORLD.bcast("heard"))
+MPI.COMM_WORLD.Barrier()
+print([name for name in names if sys.modules[name] is not None])
+try:
+    import numba
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_a_script_forbids_its_processors_to_import_the_emulator_still_finds(tmp_path, ranks):
+    (tmp_path / "script.py").write_text(HIDDEN)
+    for name in ("code", "numba", "queue", "rich", "statistics"):  # the emulator imports its own
+        (tmp_path / f"{name}.py").write_text("raise ImportError('a file of the script')\n")
+    done = mpinet(tmp_path, ranks, "--progress", "script.py", network="ring:4")
+    output, _, _ = done.stdout.partition("script.py on ring:4")
+    halted = "import of numba halted; None in sys.modules"
+    assert sorted(output.splitlines()) == sorted(["heard", "[]", halted] * 4), done.stderr

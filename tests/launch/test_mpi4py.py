@@ -187,3 +187,19 @@ def test_a_module_of_unit_tests_passes_on_all_machines(tests, processors, ranks)
 @pytest.mark.parametrize("tests", LONG_UNIT_TESTS)
 def test_a_class_of_unit_tests_passes_on_all_machines(tests, processors):
     assert failures(tests, processors) == 0
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_runner_of_the_unit_tests_runs(ranks):
+    """It forbids imports of libraries whose arrays are not to be tried."""
+    words = [mpi4py_sources() / "test/main.py", "-q", "-i", "test_op", "-i", "test_request"]
+    done = subprocess.run(
+        [CHECKOUT / "launch/run", "-n", str(ranks), "mpinet", "exec", "--on", "ring:3", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("\nOK\n") == 3, done.stderr
+    assert len(re.findall(r"^Ran 23 tests", done.stderr, re.MULTILINE)) == 3

@@ -17,6 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.step import by_owner
 from mpinet.machine.trace import Trace
+from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.telling import gathered
 from mpinet.programs.broadcast import broadcast, require_algorithm
@@ -93,6 +94,8 @@ class Trees:
     ----------
     machine : Machine
         Whose network, port model, ranks and mapping are used.
+    foundation : Foundation
+        What lets the network's rules be compiled while a script runs.
     pattern : Pattern, optional
         What all collectives use (default: what suits the network).
 
@@ -104,8 +107,9 @@ class Trees:
         Roots of trees that are not there yet, each with the processors that wait for it.
     """
 
-    def __init__(self, machine: Machine, pattern: Pattern | None = None):
+    def __init__(self, machine: Machine, foundation: Foundation, pattern: Pattern | None = None):
         self.pattern = pattern
+        self._foundation = foundation
         self.wanted: dict[int, list[Processor]] = {}
         self._machine = machine
         self._trees: dict[int, Tree | None] = {}
@@ -129,9 +133,10 @@ class Trees:
         if topology.size & (topology.size - 1) or not self.suit:
             return False
         nodes = np.arange(topology.size)[:, np.newaxis]
-        differ = topology.neighbor(nodes, np.arange(topology.ports)) ^ nodes
         bits = 1 << np.arange(topology.size.bit_length() - 1)
-        return all(bool((differ == bit).any(axis=1).all()) for bit in bits)
+        with self._foundation.restored():
+            differ = topology.neighbor(nodes, np.arange(topology.ports)) ^ nodes
+            return all(bool((differ == bit).any(axis=1).all()) for bit in bits)
 
     def __contains__(self, root: int) -> bool:
         return root in self._trees

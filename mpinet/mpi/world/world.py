@@ -29,6 +29,7 @@ from mpinet.mpi.world.events import (
 )
 from mpinet.mpi.world.exits import Ends
 from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.matching import Posted, Unexpected
 from mpinet.mpi.world.message import SENT, TOLD, Message, Told
 from mpinet.mpi.world.process_state import Privacy
@@ -94,7 +95,8 @@ class World:
         self.contexts = Contexts(self.size)
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.ends = Ends(machine, out)
-        self.trees = Trees(machine, pattern)
+        self._foundation = Foundation()
+        self.trees = Trees(machine, self._foundation, pattern)
         self.network = Network(machine, self.contexts, routing, packet)
         self.processors: list[Processor | None] = [
             Processor(number, slot) if number < self.size else None
@@ -147,6 +149,7 @@ class World:
         finally:
             sys.modules["__main__"] = main
             self._close()
+            self._foundation.uncover()
 
     # ---- rounds
 
@@ -158,6 +161,11 @@ class World:
                 self._give_turns([processor])
             ready, self._ready = self._ready, []
             self._give_turns(ready)
+        with self._foundation.restored():
+            return self._step()
+
+    def _step(self) -> bool:
+        """Agree with the other ranks on what is next, and do it; whether there is more to do."""
         unsent = len(self._sent) // SENT
         sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
             unsent,

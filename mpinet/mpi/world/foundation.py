@@ -1,0 +1,59 @@
+"""What the emulator itself imports, which scripts may forbid their processors or hide from them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mpinet.compiled import numba
+
+NAMES = ("array", "llvmlite", "mpinet", "networkx", "numba", "numpy", "rich")
+"""Packages that the emulator rests on, and imports or looks into when they are needed."""
+
+ABSENT: Any = object()
+"""In place of a package that is not there."""
+
+
+class Foundation:
+    """The interpreter's packages and search path as they are before any script runs.
+
+    A script may put None in the place of a package, or a file of its own before it in the search
+    path; under a real MPI that is no business of anybody else's.
+    """
+
+    def __init__(self) -> None:
+        numba()  # a script that hides it hides its parts, too
+        self._modules: dict[str, Any] = {name: sys.modules.get(name) for name in NAMES}
+        self._path = list(sys.path)
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Within it, the emulator finds what it rests on; scripts then find their own again."""
+        hidden = self.uncover()
+        path = sys.path[:]
+        sys.path[:] = self._path
+        try:
+            yield
+        finally:
+            sys.path[:] = path
+            for name, theirs in hidden.items():
+                self._modules[name] = sys.modules.get(name)
+                if theirs is ABSENT:
+                    sys.modules.pop(name, None)
+                else:
+                    sys.modules[name] = theirs
+
+    def uncover(self) -> dict[str, Any]:
+        """Put packages back in their places; what scripts have there, by name."""
+        found = {name: sys.modules.get(name, ABSENT) for name in NAMES}
+        hidden = {}
+        for name, own in self._modules.items():
+            theirs = found[name]
+            if own is not None and theirs is not own:
+                hidden[name] = theirs
+                sys.modules[name] = own
+            elif own is None and theirs is None:
+                hidden[name] = sys.modules.pop(name)
+        return hidden
