@@ -28,6 +28,10 @@ class TopologyFileError(FileError, TopologyError):
     """A topology's file or module that cannot be read on this host."""
 
 
+class TooLarge(UsageError):
+    """Something that does not fit into the memory there is; tells both numbers."""
+
+
 class Disconnected(UsageError):
     """A network in pieces, where what was asked for needs a connected one."""
 

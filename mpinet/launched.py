@@ -4,6 +4,7 @@ import os
 
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+HERE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
 def launched_ranks() -> int:
@@ -14,6 +15,11 @@ def launched_ranks() -> int:
 def launched_rank() -> int:
     """This process's rank by the launcher's word (0 without a launcher)."""
     return _first_number(RANK_VARIABLES, 0)
+
+
+def launched_here() -> int:
+    """How many ranks share this host by the launcher's word (1 where it does not say)."""
+    return max(1, _first_number(HERE_VARIABLES, 1))
 
 
 def is_launched() -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, make_machine, topology_of
 from mpinet.errors import UsageError
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.report.tables import fields, table
 
@@ -22,6 +23,9 @@ PATTERNS = ("tree", "exchange", "binomial", "direct")
 
 SHOWN = 24
 """Most lines of the script whose costs are shown to a person."""
+
+PROCESSOR = 1 << 13
+"""Bytes that a processor with its script takes at least."""
 
 COSTS = ("calls", "messages", "hops", "bytes", "steps")
 """What a kind of call, or a call on a line, has cost."""
@@ -106,6 +110,7 @@ class Exec(Job):
 
         options = self._options
         machine = make_machine(options, self._network, transport)
+        require_memory(PROCESSOR * machine.placement.most, f"{self.topology} with a script")
         self.model = machine.model.as_json()
         found = run_script(
             machine,

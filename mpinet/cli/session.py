@@ -21,6 +21,7 @@ from mpinet.cli.commands import module_of, parse
 from mpinet.cli.job import Failed, Job
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.launched import launched_rank, launched_ranks
+from mpinet.memory import out_of_memory
 from mpinet.report.files import as_json, require_result_file, write_result
 from mpinet.report.progress import Progress
 
@@ -105,6 +106,8 @@ class Session:
             status, text = error.status, str(error)
         except KeyboardInterrupt:
             status, text = INTERRUPTED, "interrupted"
+        except MemoryError as error:
+            status, text = 1, out_of_memory(error)
         except Exception:
             status, text = 1, traceback.format_exc()
         ends = transport.conclude(status, text, PATIENCE if status else None)

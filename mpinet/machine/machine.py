@@ -22,6 +22,7 @@ from mpinet.machine.step import Sends
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
 T = TypeVar("T")
@@ -101,6 +102,8 @@ class Machine:
         self.meters = Meters()
         self.metered = loads
         if loads:
+            most = self.placement.most * topology.ports
+            require_memory(4 * most, f"Metering the channel loads of {topology.name}")
             self.meters.loads = np.zeros(self.placement.count * topology.ports, np.uint32)
         self.trace = trace
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
 from mpinet.draws import permuted
 from mpinet.errors import UsageError
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
 TO_POSITION, TO_NODE = 0, 1
@@ -165,7 +166,15 @@ class Placement:
     @cached_property
     def nodes(self) -> NDArray[np.int64]:
         """The hosted processors in slot order, shape (count,)."""
+        require_memory(8 * self.most, f"A machine of {self.size} processors")
         return self.hosted(np.arange(self.first, self.first + self.count))
+
+    @property
+    def most(self) -> int:
+        """The most processors that any rank hosts, this one or another."""
+        if self.even:
+            return -(-self.size // self.ranks)
+        return int(np.diff(self.split[1:]).max())
 
     def hosted(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The processors at any positions."""

@@ -20,6 +20,7 @@ from mpinet.machine.ends import Delivered, Ends, with_room
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import ascend
+from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
 Numbers = NDArray[np.int64]
@@ -93,6 +94,9 @@ class Router:
         self._leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
         if self.fifo:
             self._leavers = hop.EVERYBODY
+        require_memory(
+            4 * machine.placement.most, f"A router of {machine.topology.size} processors"
+        )
         self._waiting = np.zeros(machine.placement.count, np.uint32)
         self._numbered = 0
         self._ledger = np.zeros(hop.FIELDS, np.int64)
@@ -107,6 +111,17 @@ class Router:
         self._reserve(messages)
         for loop in self._loops:
             loop.native  # noqa: B018 (compiles it)
+
+    def require_room(self, total: int) -> None:
+        """Refuse messages, `total` on all ranks together, whose rows do not fit into memory.
+
+        Raises
+        ------
+        TooLarge
+            They would not even if all ranks had as many.
+        """
+        share = -(-total // self.machine.transport.size)
+        require_memory(8 * (hop.WORDS + self._width) * share, f"A traffic of {total} messages")
 
     def inject(
         self,
@@ -165,6 +180,7 @@ class Router:
         first = self._numbered
         if first + total > hop.HIGH_MOST:
             raise UsageError(f"A router numbers {hop.HIGH_MOST} messages and no more.")
+        self.require_room(total)
         self._ends.expect(first)
         self._numbered += total
         return first

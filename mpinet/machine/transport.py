@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from mpinet import errors
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launched import launched_ranks
+from mpinet.memory import require_memory
 
 FAILED = -1
 """The count that says: I have failed."""
@@ -162,6 +163,7 @@ class Dry(Local):
     ):
         if not 0 <= rank < size:
             raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
+        require_memory(8 * size, f"A dry run as one of {size} ranks")
         self.rank = rank
         self.size = size
         self.arrivals = arrivals

@@ -43,6 +43,11 @@ class Outbox:
             self._ports.append(ports)
             self.values.append(value)
 
+    @property
+    def count(self) -> int:
+        """How many messages that is: one on every port."""
+        return sum(map(len, self._ports))
+
     def sends(self) -> tuple[Numbers, Numbers, Numbers]:
         """Senders, ports and the places of their values in `values`, by sender."""
         counts = np.fromiter(map(len, self._ports), np.int64, len(self._ports))

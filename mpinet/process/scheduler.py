@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mpinet.errors import ModelViolation, MpinetError, ProgramError, UsageError
 from mpinet.machine import Machine
+from mpinet.memory import require_memory
 from mpinet.process import deadlock, violation
 from mpinet.process.actions import (
     COMPUTING,
@@ -42,6 +43,9 @@ Program = Callable[..., Any]
 Numbers = NDArray[np.int64]
 Ready = list[tuple[Node, Action]]
 """Processors that go on, each with the action that it has done."""
+
+PROCESSOR, MESSAGE = 600, 150
+"""Bytes that a processor with its program, and a message, take at least."""
 
 
 class Scheduler:
@@ -80,6 +84,8 @@ class Scheduler:
         routing: str | None,
     ):
         self.machine = machine
+        most = machine.placement.most
+        require_memory(PROCESSOR * most, f"A program on {machine.topology.size} processors")
         self.hosting = Hosting(machine, seed)
         hosts = machine.topology.hosts
         self.nodes: list[Node | None] = [
@@ -266,6 +272,7 @@ class Scheduler:
 
     def _step(self) -> Ready:
         """Make a step of the machine; the processors that go on after it, and with what."""
+        self.machine.checked(self._require_room)
         self._sent = self._letters()
         self._outbox = Outbox()
         arrived = carry(self.machine, self._sent)
@@ -275,6 +282,12 @@ class Scheduler:
         self._deliver(arrived, ready)
         self._release_timed(ready)
         return ready
+
+    def _require_room(self) -> None:
+        """Refuse more messages in a step than this host's memory holds."""
+        sends = self._outbox.count
+        what = f"Step {self.hosting.step + 1}, in which a rank's processors send {sends} messages,"
+        require_memory(MESSAGE * sends, what)
 
     def _letters(self) -> Letters:
         """What moves in this step: what processors send, and what the network routes."""

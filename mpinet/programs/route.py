@@ -105,6 +105,7 @@ def route(
     """
     before = machine.steps
     router = Router(machine, routing or machine.topology.routing(), mode, policy, faults)
+    router.require_room(traffic.total)
     router.inject_drawn(traffic.sent_by(machine), traffic.ends, traffic.total)
     router.run(watch)
     totals: dict[str, Any] = router.totals

@@ -19,6 +19,7 @@ from mpinet.draws import draw, shuffled
 from mpinet.errors import FileError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
 Numbers = NDArray[np.int64]
@@ -97,6 +98,7 @@ def _all_pairs(topology: Topology) -> Traffic:
         return sources, place + (place >= sources)
 
     def sent_by(machine: Machine) -> Numbers:
+        require_memory(8 * machine.placement.most * others, f"All pairs of {topology.name}")
         return (_hosts_of(machine)[:, np.newaxis] * others + np.arange(others)).ravel()
 
     return Traffic(topology, topology.hosts * others, ends, sent_by)
@@ -139,6 +141,7 @@ def _hosts_of(machine: Machine) -> Numbers:
     """This rank's processors that are no switches, ascending."""
     placement, hosts = machine.placement, machine.topology.hosts
     if machine.mapping.contiguous:
+        require_memory(8 * placement.most, f"A traffic of {hosts} processors")
         return np.arange(placement.first, min(placement.first + placement.count, hosts))
     nodes = np.sort(machine.nodes)
     return nodes[: np.searchsorted(nodes, hosts)]
