@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import lowest_one
+from mpinet.networks.binary import MOST_DIMENSIONS, BinaryLabels, same_port
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
 
 
-class Hypercube(Topology):
+class Hypercube(BinaryLabels):
     """Hypercube of 2^n processors; port i flips bit i of the number."""
 
     family = "hypercube"
@@ -23,7 +23,7 @@ class Hypercube(Topology):
     specification = "gmn 9"
 
     def __init__(self, n: int):
-        self.dimensions = require_integer("hypercube", "n", n, 1, 57)
+        self.dimensions = require_integer("hypercube", "n", n, 1, MOST_DIMENSIONS)
         super().__init__(f"{n}", size=2**n, ports=n)
 
     @rule
@@ -31,24 +31,12 @@ class Hypercube(Topology):
         """Flip bit `port`."""
         return node ^ (1 << port)
 
-    @rule
-    def reverse_port(node, port, params):
-        """The same bit leads back."""
-        return port
+    reverse_port = same_port
 
     @property
     def stated(self) -> dict[str, int]:
         """Degree n, diameter n."""
         return {"degree": self.dimensions, "diameter": self.dimensions}
-
-    def address(self, node: int) -> str:
-        """The bits of the number."""
-        self.require_node(node)
-        return format(node, f"0{self.dimensions}b")
-
-    def read_address(self, address: str) -> int:
-        """Read the bits."""
-        return int(address, 2)
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

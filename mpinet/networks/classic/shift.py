@@ -7,9 +7,9 @@ dropped, the rest numbered densely. Routed by full tables, as far as these go.
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.topology import Topology
 
 BITS, LISTED = 2, 3
 """Where the rules' parameters hold n and the number of listed targets."""
@@ -65,21 +65,12 @@ def moebius_target(node, index, bits):
     return node ^ 1
 
 
-class ShiftNetwork(Topology):
+class ShiftNetwork(BinaryLabels):
     """What the families share: 2^n processors whose addresses are their bits."""
 
     def __init__(self, n: int, ports: int, listed: int):
         self.bits = n
         super().__init__(f"{n}", size=2**n, ports=ports, params=[n, listed])
-
-    def address(self, node: int) -> str:
-        """The bits of the number."""
-        self.require_node(node)
-        return format(node, f"0{self.bits}b")
-
-    def read_address(self, address: str) -> int:
-        """Read the bits."""
-        return int(address, 2)
 
 
 class DeBruijn(ShiftNetwork):

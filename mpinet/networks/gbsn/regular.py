@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2, lowest_one
+from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.clusters import runs_around
 from mpinet.networks.gbsn.broadcast import section_schedule
 from mpinet.networks.gbsn.partial import (
@@ -21,14 +22,13 @@ from mpinet.networks.gbsn.words import bits_to_bring, rotated_left, rotated_righ
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
 
 A, SHIFT, BITS, LEFT, TOPS = 2, 3, 4, 5, 6
 """Where the rules' parameters hold a, b, n, the port LEFT (RIGHT follows), and the topmost bits of
 the subsections."""
 
 
-class BlockShift(Topology):
+class BlockShift(BinaryLabels):
     """BSN(a,b) of 2^n processors, numbered by their words.
 
     Ports: subsection after subsection of a bits from the right, in each the patterns 1 .. 2^a - 1
@@ -88,15 +88,6 @@ class BlockShift(Topology):
     def clusters(self, position: int) -> list[range]:
         """The blocks."""
         return runs_around(position, [1 << self.shift])
-
-    def address(self, node: int) -> str:
-        """The word."""
-        self.require_node(node)
-        return format(node, f"0{self.bits}b")
-
-    def read_address(self, address: str) -> int:
-        """Read the bits."""
-        return int(address, 2)
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from mpinet.networks.binary import same_port
 from mpinet.networks.classic.hypercube import Hypercube, fix_lowest_bit
-from mpinet.networks.sth.cube import Cube, fix_highest_bit, same_port
+from mpinet.networks.sth.cube import Cube, fix_highest_bit
 
 
 class BinaryCube(Cube):

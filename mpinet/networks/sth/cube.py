@@ -7,28 +7,11 @@ from typing import ClassVar
 
 from mpinet.compiled import Rule, rule
 from mpinet.networks.arithmetic import highest_one
+from mpinet.networks.binary import MOST_DIMENSIONS, BinaryLabels
 from mpinet.networks.parameters import require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
-
-MOST_DIMENSIONS = 57
-"""Largest n for which 64 bits number the n 2^n ports."""
-
-
-class BinaryLabels(Topology):
-    """2^n processors, numbered by their labels of n bits read in binary."""
-
-    dimensions: int
-
-    def address(self, node: int) -> str:
-        """The label: the bits of the number."""
-        self.require_node(node)
-        return format(node, f"0{self.dimensions}b")
-
-    def read_address(self, address: str) -> int:
-        """Read the bits."""
-        return int(address, 2)
 
 
 class Cube(BinaryLabels):
@@ -69,12 +52,6 @@ class Cube(BinaryLabels):
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Dimension after dimension, the highest first."""
         return {"dimensions": lambda: dimensions_schedule(self, root)}
-
-
-@rule
-def same_port(node, port, params):
-    """The port leads back from its other end, too."""
-    return port
 
 
 @rule

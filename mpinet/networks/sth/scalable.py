@@ -7,17 +7,17 @@ from dataclasses import replace
 from functools import partial
 
 from mpinet.errors import TopologyError
+from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.sth.addresses import parts_of, written
 from mpinet.networks.sth.binary import BinaryCube
 from mpinet.networks.sth.candidates import list_bits
 from mpinet.networks.sth.crossed import CrossedCube
 from mpinet.networks.sth.cube import Cube, dimensions_schedule
 from mpinet.networks.sth.hilbers import HilbersCube
 from mpinet.networks.sth.loop import MOST, ChordedLoop, loop_schedule
-from mpinet.networks.sth.namedproduct import NamedProduct
 from mpinet.networks.sth.twisted import TwistedCube
 
 CUBES: dict[str, type[Cube]] = {

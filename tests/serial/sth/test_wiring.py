@@ -7,7 +7,7 @@ from serial.sth.reference import hexcell_plane, table, wired
 import mpinet
 from mpinet.compiled import SMALL
 from mpinet.errors import NodeError
-from mpinet.networks.sth.hexcell import coordinates
+from mpinet.networks.classic.hexcell import coordinates
 
 SETTINGS = {
     "lst": "2 3 4 5 6 7 8 13 31 100",

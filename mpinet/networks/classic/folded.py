@@ -8,11 +8,11 @@ import numpy as np
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import count_ones, lowest_one
+from mpinet.networks.binary import BinaryLabels, same_port
 from mpinet.networks.classic.hypercube import next_in_gray_code
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.sth.cube import BinaryLabels, same_port
 
 
 class FoldedCube(BinaryLabels):

@@ -1,4 +1,4 @@
-"""Hex-Cell HC(d), which the paper compares with: hexagons in d levels round one in the middle.
+"""Hex-Cell HC(d), which the STH paper compares with: hexagons in d levels round one in the middle.
 
 Level X is a ring of 6(2X-1) processors in six sextants; processors at even places of a sextant have
 a link outwards, those at odd places one inwards.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
-from mpinet.networks.sth.addresses import parts_of, written
-from mpinet.networks.sth.closer import lowest_closer_port
 from mpinet.networks.topology import Topology
 
 DEPTH = 2

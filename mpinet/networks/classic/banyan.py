@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.addresses import parts_of, written
 from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.sth.addresses import parts_of, written
 from mpinet.networks.topology import Topology
 
 LEVELS, BITS, CUBE_BITS = 2, 3, 4

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import rule
+from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.binary import same_port
 from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
-from mpinet.networks.sth.addresses import parts_of, written
-from mpinet.networks.sth.cube import same_port
 from mpinet.networks.topology import Topology
 
 

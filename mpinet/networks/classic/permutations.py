@@ -14,9 +14,9 @@ from math import factorial, perm
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import lowest_one
+from mpinet.networks.binary import same_port
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.sth.cube import same_port
 from mpinet.networks.topology import MAX_SIZE, Topology
 
 SYMBOLS, LAST, WEIGHTS = 2, 3, 4

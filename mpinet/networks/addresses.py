@@ -1,4 +1,4 @@
-"""Addresses as the paper writes them: numbers in parentheses."""
+"""Addresses that are numbers in parentheses."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""The double-loop hypercube DLH(m,n), which the paper compares with: C_2m times K_2 times Q_n."""
+"""The double-loop hypercube DLH(m,n), compared with the STH: C_2m times K_2 times Q_n."""
 
 from __future__ import annotations
 
+from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.ring import Ring
+from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.sth.addresses import parts_of, written
-from mpinet.networks.sth.cube import MOST_DIMENSIONS
-from mpinet.networks.sth.loop import MOST
-from mpinet.networks.sth.namedproduct import NamedProduct
 
 
 class DoubleLoopHypercube(NamedProduct):
@@ -24,7 +23,7 @@ class DoubleLoopHypercube(NamedProduct):
     specification = "sth 2, 3"
 
     def __init__(self, m: int, n: int):
-        self.m = require_integer("dlh", "m", m, 2, MOST)
+        self.m = require_integer("dlh", "m", m, 2, 2**57)
         self.dimensions = require_integer("dlh", "n", n, 0, MOST_DIMENSIONS - 1)
         super().__init__(f"{m},{n}", Ring(2 * m), Hypercube(n + 1))
 

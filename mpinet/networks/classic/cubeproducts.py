@@ -1,4 +1,4 @@
-"""Products that the paper names: star graph and mesh times a hypercube, star times arrangement."""
+"""Products that the STH paper names: star graph or mesh times hypercube, star times arrangement."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
+from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.classic.hypercube import Hypercube
+from mpinet.networks.classic.permutations import MOST_SYMBOLS, Arrangement, StarGraph
+from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.sth.cube import MOST_DIMENSIONS
-from mpinet.networks.sth.namedproduct import NamedProduct
-from mpinet.networks.sth.permutations import MOST_SYMBOLS, Arrangement, StarGraph
 from mpinet.networks.topology import Topology
 
 COLUMNS = 2

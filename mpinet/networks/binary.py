@@ -1,0 +1,28 @@
+"""What networks of 2^n processors share whose addresses are the bits of their numbers."""
+
+from __future__ import annotations
+
+from mpinet.compiled import rule
+from mpinet.networks.topology import Topology
+
+MOST_DIMENSIONS = 57
+"""Largest n for which 64 bits number the n 2^n ports."""
+
+
+class BinaryLabels(Topology):
+    """2^n processors, numbered by their labels of n bits read in binary."""
+
+    def address(self, node: int) -> str:
+        """The label: the bits of the number."""
+        self.require_node(node)
+        return format(node, f"0{self.size.bit_length() - 1}b")
+
+    def read_address(self, address: str) -> int:
+        """Read the bits."""
+        return int(address, 2)
+
+
+@rule
+def same_port(node, port, params):
+    """The port leads back from its other end, too."""
+    return port
