@@ -29,7 +29,7 @@ class TopologyFileError(FileError, TopologyError):
 
 
 class TooLarge(UsageError):
-    """Something that does not fit into the memory there is; tells both numbers."""
+    """What does not fit into the memory there is, or has no end in sight; tells both numbers."""
 
 
 class Disconnected(UsageError):

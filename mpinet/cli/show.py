@@ -49,11 +49,15 @@ class Show(Job):
 
     def run(self, transport: Any, watch: Any) -> Any:
         """Look at every node's ports, and flood if that is wanted."""
-        from mpinet.measure.wiring import degree_histogram
+        from mpinet.measure.wiring import degree_histogram, window_of
         from mpinet.report.hashes import dealt_lines, edge_lines, hashed
         from mpinet.report.wiring import bus_measures
 
         network = self._network
+        if self._options.distances:
+            from mpinet.programs.flood import require_floods
+
+            require_floods(network, transport.size)
         degrees = degree_histogram(network, transport)
         result: dict[str, Any] = {
             "size": network.size,
@@ -64,7 +68,7 @@ class Show(Job):
         if network.hosts != network.size:
             result["hosts"] = network.hosts
         with self._edges_file(transport.rank) as file:
-            lines = dealt_lines(transport, network.size, edge_lines(network))
+            lines = dealt_lines(transport, network.size, edge_lines(network), window_of(network))
             result["edges_sha256"] = hashed(lines, file)
         if not network.links:
             result |= bus_measures(network, transport)

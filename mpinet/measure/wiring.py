@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import rule
+from mpinet.effort import require_walk
 from mpinet.errors import UsageError
 from mpinet.machine.faults import Faults
 from mpinet.machine.transport import Local, world
@@ -24,7 +25,10 @@ from mpinet.networks.topology import Topology
 Numbers = NDArray[np.int64]
 
 WINDOW = 1 << 16
-"""Nodes that one rank looks at at a time."""
+"""Most nodes that one rank looks at at a time."""
+
+WINDOW_PORTS = 1 << 23
+"""Most ports that one rank looks at at a time, of more nodes than one."""
 
 
 def opened(topology: Topology | str) -> Topology:
@@ -55,15 +59,22 @@ def links(topology: Topology | str) -> int:
 
 def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
     """As `degrees`, each rank looking at a share of the nodes (collective)."""
+    looks = topology.size * topology.ports
+    require_walk(looks, f"A walk over {topology.name}", transport.size)
     counts = np.zeros(topology.ports + 1, np.int64)
-    stride = WINDOW * transport.size
-    for begin in range(WINDOW * transport.rank, topology.size, stride):
-        end = min(begin + WINDOW, topology.size)
+    window = window_of(topology)
+    for begin in range(window * transport.rank, topology.size, window * transport.size):
+        end = min(begin + window, topology.size)
         nodes, _ = links_of(topology, begin, end)
         degrees = np.bincount(nodes - begin, minlength=end - begin)
         counts += np.bincount(degrees, minlength=topology.ports + 1)
     counts = transport.sum(counts)
     return {int(degree): int(counts[degree]) for degree in np.flatnonzero(counts)}
+
+
+def window_of(topology: Topology) -> int:
+    """How many nodes one rank looks at at a time."""
+    return max(1, min(WINDOW, WINDOW_PORTS // max(1, topology.ports)))
 
 
 def links_of(topology: Topology, begin: int, end: int) -> tuple[Numbers, Numbers]:

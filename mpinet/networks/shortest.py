@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import Rule, inlined, kernel, rule
+from mpinet.effort import require_walk
 from mpinet.errors import UsageError
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
 
@@ -47,7 +48,7 @@ def table_routing(
     Raises
     ------
     UsageError
-        The table would have more than `MAX_ENTRIES` entries.
+        The table would have more than `MAX_ENTRIES` entries, or take too long to fill.
     """
     rows = topology.size if representatives is None else representatives
     if rows * topology.size > MAX_ENTRIES:
@@ -60,6 +61,8 @@ def table_routing(
             f"{topology.name} {reason}: shortest-path tables are made up to {MAX_ENTRIES} entries "
             f"a rank, this one would have {rows * topology.size}."
         )
+    looks = rows * topology.size * topology.ports
+    require_walk(looks, f"A table of shortest paths in {topology.name}", ranks=1)
     table = first_port_table(topology, rows)
     params = np.concatenate([np.array([topology.size, topology.ports, rows]), table])
     return stateless("shortest", decide or decide_by_pair, topology, params)

@@ -8,13 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.effort import LOOKS, require_walk
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
 from mpinet.machine.step import heard_claims
-from mpinet.programs.waves import adjacency, shared_out
+from mpinet.memory import require_memory
+from mpinet.networks.topology import Topology
+from mpinet.programs.waves import SOURCES, adjacency, shared_out
 
 Numbers = NDArray[np.int64]
+
+MANY = 64
+"""So much longer than other walks may the floods from all nodes take."""
+
+ROOMS, BYTES_A_PORT = 3, 4
+"""How often a flood holds a node's bits, and what a wired port takes."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +68,13 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     Raises
     ------
     UsageError
-        The machine is not all-port.
+        The machine is not all-port, or too large.
     """
     _require_all_port(machine, "Flooding")
-    machine.topology.require_node(root)
+    topology = machine.topology
+    topology.require_node(root)
+    looks = topology.size * topology.ports
+    require_walk(looks, f"A flood of {topology.name}", machine.transport.size)
     before, sent = machine.steps, machine.meters.messages
     informed = np.zeros(machine.placement.count, bool)
     fresh = machine.nodes[machine.nodes == root]
@@ -171,9 +183,10 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     Raises
     ------
     UsageError
-        The machine is not all-port, or the network is not connected.
+        The machine is not all-port or too large, or the network is not connected.
     """
     _require_all_port(machine, "Flooding")
+    require_floods(machine.topology, machine.transport.size)
     size = machine.topology.size
     if not machine.topology.links:
         machine = Machine(adjacency(machine.topology), "all", machine.transport, machine.mapping)
@@ -194,6 +207,16 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
         raise UsageError(f"{machine.topology.name} is not connected: it has no diameter.")
     pairs = reached - size
     return Distances(diameter, total, total / pairs if pairs else 0.0)
+
+
+def require_floods(topology: Topology, ranks: int) -> None:
+    """Raise `UsageError` where floods from all nodes would not end, or not fit into memory."""
+    what = f"A flood of {topology.name} from each of its nodes"
+    floods = -(-topology.size // SOURCES)
+    require_walk(floods * topology.size * topology.ports, what, ranks, LOOKS * MANY)
+    bits = min(topology.size, SOURCES) // 8
+    hosted = -(-topology.size // ranks)
+    require_memory(hosted * (ROOMS * bits + BYTES_A_PORT * topology.ports), what)
 
 
 def _require_all_port(machine: Machine, what: str) -> None:

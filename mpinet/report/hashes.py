@@ -23,7 +23,7 @@ WINDOW = 1 << 16
 
 
 def dealt_lines(
-    transport: Local, count: int, lines: Callable[[int, int], bytes]
+    transport: Local, count: int, lines: Callable[[int, int], bytes], window: int = WINDOW
 ) -> Iterator[bytes]:
     """The lines of the things 0..count-1, window by window, on rank 0 (collective).
 
@@ -35,10 +35,12 @@ def dealt_lines(
         How many things there are.
     lines : callable
         ``lines(begin, end)``: the lines of the things begin..end-1.
+    window : int
+        How many things one rank writes at a time.
     """
-    for first in range(0, count, WINDOW * transport.size):
-        begin = min(first + WINDOW * transport.rank, count)
-        yield from transport.gather(lines(begin, min(begin + WINDOW, count)))
+    for first in range(0, count, window * transport.size):
+        begin = min(first + window * transport.rank, count)
+        yield from transport.gather(lines(begin, min(begin + window, count)))
 
 
 def hashed(parts: Iterator[bytes], file: BinaryIO | None = None) -> str:

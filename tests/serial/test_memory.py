@@ -91,6 +91,7 @@ def test_memory_that_runs_out_ends_the_command_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(placement, "require_memory", lambda needed, what: None)
+    monkeypatch.setattr("mpinet.programs.flood.require_walk", lambda *walk: None)
     assert Session(["scatter", "torus:2147483648x3000000"]).run() == 1
     told = capsys.readouterr().err
     assert told.startswith("mpinet: The memory has run out (Unable to allocate ")

@@ -1,0 +1,36 @@
+"""How far one walks here, and the sentence for walks that a network's size alone forbids."""
+
+from __future__ import annotations
+
+from mpinet.errors import TooLarge
+from mpinet.launched import launched_ranks
+
+LOOKS = 2**34
+"""Most ports that a rank looks at in one walk over a network: some minutes."""
+
+
+def require_walk(looks: int, what: str, ranks: int | None = None, most: int = LOOKS) -> None:
+    """Refuse a walk that would not come to its end.
+
+    Parameters
+    ----------
+    looks : int
+        Ports to look at, on all ranks together.
+    what : str
+        What for: the sentence's subject, in the singular.
+    ranks : int, optional
+        The ranks that share the walk. Default: all.
+    most : int
+        Ports that a rank looks at at most.
+
+    Raises
+    ------
+    TooLarge
+        There are more ports than that.
+    """
+    ranks = launched_ranks() if ranks is None else ranks
+    if looks > most * ranks:
+        who = "a rank looks" if ranks == 1 else f"{ranks} ranks look"
+        raise TooLarge(
+            f"{what} takes a look at {looks:,} ports, and {who} at {most * ranks:,} at most."
+        )
