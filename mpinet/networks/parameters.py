@@ -28,6 +28,8 @@ class Parameter:
         The value where none is given; `REQUIRED` = it has to be given.
     whole : bool
         Whether it is the only one and takes all of the text, commas included: a file name.
+    least, most : int, optional
+        The range of a whole number that no other parameter bears on: see `whole_number`.
     """
 
     name: str
@@ -35,6 +37,15 @@ class Parameter:
     read: Callable[[str], Any]
     default: Any = REQUIRED
     whole: bool = False
+    least: int | None = None
+    most: int | None = None
+
+
+def whole_number(
+    name: str, least: int, most: int | None = None, default: Any = REQUIRED
+) -> Parameter:
+    """A parameter that is a whole number in a fixed range; `Topology.checked` enforces it."""
+    return Parameter(name, _range(least, most), integer, default, least=least, most=most)
 
 
 def integer(text: str) -> int:
@@ -63,9 +74,17 @@ def require_integer(family: str, name: str, value: Any, least: int, most: int | 
     TopologyError
         It is not; the sentence names the parameter and what is allowed.
     """
-    allowed = f">= {least}" if most is None else f"{least}..{most}"
+    allowed = _range(least, most)
     if isinstance(value, bool) or not isinstance(value, int):
         raise TopologyError(f"{family}: {name} must be a whole number {allowed}, not {value!r}.")
     if value < least or (most is not None and value > most):
         raise TopologyError(f"{family}: {name} must be {allowed}, not {value}.")
     return value
+
+
+def _range(least: int, most: int | None) -> str:
+    """The range in words; large powers of two as such: ``2..2^57``."""
+    if most is None:
+        return f">= {least}"
+    large = most >= 2**20 and most.bit_count() == 1
+    return f"{least}..2^{most.bit_length() - 1}" if large else f"{least}..{most}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter
+from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
 
@@ -103,6 +103,21 @@ class Topology:
         self.hosts = size if hosts is None else hosts
         self.busses = busses
         self.params: NDArray[np.int64] = np.array([size, ports, *params], np.int64)
+
+    @classmethod
+    def checked(cls, name: str, value: Any) -> int:
+        """Give an argument back that is in the range of its `parameters` entry (`whole_number`).
+
+        Raises
+        ------
+        TopologyError
+            It is not; the sentence names the family, the parameter and what is allowed.
+        """
+        declared = next(parameter for parameter in cls.parameters if parameter.name == name)
+        if declared.least is None:
+            raise TypeError(f"{cls.__qualname__}.parameters states no range for {name}")
+        family = cls.family or cls.__qualname__
+        return require_integer(family, name, value, declared.least, declared.most)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Give a family that defines its wiring the rules that follow from it."""

@@ -11,7 +11,7 @@ from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.ring import way_round
 from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
@@ -25,13 +25,13 @@ class CubeConnectedCycles(Topology):
     """CCC of n 2^n processors x*n + y; ports y+1, y-1 (mod n), and x with bit y flipped."""
 
     family = "ccc"
-    parameters = (Parameter("n", "3..55", integer),)
+    parameters = (whole_number("n", 3, 55),)
     example = "ccc:4"
     paper = "Preparata, Vuillemin 1981"
     specification = "gmn 9, hdn 9"
 
     def __init__(self, n: int):
-        self.dimensions = require_integer("ccc", "n", n, 3, 55)
+        self.dimensions = self.checked("n", n)
         super().__init__(f"{n}", size=n << n, ports=3, params=[n])
 
     @rule

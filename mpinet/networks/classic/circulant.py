@@ -12,7 +12,7 @@ from math import gcd
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
+from mpinet.networks.parameters import Parameter, dashed, integer, require_integer, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import decide_by_difference, table_routing
 from mpinet.networks.topology import Topology
@@ -58,7 +58,7 @@ class Circulant(JumpNetwork):
 
     family = "circulant"
     parameters = (
-        Parameter("N", ">= 2", integer),
+        whole_number("N", 2),
         Parameter("jumps", "distinct, 1..N/2, joined by -", dashed),
     )
     example = "circulant:16,jumps=1-4"
@@ -66,7 +66,7 @@ class Circulant(JumpNetwork):
     specification = "gmn 9"
 
     def __init__(self, N: int, jumps: Sequence[int]):
-        require_integer("circulant", "N", N, 2)
+        self.checked("N", N)
         if not jumps or len(set(jumps)) != len(jumps):
             raise TopologyError(f"circulant: jumps must be distinct, not {joined(jumps)!r}.")
         for jump in jumps:
@@ -84,14 +84,14 @@ class RecursiveCirculant(JumpNetwork):
     """Recursive circulant: the jumps are the powers of d below N."""
 
     family = "rcirculant"
-    parameters = (Parameter("N", ">= 3", integer), Parameter("d", ">= 2", integer))
+    parameters = (whole_number("N", 3), whole_number("d", 2))
     example = "rcirculant:16,4"
     paper = "Park, Chwa"
     specification = "gmn 9"
 
     def __init__(self, N: int, d: int):
-        require_integer("rcirculant", "N", N, 3)
-        self.base = require_integer("rcirculant", "d", d, 2)
+        self.checked("N", N)
+        self.base = self.checked("d", d)
         super().__init__(f"{N},{d}", N, powers_below(N, d))
 
     @property
@@ -113,13 +113,13 @@ class DoubleLoop(JumpNetwork):
     """Double loop (distributed loop): ports u+1, u-1, u+s, u-s."""
 
     family = "doubleloop"
-    parameters = (Parameter("N", ">= 5", integer), Parameter("s", "2..(N-1)/2", integer))
+    parameters = (whole_number("N", 5), Parameter("s", "2..(N-1)/2", integer))
     example = "doubleloop:16,4"
     paper = "Bermond, Tzvieli"
     specification = "gmn 9"
 
     def __init__(self, N: int, s: int):
-        require_integer("doubleloop", "N", N, 5)
+        self.checked("N", N)
         require_integer("doubleloop", "s", s, 2, (N - 1) // 2)
         super().__init__(f"{N},{s}", N, (1, s))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import ceil_log2
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -17,13 +17,13 @@ class Complete(Topology):
     """Complete graph of N processors; port i leads to u+1+i (mod N)."""
 
     family = "complete"
-    parameters = (Parameter("N", ">= 1", integer),)
+    parameters = (whole_number("N", 1),)
     example = "complete:8"
     paper = "textbook"
     specification = "gbsn 6"
 
     def __init__(self, N: int):
-        require_integer("complete", "N", N, 1)
+        self.checked("N", N)
         super().__init__(f"{N}", size=N, ports=N - 1)
 
     @rule

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
-from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.classic.hypercube import Hypercube
-from mpinet.networks.classic.permutations import MOST_SYMBOLS, Arrangement, StarGraph
+from mpinet.networks.classic.permutations import Arrangement, StarGraph
 from mpinet.networks.namedproduct import NamedProduct
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
@@ -25,14 +24,14 @@ class StarCube(NamedProduct):
     """Star-hypercube: the star graph of n symbols times the hypercube of m dimensions."""
 
     family = "starcube"
-    parameters = (Parameter("n", "2..15", integer), Parameter("m", "1..57", integer))
+    parameters = (whole_number("n", 2, 15), whole_number("m", 1, 57))
     example = "starcube:4,3"
     paper = "Zheng, Cong, Bitayeb 1993"
     specification = "sth 8"
 
     def __init__(self, n: int, m: int):
-        require_integer("starcube", "n", n, 2, MOST_SYMBOLS)
-        require_integer("starcube", "m", m, 1, MOST_DIMENSIONS)
+        self.checked("n", n)
+        self.checked("m", m)
         super().__init__(f"{n},{m}", StarGraph(n), Hypercube(m))
 
 
@@ -41,8 +40,8 @@ class ArrangementStar(NamedProduct):
 
     family = "arrstar"
     parameters = (
-        Parameter("s", "2..15", integer),
-        Parameter("n", ">= 2", integer),
+        whole_number("s", 2, 15),
+        whole_number("n", 2),
         Parameter("k", "1..n-1", integer),
     )
     example = "arrstar:3,4,2"
@@ -50,8 +49,8 @@ class ArrangementStar(NamedProduct):
     specification = "sth 8"
 
     def __init__(self, s: int, n: int, k: int):
-        require_integer("arrstar", "s", s, 2, MOST_SYMBOLS)
-        require_integer("arrstar", "n", n, 2)
+        self.checked("s", s)
+        self.checked("n", n)
         require_integer("arrstar", "k", k, 1, n - 1)
         super().__init__(f"{s},{n},{k}", StarGraph(s), Arrangement(n, k))
 
@@ -62,8 +61,8 @@ class HyperMesh(NamedProduct):
     family = "hypermesh"
     parameters = (
         Parameter("r", ">= 1, r*c >= 2", integer),
-        Parameter("c", ">= 1", integer),
-        Parameter("n", "1..57", integer),
+        whole_number("c", 1),
+        whole_number("n", 1, 57),
     )
     example = "hypermesh:2,3,2"
     paper = "Abuelrub 2002"
@@ -71,8 +70,8 @@ class HyperMesh(NamedProduct):
 
     def __init__(self, r: int, c: int, n: int):
         require_integer("hypermesh", "r", r, 1)
-        require_integer("hypermesh", "c", c, 1)
-        require_integer("hypermesh", "n", n, 1, MOST_DIMENSIONS)
+        self.checked("c", c)
+        self.checked("n", n)
         if r * c < 2:
             raise TopologyError("hypermesh: r*c must be >= 2, not 1.")
         super().__init__(f"{r},{c},{n}", Lattice(r, c), Hypercube(n))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from mpinet.networks.addresses import parts_of, written
-from mpinet.networks.binary import MOST_DIMENSIONS
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.ring import Ring
 from mpinet.networks.namedproduct import NamedProduct
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 
 
 class DoubleLoopHypercube(NamedProduct):
@@ -17,14 +16,14 @@ class DoubleLoopHypercube(NamedProduct):
     """
 
     family = "dlh"
-    parameters = (Parameter("m", "2..2^57", integer), Parameter("n", "0..56", integer))
+    parameters = (whole_number("m", 2, 2**57), whole_number("n", 0, 56))
     example = "dlh:3,2"
     paper = "Youyao et al. 2008; STH (table 4)"
     specification = "sth 2, 3"
 
     def __init__(self, m: int, n: int):
-        self.m = require_integer("dlh", "m", m, 2, 2**57)
-        self.dimensions = require_integer("dlh", "n", n, 0, MOST_DIMENSIONS - 1)
+        self.m = self.checked("m", m)
+        self.dimensions = self.checked("n", n)
         super().__init__(f"{m},{n}", Ring(2 * m), Hypercube(n + 1))
 
     @property

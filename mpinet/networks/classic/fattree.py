@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.clusters import runs_around
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
@@ -30,14 +30,14 @@ class FatTree(Topology):
     """
 
     family = "fattree"
-    parameters = (Parameter("m", ">= 2", integer), Parameter("h", "1..62", integer))
+    parameters = (whole_number("m", 2), whole_number("h", 1, 62))
     example = "fattree:4,3"
     paper = "textbook"
     specification = "hdn 9"
 
     def __init__(self, m: int, h: int):
-        require_integer("fattree", "m", m, 2)
-        require_integer("fattree", "h", h, 1, 62)
+        self.checked("m", m)
+        self.checked("h", h)
         super().__init__(
             f"{m},{h}",
             size=fat_tree_size(m, h),

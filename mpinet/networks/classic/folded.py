@@ -11,7 +11,7 @@ from mpinet.networks.arithmetic import count_ones, lowest_one
 from mpinet.networks.binary import BinaryLabels, same_port
 from mpinet.networks.classic.hypercube import next_in_gray_code
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 
 
@@ -19,13 +19,13 @@ class FoldedCube(BinaryLabels):
     """Folded hypercube of 2^n processors; port i flips bit i, port n all bits."""
 
     family = "foldedcube"
-    parameters = (Parameter("n", "2..57", integer),)
+    parameters = (whole_number("n", 2, 57),)
     example = "foldedcube:5"
     paper = "El-Amawy, Latifi 1991"
     specification = "sth 8"
 
     def __init__(self, n: int):
-        self.dimensions = require_integer("foldedcube", "n", n, 2, 57)
+        self.dimensions = self.checked("n", n)
         super().__init__(f"{n}", size=2**n, ports=n + 1)
 
     @rule

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from mpinet.compiled import inlined, rule
 from mpinet.networks.addresses import parts_of, written
 from mpinet.networks.closer import lowest_closer_port
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.topology import Topology
 
@@ -68,13 +68,13 @@ class HexCell(Topology):
     """Hex-Cell of 6 d^2 processors, level after level; ports: on and back in the ring, across."""
 
     family = "hexcell"
-    parameters = (Parameter("d", ">= 1", integer),)
+    parameters = (whole_number("d", 1),)
     example = "hexcell:3"
     paper = "Sharieh et al. 2008; STH (table 4)"
     specification = "sth 2, 3"
 
     def __init__(self, d: int):
-        self.depth = require_integer("hexcell", "d", d, 1)
+        self.depth = self.checked("d", d)
         super().__init__(f"{d}", size=6 * d * d, ports=3, params=[d])
 
     @rule

@@ -8,7 +8,7 @@ from mpinet.compiled import rule
 from mpinet.networks.addresses import parts_of, written
 from mpinet.networks.binary import same_port
 from mpinet.networks.clusters import runs_around
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
 from mpinet.networks.topology import Topology
@@ -18,13 +18,13 @@ class HierarchicalCube(Topology):
     """HHC of 2^(2^k+k) processors X*2^k + Y; ports 0..k-1 flip the bits of Y, port k bit Y of X."""
 
     family = "hhc"
-    parameters = (Parameter("k", "1..5", integer),)
+    parameters = (whole_number("k", 1, 5),)
     example = "hhc:2"
     paper = "Malluhi, Bayoumi 1994"
     specification = "sth 8"
 
     def __init__(self, k: int):
-        self.bits = require_integer("hhc", "k", k, 1, 5)
+        self.bits = self.checked("k", k)
         super().__init__(f"{k}", size=1 << (2**k + k), ports=k + 1)
 
     @rule

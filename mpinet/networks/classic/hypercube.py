@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.binary import MOST_DIMENSIONS, BinaryLabels, same_port
+from mpinet.networks.binary import BinaryLabels, same_port
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 
@@ -17,13 +17,13 @@ class Hypercube(BinaryLabels):
     """Hypercube of 2^n processors; port i flips bit i of the number."""
 
     family = "hypercube"
-    parameters = (Parameter("n", "1..57", integer),)
+    parameters = (whole_number("n", 1, 57),)
     example = "hypercube:10"
     paper = "textbook"
     specification = "gmn 9"
 
     def __init__(self, n: int):
-        self.dimensions = require_integer("hypercube", "n", n, 1, MOST_DIMENSIONS)
+        self.dimensions = self.checked("n", n)
         super().__init__(f"{n}", size=2**n, ports=n)
 
     @rule

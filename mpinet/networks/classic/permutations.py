@@ -15,7 +15,7 @@ from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.binary import same_port
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
 
@@ -64,13 +64,13 @@ class StarGraph(SymbolAddresses):
     """Star graph of n! processors; port i-1 swaps the symbols at the positions 0 and i."""
 
     family = "stargraph"
-    parameters = (Parameter("n", "2..15", integer),)
+    parameters = (whole_number("n", 2, 15),)
     example = "stargraph:5"
     paper = "Akers, Krishnamurthy 1989"
     specification = "sth 8"
 
     def __init__(self, n: int):
-        self.symbols = self.positions = require_integer("stargraph", "n", n, 2, MOST_SYMBOLS)
+        self.symbols = self.positions = self.checked("n", n)
         params = [n, n - 1, *weights(n, n - 1)]
         super().__init__(f"{n}", size=factorial(n), ports=n - 1, params=params)
 
@@ -99,13 +99,13 @@ class Arrangement(SymbolAddresses):
     """
 
     family = "arrangement"
-    parameters = (Parameter("n", ">= 2", integer), Parameter("k", "1..n-1", integer))
+    parameters = (whole_number("n", 2), Parameter("k", "1..n-1", integer))
     example = "arrangement:5,2"
     paper = "Day, Tripathi 1992"
     specification = "sth 8"
 
     def __init__(self, n: int, k: int):
-        self.symbols = require_integer("arrangement", "n", n, 2)
+        self.symbols = self.checked("n", n)
         self.positions = require_integer("arrangement", "k", k, 1, n - 1)
         if perm(n, min(k, MAX_POSITIONS)) > MAX_SIZE:
             raise TopologyError(f"arrangement: n!/(n-k)! must be < 2^63; n = {n}, k = {k} is more.")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
@@ -117,13 +117,13 @@ class HyperPetersen(PetersenCube):
     """Hyper Petersen network of 10 2^(n-3) processors: the Petersen graph times a hypercube."""
 
     family = "hp"
-    parameters = (Parameter("n", "3..56", integer),)
+    parameters = (whole_number("n", 3, 56),)
     example = "hp:5"
     paper = "Das, Banerjee 1992"
     specification = "sth 8"
 
     def __init__(self, n: int):
-        self.degree = require_integer("hp", "n", n, 3, 56)
+        self.degree = self.checked("n", n)
         super().__init__(f"{n}", n - 3, 1)
 
     @property
@@ -136,14 +136,14 @@ class FoldedPetersenCube(PetersenCube):
     """Folded Petersen cube FPQ(n,k) of 10^k 2^n processors; a digit's ports 3j..3j+2, then bits."""
 
     family = "fpq"
-    parameters = (Parameter("n", "0..53", integer), Parameter("k", "1..17", integer))
+    parameters = (whole_number("n", 0, 53), whole_number("k", 1, 17))
     example = "fpq:2,2"
     paper = "Öhring, Das 1996"
     specification = "sth 8"
 
     def __init__(self, n: int, k: int):
-        self.bits = require_integer("fpq", "n", n, 0, 53)
-        self.digits = require_integer("fpq", "k", k, 1, 17)
+        self.bits = self.checked("n", n)
+        self.digits = self.checked("k", k)
         super().__init__(f"{n},{k}", n, k)
 
     @property
@@ -156,13 +156,13 @@ class FoldedPetersen(PetersenCube):
     """Folded Petersen network FP(k) of 10^k processors; port 3j+i is port i of digit j."""
 
     family = "fp"
-    parameters = (Parameter("k", "1..17", integer),)
+    parameters = (whole_number("k", 1, 17),)
     example = "fp:2"
     paper = "Öhring, Das 1996"
     specification = "sth 8"
 
     def __init__(self, k: int):
-        self.digits = require_integer("fp", "k", k, 1, 17)
+        self.digits = self.checked("k", k)
         super().__init__(f"{k}", 0, k)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -18,13 +18,13 @@ class Ring(Topology):
     """Ring of N processors; port 0 leads to u+1, port 1 to u-1 (mod N)."""
 
     family = "ring"
-    parameters = (Parameter("N", ">= 3", integer),)
+    parameters = (whole_number("N", 3),)
     example = "ring:16"
     paper = "textbook"
     specification = "gmn 9"
 
     def __init__(self, N: int):
-        require_integer("ring", "N", N, 3)
+        self.checked("N", N)
         super().__init__(f"{N}", size=N, ports=2)
 
     @rule

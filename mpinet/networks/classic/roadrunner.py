@@ -24,7 +24,7 @@ from mpinet.networks.classic.fattree import (
     tree_reverse,
 )
 from mpinet.networks.clusters import runs_around
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.topology import Topology
 
@@ -39,18 +39,18 @@ class Roadrunner(Topology):
 
     family = "roadrunner"
     parameters = (
-        Parameter("c", ">= 2", integer),
-        Parameter("m", ">= 2", integer),
-        Parameter("h", "1..62", integer),
+        whole_number("c", 2),
+        whole_number("m", 2),
+        whole_number("h", 1, 62),
     )
     example = "roadrunner:3,2,3"
     paper = "HDN (Li, Peng, Chu 2012), a modelling choice"
     specification = "hdn 9"
 
     def __init__(self, c: int, m: int, h: int):
-        require_integer("roadrunner", "c", c, 2)
-        require_integer("roadrunner", "m", m, 2)
-        require_integer("roadrunner", "h", h, 1, 62)
+        self.checked("c", c)
+        self.checked("m", m)
+        self.checked("h", h)
         self.tree = fat_tree_size(m, h)
         self.width = m ** (h - 1)
         across = -(-(c - 1) // self.width)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from mpinet.compiled import inlined, rule
 from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 
 BITS, LISTED = 2, 3
 """Where the rules' parameters hold n and the number of listed targets."""
@@ -77,7 +77,7 @@ class DeBruijn(ShiftNetwork):
     """De Bruijn graph B(2,n) as an undirected simple graph."""
 
     family = "debruijn"
-    parameters = (Parameter("n", "2..60", integer),)
+    parameters = (whole_number("n", 2, 60),)
     example = "debruijn:7"
     paper = "textbook"
     specification = "gmn 9"
@@ -85,7 +85,7 @@ class DeBruijn(ShiftNetwork):
     neighbor = kept_target.bind("DeBruijn.neighbor", listed=de_bruijn_target)
 
     def __init__(self, n: int):
-        require_integer("debruijn", "n", n, 2, 60)
+        self.checked("n", n)
         super().__init__(n, ports=3 if n == 2 else 4, listed=4)
 
     @property
@@ -102,7 +102,7 @@ class ShuffleExchange(ShiftNetwork):
     """Shuffle-exchange network: shuffle, unshuffle, exchange."""
 
     family = "shuffleexchange"
-    parameters = (Parameter("n", "2..61", integer),)
+    parameters = (whole_number("n", 2, 61),)
     example = "shuffleexchange:6"
     paper = "textbook"
     specification = "gmn 9"
@@ -110,7 +110,7 @@ class ShuffleExchange(ShiftNetwork):
     neighbor = kept_target.bind("ShuffleExchange.neighbor", listed=shuffle_exchange_target)
 
     def __init__(self, n: int):
-        require_integer("shuffleexchange", "n", n, 2, 61)
+        self.checked("n", n)
         super().__init__(n, ports=2 if n == 2 else 3, listed=3)
 
     @property
@@ -126,7 +126,7 @@ class Moebius(ShiftNetwork):
     """
 
     family = "moebius"
-    parameters = (Parameter("n", "3..61", integer),)
+    parameters = (whole_number("n", 3, 61),)
     example = "moebius:6"
     paper = "Leland, Solomon (reconstruction)"
     specification = "gmn 9"
@@ -134,7 +134,7 @@ class Moebius(ShiftNetwork):
     neighbor = kept_target.bind("Moebius.neighbor", listed=moebius_target)
 
     def __init__(self, n: int):
-        require_integer("moebius", "n", n, 3, 61)
+        self.checked("n", n)
         super().__init__(n, ports=3, listed=3)
 
 

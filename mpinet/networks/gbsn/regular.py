@@ -19,7 +19,7 @@ from mpinet.networks.gbsn.partial import (
     subsection_tops,
 )
 from mpinet.networks.gbsn.words import bits_to_bring, rotated_left, rotated_right, wanted_bits
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 
@@ -40,14 +40,14 @@ class BlockShift(BinaryLabels):
     parameters = (
         Parameter("a", "1..b, a divisor of b", integer),
         Parameter("b", "1..n", integer),
-        Parameter("n", "1..61", integer),
+        whole_number("n", 1, 61),
     )
     example = "bsn:2,2,8"
     paper = "GBSN (Pan, Chuang 1997)"
     specification = "gbsn 1"
 
     def __init__(self, a: int, b: int, n: int):
-        require_integer("bsn", "n", n, 1, 61)
+        self.checked("n", n)
         require_integer("bsn", "b", b, 1, n)
         require_integer("bsn", "a", a, 1, b)
         if b % a:

@@ -49,7 +49,7 @@ from mpinet.networks.hdn.levels import (
     value,
 )
 from mpinet.networks.hdn.routing import landing_routing, stack_routing, stateless_routing
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
@@ -250,12 +250,12 @@ class RecursiveDualNet(DualNet):
     """RDN(B,k): the HDN whose super-nodes are single nodes."""
 
     family = "rdn"
-    parameters = (Parameter("BASE", BASE_ALLOWED, factors), Parameter("k", "0..4", integer))
+    parameters = (Parameter("BASE", BASE_ALLOWED, factors), whole_number("k", 0, 4))
     example = "rdn:2x3x5,1"
 
     def __init__(self, BASE: Sequence[tuple[str, int]], k: int):
         base = require_base("rdn", BASE)
-        require_integer("rdn", "k", k, 0, 4)
+        self.checked("k", k)
         super().__init__(f"{joined(base)},{k}", base, require_super("rdn", base, [()] * k))
 
 
@@ -263,11 +263,11 @@ class DualCube(DualNet):
     """Dual-cube: the RDN of one level over the (n-1)-cube; a node's address in its cube is U,SN."""
 
     family = "dualcube"
-    parameters = (Parameter("n", "2..29", integer),)
+    parameters = (whole_number("n", 2, 29),)
     example = "dualcube:3"
 
     def __init__(self, n: int):
-        require_integer("dualcube", "n", n, 2, 29)
+        self.checked("n", n)
         super().__init__(f"{n}", (K2,) * (n - 1), ((),))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
@@ -36,7 +36,7 @@ class Multistage(Topology):
     family = "multistage"
     parameters = (
         Parameter("kind", " | ".join(KINDS), str),
-        Parameter("n", "1..57", integer),
+        whole_number("n", 1, 57),
     )
     example = "multistage:omega,4"
     paper = "Finkel, Solomon; textbook"
@@ -47,7 +47,7 @@ class Multistage(Topology):
             raise TopologyError(
                 f"multistage: kind must be one of {', '.join(KINDS)}, not {kind!r}."
             )
-        require_integer("multistage", "n", n, 1, 57)
+        self.checked("n", n)
         super().__init__(
             f"{kind},{n}",
             size=n << (n - 1),

@@ -28,7 +28,7 @@ from mpinet.networks.lens.labels import (
     right_row,
     seat_among_others,
 )
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
 from mpinet.networks.routing import Routing
 
 
@@ -41,7 +41,7 @@ class PartialLens(BusNetwork):
 
     family = "plens"
     parameters = (
-        Parameter("p", ">= 3", integer),
+        whole_number("p", 3),
         Parameter("size", "n..n(p-1)^n", integer),
         Parameter("n", ">= 2, by default the least with n(p-1)^n >= size", integer, default=None),
     )
@@ -50,7 +50,7 @@ class PartialLens(BusNetwork):
     specification = "lens 9"
 
     def __init__(self, p: int, size: int, n: int | None = None):
-        R = require_integer("plens", "p", p, 3) - 1
+        R = self.checked("p", p) - 1
         require_integer("plens", "size", size, 2)
         least = next(level for level in range(2, size + 1) if level * R**level >= size)
         self.level = least if n is None else require_integer("plens", "n", n, 2)

@@ -21,7 +21,7 @@ from mpinet.networks.lens.busses import (
     digit_at,
     first_bus,
 )
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 
 MAX_LEVEL = 62
@@ -46,14 +46,14 @@ class DenseSnowflake(BusNetwork):
     """
 
     family = "snowflake"
-    parameters = (Parameter("p", ">= 2", integer), Parameter("n", "1..62", integer))
+    parameters = (whole_number("p", 2), whole_number("n", 1, 62))
     example = "snowflake:3,4"
     paper = "Finkel, Solomon"
     specification = "lens 10"
 
     def __init__(self, p: int, n: int):
-        require_integer("snowflake", "p", p, 2)
-        require_integer("snowflake", "n", n, 1, MAX_LEVEL)
+        self.checked("p", p)
+        self.checked("n", n)
         firsts = [p ** (n - 1)]
         for level in range(1, n):
             firsts.append(firsts[-1] + (p - 1) * p ** (n - 1 - level))

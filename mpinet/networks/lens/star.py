@@ -18,7 +18,7 @@ from mpinet.networks.lens.busses import (
     digit_at,
     first_bus,
 )
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 
 MAX_LEVEL = 39
@@ -40,14 +40,14 @@ class BusStar(BusNetwork):
     """
 
     family = "busstar"
-    parameters = (Parameter("p", ">= 3", integer), Parameter("n", "1..39", integer))
+    parameters = (whole_number("p", 3), whole_number("n", 1, MAX_LEVEL))
     example = "busstar:3,4"
     paper = "Finkel, Solomon"
     specification = "lens 10"
 
     def __init__(self, p: int, n: int):
-        require_integer("busstar", "p", p, 3)
-        require_integer("busstar", "n", n, 1, MAX_LEVEL)
+        self.checked("p", p)
+        self.checked("n", n)
         firsts = [p ** (n - 1)]
         for level in range(1, n):
             firsts.append(firsts[-1] + p ** (n - 1 - level))

@@ -39,7 +39,7 @@ from mpinet.networks.lens.labels import (
     right_row,
     seat_among_others,
 )
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
 
@@ -247,17 +247,17 @@ class Lens(LensNetwork):
 
     family = "lens"
     parameters = (
-        Parameter("p", ">= 2", integer),
-        Parameter("q", ">= 2", integer),
-        Parameter("n", ">= 1", integer),
+        whole_number("p", 2),
+        whole_number("q", 2),
+        whole_number("n", 1),
     )
     example = "lens:3,4,3"
     specification = "lens 1-5"
 
     def __init__(self, p: int, q: int, n: int):
-        require_integer("lens", "p", p, 2)
-        require_integer("lens", "q", q, 2)
-        require_integer("lens", "n", n, 1)
+        self.checked("p", p)
+        self.checked("q", q)
+        self.checked("n", n)
         super().__init__(f"{p},{q},{n}", p - 1, q - 1, n, completed=False)
 
     @property
@@ -273,13 +273,13 @@ class CompletedLens(LensNetwork):
     """Completed lens: p processors a bus, p busses a processor, level n; the word is a circle."""
 
     family = "clens"
-    parameters = (Parameter("p", ">= 2", integer), Parameter("n", ">= 2", integer))
+    parameters = (whole_number("p", 2), whole_number("n", 2))
     example = "clens:3,4"
     specification = "lens 1-3, 6"
 
     def __init__(self, p: int, n: int):
-        require_integer("clens", "p", p, 2)
-        require_integer("clens", "n", n, 2)
+        self.checked("p", p)
+        self.checked("n", n)
         super().__init__(f"{p},{n}", p - 1, p - 1, n, completed=True)
 
     def node(self, address: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.classic.circulant import JumpNetwork
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.sth.candidates import BACK, BACK_4, ON, ON_4, candidate_routing
@@ -23,13 +23,13 @@ class ChordedLoop(JumpNetwork):
     """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
 
     family = "lst"
-    parameters = (Parameter("m", "2..2^57", integer),)
+    parameters = (whole_number("m", 2, 2**57),)
     example = "lst:3"
     paper = "STH (section 3)"
     specification = "sth 3"
 
     def __init__(self, m: int):
-        self.m = require_integer("lst", "m", m, 2, MOST)
+        self.m = self.checked("m", m)
         super().__init__(f"{m}", 8 * m, (-4, 1))
 
     @property

@@ -9,7 +9,7 @@ from functools import partial
 from mpinet.errors import TopologyError
 from mpinet.networks.addresses import parts_of, written
 from mpinet.networks.namedproduct import NamedProduct
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.sth.binary import BinaryCube
@@ -17,7 +17,7 @@ from mpinet.networks.sth.candidates import list_bits
 from mpinet.networks.sth.crossed import CrossedCube
 from mpinet.networks.sth.cube import Cube, dimensions_schedule
 from mpinet.networks.sth.hilbers import HilbersCube
-from mpinet.networks.sth.loop import MOST, ChordedLoop, loop_schedule
+from mpinet.networks.sth.loop import ChordedLoop, loop_schedule
 from mpinet.networks.sth.twisted import TwistedCube
 
 CUBES: dict[str, type[Cube]] = {
@@ -34,7 +34,7 @@ class ScalableTwistedHypercube(NamedProduct):
 
     family = "sth"
     parameters = (
-        Parameter("m", "2..2^57", integer),
+        whole_number("m", 2, 2**57),
         Parameter("n", "2..57 (cq, q: 1..57; hkv: odd, 1..57)", integer),
         Parameter("kind", "tq, cq, hkv or q", str, default="tq"),
     )
@@ -43,7 +43,7 @@ class ScalableTwistedHypercube(NamedProduct):
     specification = "sth 2-6"
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
-        self.m = require_integer("sth", "m", m, 2, MOST)
+        self.m = self.checked("m", m)
         arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
         super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
 
