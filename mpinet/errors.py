@@ -74,3 +74,9 @@ class ProgramError(MpinetError):
 
 class Deadlock(MpinetError):
     """Processors that wait for messages while nobody will send one any more."""
+
+
+class Unread(MpinetError):
+    """Nobody reads the output any more, as behind ``| head``: there is nothing to be said."""
+
+    status = 141

@@ -147,13 +147,17 @@ class Session:
             job.crossing,
         )
         text = as_json(document) if options.json else job.show(document["result"]) + "\n"
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        if options.out is not None:
-            write_result(options.out, document)
+        try:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        finally:  # also where nobody reads what is printed
+            if options.out is not None:
+                write_result(options.out, document)
 
     def _say_error(self, sentence: str, status: int) -> None:
         """Print an error where the user looks for it."""
+        if not sentence:
+            return
         if self._json:
             print(json.dumps({"error": sentence, "status": status}))
         print(f"mpinet: {sentence}", file=sys.stderr, flush=True)

@@ -20,7 +20,7 @@ from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.process_state import own_random_numbers
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.streams import streams
+from mpinet.mpi.world.streams import descriptors_kept, streams
 from mpinet.mpi.world.trees import Pattern
 from mpinet.mpi.world.world import World
 from mpinet.process.running import rare_collections
@@ -70,8 +70,17 @@ def run_script(
         Processors wait for messages that nobody will send; names a cycle of them.
     """
     whole = script if isinstance(script, Source) else source.file(script)
-    world = World(machine, routing, packet, synchronous, out or sys.stdout, pattern)
-    running.world = world
+    with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
+        world = World(machine, routing, packet, synchronous, apart, pattern)
+        running.world = world
+        _run(world, whole, arguments, watch)
+        return outcome(world)
+
+
+def _run(
+    world: World, whole: Source, arguments: Sequence[str], watch: Callable[[int], None]
+) -> None:
+    """Let every processor run a script to its end (collective)."""
 
     def program(processor: Processor) -> None:
         main = _main(whole)
@@ -88,7 +97,6 @@ def run_script(
         call_last(main.__dict__)
 
     with (
-        rare_collections(),
         _interpreter(whole.folder),
         at_end_of_processors(),
         emulated(world),
@@ -96,7 +104,6 @@ def run_script(
         streams(world),
     ):
         world.run(program, watch)
-    return outcome(world)
 
 
 def _main(script: Source) -> ModuleType:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 from hashlib import sha256
@@ -371,3 +372,40 @@ def test_what_a_script_forbids_its_processors_to_import_the_emulator_still_finds
     output, _, _ = done.stdout.partition("script.py on ring:4")
     halted = "import of numba halted; None in sys.modules"
     assert sorted(output.splitlines()) == sorted(["heard", "[]", halted] * 4), done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("change", ["os.dup2(os.open(os.devnull, os.O_WRONLY), k)", "os.close(k)"])
+def test_what_is_printed_is_not_lost_where_a_script_redirects_descriptors(tmp_path, ranks, change):
+    change = f"for k in (1, 2): {change} if me == 0 else None"
+    script = f"import os\nprint('before', me)\n{change}\ncomm.Barrier()\n"
+    (tmp_path / "script.py").write_text(f"{HEADING}{script}print('behind', me)\n")
+    done = mpinet(tmp_path, ranks, "script.py", network="ring:3")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert sorted(lines[:6]) == sorted(
+        f"{when} {k}" for when in ("before", "behind") for k in range(3)
+    )
+    assert lines[6] == "script.py on ring:3"
+    (tmp_path / "script.py").write_text(f"{HEADING}{script}if me == 1: raise ValueError('bad')\n")
+    done = mpinet(tmp_path, ranks, "script.py", network="ring:3")
+    assert done.returncode == 1
+    assert "Processor 1, after step" in done.stderr and "ValueError: bad" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["exec", "--on", "ring:3", "-c"], ["topologies"]])
+def test_a_reader_that_has_seen_enough_ends_the_run_in_silence(words):
+    """As behind ``| head``: the reader is gone before the first line is printed."""
+    text = "from mpi4py import MPI\nfor k in range(9): print(k); MPI.COMM_WORLD.Barrier()"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [CHECKOUT / ".venv/bin/mpinet", *words, *([text] if "-c" in words else [])],
+        stdin=subprocess.DEVNULL,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=45,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")

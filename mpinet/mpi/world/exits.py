@@ -11,7 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
-from mpinet.errors import ProgramError
+from mpinet.errors import ProgramError, Unread
 from mpinet.machine import Machine
 from mpinet.mpi.world.failure import named, told
 from mpinet.mpi.world.processor import Processor
@@ -92,11 +92,16 @@ class Ends:
         ------
         ProgramError
             A processor's script has failed.
+        Unread
+            Nobody reads what processors print.
         """
         transport = self._machine.transport
         printed, self._printed = self._printed, []
         together = chain.from_iterable(gathered(transport, printed))
-        self._write(sorted(together, key=itemgetter(0)))
+        try:
+            self._write(sorted(together, key=itemgetter(0)))
+        except BrokenPipeError:
+            transport.fail(Unread())
         none = self._machine.topology.size
         own = none if self._failed is None else self._failed[0]
         lowest = -self._machine.max(-own)[0]

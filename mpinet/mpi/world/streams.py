@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
 from greenlet import getcurrent
@@ -98,3 +99,47 @@ def streams(world: World) -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr, sys.stdin = own
+
+
+@contextmanager
+def descriptors_kept(out: TextIO) -> Iterator[TextIO]:
+    """Within it, scripts may redirect or close the process's own descriptors.
+
+    What the emulator and processors print goes through descriptors that no script knows; at the
+    end the process's own lead where they led before.
+
+    Parameters
+    ----------
+    out : text file
+        Where processors' output is to go; what is given goes there.
+    """
+    own = sys.stdout, sys.stderr
+    numbers = [_descriptor(stream) for stream in own]
+    apart = [
+        stream if number < 0 else _duplicate(stream, number)
+        for stream, number in zip(own, numbers, strict=True)
+    ]
+    sys.stdout, sys.stderr = apart
+    try:
+        yield next((new for old, new in zip(own, apart, strict=True) if out is old), out)
+    finally:
+        sys.stdout, sys.stderr = own
+        for new, number in zip(apart, numbers, strict=True):
+            if number >= 0:
+                os.dup2(new.fileno(), number)
+                with suppress(BrokenPipeError):  # who looks at it is told by the next who prints
+                    new.close()
+
+
+def _descriptor(stream: TextIO) -> int:
+    """The descriptor that a stream writes to; -1 if it is none of the system's."""
+    try:
+        return stream.fileno()
+    except (AttributeError, OSError, ValueError):
+        return -1
+
+
+def _duplicate(stream: TextIO, number: int) -> TextIO:
+    """A stream to the same place through a descriptor of its own."""
+    stream.flush()
+    return open(os.dup(number), "w", encoding=stream.encoding, errors=stream.errors, newline="")
