@@ -5,7 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from launch.conftest import CHECKOUT
+from launch.conftest import CHECKOUT, TIME_LIMIT
 
 TESTS = """
 import pytest
@@ -46,7 +46,7 @@ def test_every_rank_reports_the_failure_of_one(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=45,
+        timeout=TIME_LIMIT,
     )
     assert done.returncode == 1, done.stdout + done.stderr
     logs = [log.read_text() for log in (tmp_path / "logs").iterdir()]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT
+from launch.conftest import CHECKOUT, TIME_LIMIT
 
 README = (CHECKOUT / "README.md").read_text()
 JOB = 17
@@ -66,7 +66,7 @@ def submit(tmp_path: Path) -> Submit:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=TIME_LIMIT,
         )
 
     return run

@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from launch.conftest import CHECKOUT
+from launch.conftest import CHECKOUT, TIME_LIMIT
 
 README = (CHECKOUT / "README.md").read_text()
 SHOWN = [
@@ -34,7 +34,7 @@ def test_a_command_prints_what_the_readme_shows(command, output, tmp_path):
     if words.startswith("mpinet"):
         words = f"{CHECKOUT}/.venv/bin/{words}"
     done = subprocess.run(
-        words, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        words, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=TIME_LIMIT
     )
     refused = output.startswith("mpinet: ")
     assert (done.stderr if refused else done.stdout) == output, done.stderr
