@@ -1,6 +1,6 @@
 """Rules and kernels: plain functions that Numba compiles once, for all parameter values.
 
-This is the only module that imports Numba, and it does so where a compiled function is first
+This module imports Numba (with `rulebox` and `nativecache`) where a compiled function is first
 called. Four kinds of function exist:
 
 ``@rule``
@@ -129,17 +129,14 @@ class Compiled:
     def _with_native_callees(self) -> FunctionType:
         clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
+        # Numba imports the module again with what it has kept on disk, also for the callers of a
+        # rule: a user's may have another name by then, or be gone.
+        clone.__module__ = __name__
         return clone
 
     def _jit(self, signature: Any) -> Any:
-        """Compile for one signature, from the disk's cache where it has a place for this file."""
-        clone = self._with_native_callees()
-        try:
-            return numba().njit(signature, cache=True)(clone)
-        except RuntimeError as error:
-            if "cannot cache" not in str(error):
-                raise
-            return numba().njit(signature)(clone)
+        """Compile for one signature, or load from the disk what was compiled before."""
+        return _native().kept(self._with_native_callees(), signature)
 
     @staticmethod
     def _clone(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:

@@ -13,6 +13,7 @@ import numba
 from numba.experimental import structref
 
 from mpinet.compiled import SIGNATURES
+from mpinet.nativecache import kept
 
 
 @structref.register
@@ -55,4 +56,4 @@ def box_maker(kind: str) -> Callable[[Any], Any]:
     put = FunctionType(_put.__code__, {"structref": structref, "box": box}, "put")
     put.__qualname__ = f"put_{kind}"
     put.__module__ = __name__
-    return numba.njit(box(box.field_dict["call"]), cache=True)(put)
+    return kept(put, box(box.field_dict["call"]))

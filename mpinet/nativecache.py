@@ -1,0 +1,87 @@
+"""Compiled code on disk: loaded where it can be, made anew where it cannot for whatever reason.
+
+Imports Numba: `compiled` loads this module where the first function is compiled.
+"""
+
+from __future__ import annotations
+
+import pickle
+from hashlib import sha256
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.typeinfer import register_dispatcher
+
+SEAL = sha256().digest_size
+"""Bytes before a file's own."""
+
+
+def kept(function: FunctionType, signature: Any) -> Any:
+    """Compile for one signature, or load what was compiled before.
+
+    Parameters
+    ----------
+    function : function
+        What Numba can compile; its name tells it from all others of its file.
+    signature : object
+        In Numba's types.
+    """
+    native: Any = numba.njit(function)
+    try:
+        native._cache = Cache(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):  # no place for this file, as in a notebook's cell
+            raise
+    with register_dispatcher(native):
+        native.compile(signature)
+    native.disable_compile()
+    return native
+
+
+class SealedFile(IndexDataCacheFile):
+    """Numba's files of one function, with a hash before the code: no other bytes are ever run."""
+
+    def _save_data(self, name: str, data: Any) -> None:
+        text = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(sha256(text).digest() + text)
+
+    def _load_data(self, name: str) -> Any:
+        with open(self._data_path(name), "rb") as file:
+            seal, text = file.read(SEAL), file.read()
+        if sha256(text).digest() != seal:
+            raise ValueError(f"{name} is damaged")
+        return pickle.loads(text)
+
+
+class Cache(FunctionCache):
+    """Numba's cache of one function, whose files may be damaged, foreign or not writable."""
+
+    def __init__(self, function: FunctionType):
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What was compiled before; None if there is nothing that can be used."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever is wrong with these files, they can be made anew
+            self._forget()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep it for later, if that is possible: a full disk is no reason to fail."""
+        try:
+            super().save_overload(sig, data)
+        except Exception:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Begin with an empty index, or do without."""
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
