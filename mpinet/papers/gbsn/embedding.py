@@ -6,13 +6,13 @@ maximal a_i, the most links that the proposition's GBSN(b|m) can mean.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, points
+from mpinet.claims.remembered import remembered
 from mpinet.papers.gbsn.definition import Link, shift_links
 from mpinet.papers.gbsn.grids import (
     blocks,
@@ -118,7 +118,7 @@ def dilation(topology: str, others: np.ndarray) -> Measured:
     return Measured(int(far[at]), {"link": [int(nodes[at]), int(ends[at])]})
 
 
-@lru_cache(maxsize=64)
+@remembered
 def cost(topology: str, a: int) -> dict[str, int]:
     """What the canonical embedding costs, by a message over every guest link."""
     found = measure.embedding_cost(guest_of(topology, a), topology)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from functools import cache
 from itertools import product
 from math import log2
 from typing import NamedTuple
 
 from mpinet.claims import Grid, over, points
+from mpinet.claims.remembered import remembered
 
 Sizes = tuple[int, ...]
 
@@ -66,7 +66,7 @@ def name(b: int, m: Sizes, a: Sizes) -> str:
     return f"gbsn:{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
 
 
-@cache
+@remembered
 def blocks(topology: str) -> Blocks:
     """The parameters of a GBSN's topology string."""
     b, m, a = topology.removeprefix("gbsn:").removesuffix(",completed=no").split(",")
@@ -120,7 +120,7 @@ def bits(most: int) -> Grid:
     return over(f"n <= {most}", n=range(1, most + 1))
 
 
-@cache
+@remembered
 def vectors(N: int) -> list[Sizes]:
     """All block vectors of N nodes with blocks of at least 2, fewer blocks first."""
 
@@ -164,7 +164,7 @@ def drawn(number: int) -> str:
     return name(b, tuple(m), draw.choice([(1,) * len(m), widths, mixed]))
 
 
-@cache
+@remembered
 def every() -> list[str]:
     """The specification's range F."""
     small = [text for N in range(2, 11) for m in vectors(N) for text in of_vector(m)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from mpinet import measure
 from mpinet.claims import Measured
+from mpinet.claims.remembered import remembered
 from mpinet.measure.distance import disconnected
 from mpinet.measure.wiring import Part
 from mpinet.networks import open as open_topology
@@ -18,25 +18,26 @@ from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.papers.gbsn.definition import Link, subsection_widths
 from mpinet.papers.gbsn.grids import blocks, ceil_lg, words
+from mpinet.papers.witness import farthest
 from mpinet.programs.tree import first_hops
 
 Numbers = NDArray[np.int64]
 Marks = NDArray[np.bool_]
 
 
-@lru_cache(maxsize=64)
+@remembered
 def network(topology: str) -> Topology:
     """The network."""
     return open_topology(topology)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def links(topology: str) -> frozenset[Link]:
     """All links of the network, as pairs u < v of node numbers."""
     return frozenset((u, v) for u, v in measure.edges(network(topology)).tolist())
 
 
-@lru_cache(maxsize=64)
+@remembered
 def addresses(topology: str) -> list[int]:
     """The nodes' address words."""
     opened = network(topology)
@@ -51,7 +52,7 @@ def compare(found: frozenset[Link] | set[Link], expected: set[Link]) -> Measured
     return Measured(False, {"link": other[0], "measured": other[0] in found})
 
 
-@lru_cache(maxsize=64)
+@remembered
 def distances(topology: str) -> NDArray[np.int16]:
     """All distances, by flooding; `Disconnected` is raised if there are none."""
     found = measure.distance_matrix(network(topology))
@@ -65,18 +66,12 @@ def diameter(topology: str) -> Measured:
     return farthest(distances(topology))
 
 
-def farthest(matrix: NDArray[Any]) -> Measured:
-    """The largest entry of a matrix of node pairs, with the first pair that has it."""
-    source, target = np.unravel_index(int(matrix.argmax()), matrix.shape)
-    return Measured(int(matrix.max()), {"source": int(source), "target": int(target)})
-
-
 def mean(matrix: NDArray[Any]) -> float:
     """The mean over all ordered pairs, self included."""
     return int(matrix.sum(dtype=np.int64)) / matrix.size
 
 
-@lru_cache(maxsize=64)
+@remembered
 def route_lengths(topology: str, routing: str) -> NDArray[np.int16]:
     """Hops of all routes, as the routing walks them over links."""
     found = measure.length_matrix(network(topology), routing)
@@ -105,7 +100,7 @@ class Ports:
     shift: Numbers
 
 
-@lru_cache(maxsize=64)
+@remembered
 def ports(topology: str) -> Ports:
     """Ask every node what is behind its ports."""
     opened = network(topology)
@@ -184,7 +179,7 @@ def in_blocks(topology: str) -> list[tuple[int, ...]]:
     return measure.components(Part(opened, np.arange(opened.size), kept))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def first_ports(topology: str) -> Numbers:
     """The port of every node's first hop by the GBSN's routing towards every target.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import log2
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, over
+from mpinet.claims.remembered import remembered
 from mpinet.papers.gbsn.grids import blocks, bsn, is_small, powers
 from mpinet.papers.gbsn.measured import diameter, distances, links, network
 
@@ -19,7 +19,7 @@ def smallest_lg(topology: str) -> float:
     return log2(min(blocks(topology).m))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def least_slowdown(topology: str, a: int) -> Measured:
     """What no mapping of the BSN's nodes to those of the GBSN can go below.
 

@@ -7,6 +7,7 @@ from mpinet.measure.wiring import degrees
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.structure import exists
+from mpinet.papers.witness import farthest
 
 LAST = 20000
 """The largest N that is tried."""
@@ -47,7 +48,7 @@ def impossible() -> Measured:
 def excess(N: int) -> Measured:
     """By how much it is larger."""
     whole = next_loops(N)
-    found = floods.farthest(floods.connected(f"gmnany:{N}", None))
+    found = farthest(floods.connected(f"gmnany:{N}", None))
     of_whole = floods.diameter(whole).value
     there = {"diameter": found.value, "of": whole, "its diameter": of_whole}
     return Measured(found.value - of_whole, {**there, **found.where})

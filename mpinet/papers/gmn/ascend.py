@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import log2
 from typing import Any
 
 import numpy as np
 
 from mpinet.claims import Claim, Measured, claim, over
+from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import cycles
@@ -49,7 +49,7 @@ class Tangle(Operator):
         return state
 
 
-@lru_cache(maxsize=16)
+@remembered(most=16)
 def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
     """A pass over all dimensions: whether it is right, the steps of its phases, iterations."""
     turns = []

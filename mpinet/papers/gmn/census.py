@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.routes import onward, rules
 from mpinet.networks import open as open_topology
@@ -55,7 +55,7 @@ class Census:
     turned: tuple[int, Pair]
 
 
-@lru_cache(maxsize=4)
+@remembered(most=4)
 def census(topology: str) -> Census:
     """Walk all routes of a G(m,N)."""
     network = open_topology(topology)

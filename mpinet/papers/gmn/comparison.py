@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from mpinet.claims import Claim, Measured, claim, once, over, points
+from mpinet.claims.remembered import remembered
 from mpinet.measure.distance import Floods
 from mpinet.measure.wiring import links
 from mpinet.networks import open as open_topology
@@ -54,13 +54,13 @@ def least(family: str, N: int, choices: Iterable[int], alike: int) -> tuple[int,
     return best, chosen
 
 
-@lru_cache(maxsize=64)
+@remembered
 def best_chord(N: int) -> tuple[int, int]:
     """Of all chordal rings of N nodes: least diameter and chord."""
     return least("chordalring", N, range(3, N // 2 + 1, 2), 2)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def best_jump(N: int) -> tuple[int, int]:
     """Of all double loops of N nodes: least diameter and second jump."""
     return least("doubleloop", N, range(2, (N - 1) // 2 + 1), 1)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import claim, once, points
+from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import listed, name, parameters, sectors_of, size_of
@@ -60,7 +60,7 @@ def renumbered(topology: str) -> NDArray[np.int64]:
     return (np.arange(N) + start) % N
 
 
-@lru_cache(maxsize=16)
+@remembered(most=16)
 def cycles(topology: str) -> list[list[int]]:
     """The cycles of the ring's links from one hop of type 0 to the next, closed by that hop."""
     network = open_topology(topology)

@@ -21,6 +21,7 @@ from mpinet.papers.gmn.grids import (
 )
 from mpinet.papers.gmn.routing import cost_of_pairs, longest_stated
 from mpinet.papers.gmn.structure import hop_types
+from mpinet.papers.witness import farthest
 
 
 def sector_length(topology: str) -> int:
@@ -78,7 +79,7 @@ def farthest_in_one_half(topology: str) -> Measured:
     first, last = np.arange(len(found))[:, np.newaxis] % m, np.arange(found.shape[1]) % m
     lower = (first <= border) & (last <= border)
     upper = (first >= border) & (last >= border)
-    return floods.farthest(np.where(lower | upper, found, -1))
+    return farthest(np.where(lower | upper, found, -1))
 
 
 @claim(

@@ -6,12 +6,11 @@ automorphism, and where routes are the same in other sectors in a sample.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import Grid, Measured, claim, points
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.measure.cuts import biconnected
 from mpinet.measure.routes import onward, rules
@@ -21,6 +20,7 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, parameters, size_of
 from mpinet.papers.gmn.routing import longest_stated
+from mpinet.papers.witness import farthest
 
 LOST = -1
 """A route that does not arrive, or meets the dead node."""
@@ -51,14 +51,14 @@ def two_connected(topology: str) -> bool:
     return biconnected(topology)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def worst_diameter(topology: str) -> Measured:
     """The largest diameter with one dead node, and that node with a pair that is so far apart."""
     network = open_topology(topology)
     m, N = parameters(topology)
     worst = Measured(-1)
     for dead in range(m if floods.looks_alike(network, m) else N):
-        found = floods.farthest(floods.connected(topology, None, (dead,)))
+        found = farthest(floods.connected(topology, None, (dead,)))
         if found.value > worst.value:
             worst = Measured(found.value, {"dead": dead, **found.where})
     return worst

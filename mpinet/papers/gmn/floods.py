@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import Measured
+from mpinet.claims.remembered import remembered
 from mpinet.errors import Disconnected
 from mpinet.measure.distance import distance_matrix
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.papers.gmn.grids import parameters
+from mpinet.papers.witness import farthest
 
 Distances = NDArray[np.int16]
 
@@ -25,7 +25,7 @@ def looks_alike(network: Topology, by: int) -> bool:
     return bool(np.array_equal(np.roll(moved, by, axis=0), behind))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def sector_distances(topology: str) -> Distances:
     """Distances from the nodes of sector 0 to all; from all nodes, if sectors do not look alike.
 
@@ -50,13 +50,7 @@ def connected(topology: str, sources: range | None, dead: tuple[int, ...] = ()) 
     return found
 
 
-def farthest(found: Distances) -> Measured:
-    """The largest distance, with the first pair that has it."""
-    source, target = np.unravel_index(int(found.argmax()), found.shape)
-    return Measured(int(found.max()), {"source": int(source), "target": int(target)})
-
-
-@lru_cache(maxsize=64)
+@remembered
 def diameter(topology: str) -> Measured:
     """The diameter of G(m,N), with a pair."""
     return farthest(sector_distances(topology))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.networks import open as open_topology
 from mpinet.networks.gmn.parameters import RANGE
@@ -31,7 +30,7 @@ def digits(number: int, least: int = 1) -> tuple[int, ...]:
     return tuple(found[:length][::-1].tolist())
 
 
-@lru_cache(maxsize=16)
+@remembered(most=16)
 def numbers_read(first: int, last: int) -> Numbers:
     """A row of `COLUMNS` for each of the numbers first..last."""
     rows = np.zeros((last - first + 1, COLUMNS), np.int64)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import Measured, OutOfReach, claim, over, points
+from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import degrees, edges
 from mpinet.papers.gmn.grids import (
     ALL,
@@ -89,7 +89,7 @@ def halves(topology: str) -> Measured | bool:
     return True
 
 
-@lru_cache(maxsize=64)
+@remembered
 def coalesced(topology: str) -> Links:
     """The links between different sectors."""
     m, _ = parameters(topology)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from mpinet.claims import Measured, claim, once, over, points
+from mpinet.claims.remembered import remembered
 from mpinet.errors import TopologyError
 from mpinet.measure.distance import diameter
 from mpinet.measure.hamiltonian import hamiltonian_cycle, is_hamiltonian_cycle
@@ -36,7 +36,7 @@ LAST_SIZE = 18432
 """The largest size whose interval to the next is measured."""
 
 
-@lru_cache(maxsize=64)
+@remembered
 def degrees(topology: str) -> dict[int, int]:
     """How many nodes have how many neighbours."""
     return measured_degrees(topology)

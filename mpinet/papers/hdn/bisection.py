@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach, claim, points
+from mpinet.claims.remembered import remembered
 from mpinet.measure.bisection import Bisection
 from mpinet.papers.hdn.grids import (
     listed,
@@ -34,7 +33,7 @@ def quarter(topology: str) -> int:
     return size_of(topology) // 4
 
 
-@lru_cache(maxsize=64)
+@remembered
 def bisection(topology: str) -> Bisection:
     """The width, or bounds on it."""
     return measure.bisection_width(topology, EFFORT)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import networkx
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.claims.remembered import remembered
 from mpinet.measure import edges
 from mpinet.networks import open as open_topology
 from mpinet.networks.graph import from_networkx
@@ -56,7 +56,7 @@ def as_network(links: NDArray[np.int64], name: str) -> Topology:
     return from_networkx(graph, name)
 
 
-@lru_cache(maxsize=8)
+@remembered(most=8)
 def dual_of(topology: str) -> Topology:
     """The dual-construction of a network with its own numbering."""
     network = open_topology(topology)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, once, points
+from mpinet.claims.remembered import remembered
 from mpinet.papers.hdn.grids import (
     FIG10,
     FIG11,
@@ -100,7 +100,7 @@ def node_at(label: Label) -> int:
     return dual_net(FIG11).node(",".join(map(str, label)))
 
 
-@lru_cache(maxsize=1)
+@remembered(most=1)
 def route() -> tuple[list[int], int, int]:
     """The route of Algorithm 1 from u to v, and the places of u'' and v' on it.
 

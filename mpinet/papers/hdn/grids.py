@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations, product
 from math import ceil, log2, prod
 
 from mpinet.claims import Grid, points
+from mpinet.claims.remembered import remembered
 
 Members = tuple[int, ...]
 Factor = tuple[str, int]
@@ -108,7 +108,7 @@ def read_base(text: str) -> tuple[Factor, ...]:
     return tuple(("K", int(p[1:])) if p[0] == "K" else ("C", int(p)) for p in parts)
 
 
-@lru_cache(maxsize=1024)
+@remembered(most=1024)
 def net(topology: str) -> Net:
     """The parameters of a topology string ``hdn:..`` or ``rdn:..``."""
     family, _, arguments = topology.partition(":")
@@ -177,7 +177,7 @@ FIG11 = "hdn:2x3x5,super=0.1/1.2"
 """The networks of Figures 10 and 11 and of the example in Section 4."""
 
 
-@lru_cache(maxsize=1)
+@remembered(most=1)
 def r1() -> tuple[str, ...]:
     """All S with N <= 1100 for the bases with one and two levels; K2 also with three."""
     kinds = [(base, k) for base in BASES for k in (1, 2)] + [("2", 3), (TORUS, 1)]

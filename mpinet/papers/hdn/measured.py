@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from mpinet import measure
 from mpinet.claims import Measured
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected
 from mpinet.measure.routes import onward, rules
@@ -23,6 +23,7 @@ from mpinet.papers.hdn.grids import (
     MOST,
 )
 from mpinet.papers.hdn.sweeps import pieces, reach
+from mpinet.papers.witness import farthest
 
 Numbers = NDArray[np.int64]
 Lengths = NDArray[np.int16]
@@ -35,7 +36,7 @@ def dual_net(topology: str) -> DualNet:
     return network
 
 
-@lru_cache(maxsize=16)
+@remembered(most=16)
 def distances(topology: str) -> Lengths:
     """All distances, by floods on the machine.
 
@@ -50,27 +51,21 @@ def distances(topology: str) -> Lengths:
     return found
 
 
-@lru_cache(maxsize=16)
+@remembered(most=16)
 def lengths(topology: str, routing: str) -> Lengths:
     """Hops of all routes, walked link by link; -1 where one does not arrive."""
     return measure.length_matrix(topology, routing)
 
 
-def largest(found: NDArray[Any]) -> Measured:
-    """The largest entry of a matrix of pairs, with the first pair that has it."""
-    source, target = np.unravel_index(int(found.argmax()), found.shape)
-    return Measured(int(found.max()), {"source": int(source), "target": int(target)})
-
-
-@lru_cache(maxsize=256)
+@remembered(most=256)
 def diameter(topology: str) -> Measured:
     """The diameter with a pair: by floods, in large networks by sweeps from each class of nodes."""
     if open_topology(topology).size <= MOST:
-        return largest(distances(topology))
+        return farthest(distances(topology))
     return reach(topology).measured
 
 
-@lru_cache(maxsize=256)
+@remembered(most=256)
 def degree(topology: str) -> Any:
     """The degree of all nodes as a simple graph, or in words how many have which one."""
     return common(measure.degrees(topology))
@@ -100,7 +95,7 @@ def alike(topology: str) -> Measured:
     return Measured(False, where | {"of node 0": profiles[0].tolist()})
 
 
-@lru_cache(maxsize=16)
+@remembered(most=16)
 def addresses(topology: str, level: int) -> Numbers:
     """The addresses (C, U, SN, N) of all nodes at a level, shape (N, 4)."""
     network = dual_net(topology)
@@ -154,7 +149,7 @@ class Dissection:
     whole: Any
 
 
-@lru_cache(maxsize=64)
+@remembered
 def dissection(topology: str) -> Dissection:
     """Take the cross-edges of the highest level away and look what they joined."""
     network = dual_net(topology)
@@ -184,7 +179,7 @@ def dissection(topology: str) -> Dissection:
     )
 
 
-@lru_cache(maxsize=64)
+@remembered
 def most_legs(topology: str, routing: str) -> Measured:
     """The most legs that a header holds on any route, and the first pair with them."""
     network = open_topology(topology)

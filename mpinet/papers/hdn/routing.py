@@ -19,10 +19,10 @@ from mpinet.papers.hdn.grids import (
 from mpinet.papers.hdn.measured import (
     distances,
     dual_net,
-    largest,
     lengths,
     most_legs,
 )
+from mpinet.papers.witness import farthest
 
 ALGORITHM_1, LANDING = "algorithm1", "landing"
 
@@ -61,7 +61,7 @@ def valid(topology: str) -> Measured:
 )
 def longest_route(topology: str) -> Measured:
     """The longest route, with the first pair."""
-    return largest(lengths(topology, ALGORITHM_1))
+    return farthest(lengths(topology, ALGORITHM_1))
 
 
 def recursive_bound(topology: str) -> int:
@@ -87,7 +87,7 @@ def recursive_call(topology: str) -> Measured:
     inside = [(0, 0, *network.digits(node)) for node in range(network.size)]
     N = np.array([whole.level_address(whole.node_of(digits), 2)[3] for digits in inside])
     same = N[:, np.newaxis] == N
-    return largest(np.where(same, lengths(cluster, ALGORITHM_1), -1))
+    return farthest(np.where(same, lengths(cluster, ALGORITHM_1), -1))
 
 
 @claim(
@@ -100,7 +100,7 @@ def recursive_call(topology: str) -> Measured:
 )
 def detour(topology: str) -> Measured:
     """The most hops by which a route is longer than the distance, with the first pair."""
-    return largest(lengths(topology, ALGORITHM_1) - distances(topology))
+    return farthest(lengths(topology, ALGORITHM_1) - distances(topology))
 
 
 ALL_PAIRS = 600
@@ -124,7 +124,7 @@ def mended_route(topology: str) -> Measured:
     """The longest of these routes, with the first pair."""
     size = size_of(topology)
     if size <= ALL_PAIRS:
-        return largest(lengths(topology, LANDING))
+        return farthest(lengths(topology, LANDING))
     sources = np.random.default_rng(0).choice(size, SOURCES, replace=False)
     pairs = np.stack([np.repeat(sources, size), np.tile(np.arange(size), SOURCES)], axis=1)
     found = measure.route_lengths(topology, LANDING, pairs[pairs[:, 0] != pairs[:, 1]])

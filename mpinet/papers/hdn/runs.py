@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from mpinet.claims import Measured
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
@@ -106,7 +106,7 @@ def roots_of(size: int) -> list[int]:
     return sorted({0, size - 1, *drawn.tolist()})
 
 
-@lru_cache(maxsize=64)
+@remembered
 def runs(topology: str, algorithm: str) -> Runs:
     """Broadcast from every root (see `roots_of`)."""
     network = open_topology(topology)
@@ -145,7 +145,7 @@ def broadcast_from(
     return counts, since, schedule.steps
 
 
-@lru_cache(maxsize=64)
+@remembered
 def on_machine(topology: str, algorithm: str, ports: str) -> BroadcastResult:
     """Broadcast from node 0 on the machine, which counts the steps and polices its ports."""
     return broadcast(Machine(topology, ports), 0, algorithm)

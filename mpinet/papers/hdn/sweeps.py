@@ -9,12 +9,12 @@ other have the same distances, so one of each class is enough for the diameter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import Measured, OutOfReach
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
 from mpinet.draws import shuffled
 from mpinet.errors import Disconnected
@@ -49,7 +49,7 @@ def sweep(neighbor_rule, params, ports, root, mark, queue, distances, marks):
     return tail
 
 
-@lru_cache(maxsize=64)
+@remembered
 def reached(topology: str) -> int:
     """Nodes that node 0 reaches, itself included."""
     network = open_topology(topology)
@@ -167,7 +167,7 @@ class Reach:
         return Measured(self.diameter, {"source": self.ends[0], "target": self.ends[1]})
 
 
-@lru_cache(maxsize=64)
+@remembered
 def reach(topology: str) -> Reach:
     """Sweep from a node of every class.
 

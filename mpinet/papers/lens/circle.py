@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import Measured, claim
+from mpinet.claims.remembered import remembered
 from mpinet.papers.lens.grids import C_SMALL, C_WIDE, CLASSES, C, of, pairs_of, size_of
 from mpinet.papers.lens.measured import Matrix, distances, distances_a
 from mpinet.papers.lens.pairs import AllPairs, agrees, ends, largest
@@ -39,7 +38,7 @@ def class_formulas(topology: str) -> Matrix:
     return np.stack([n + a - 2 * b, n + a, 2 * n - a - 2 * c, 2 * n - a])
 
 
-@lru_cache(maxsize=64)
+@remembered
 def class_walks(topology: str) -> Matrix:
     """Hops of the classes' paths, `ASTRAY` if one for any choice of B or C does not arrive."""
     a, agree = right_arcs(topology), agreements(topology)
@@ -161,7 +160,7 @@ SIMPLE_RULE = claim(
 )(RULE.measured)
 
 
-@lru_cache(maxsize=4096)
+@remembered(most=4096)
 def least_words(a: int, agree: tuple[bool, ...]) -> frozenset[Word]:
     """The words of the classes whose length is least, with every choice of B and C.
 

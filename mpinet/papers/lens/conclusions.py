@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach, claim, over, unsettled
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
 from mpinet.measure.wiring import opened
@@ -33,12 +32,13 @@ from mpinet.papers.lens.measured import (
 )
 from mpinet.papers.lens.pairs import ends, largest
 from mpinet.papers.lens.symmetry import lens
+from mpinet.papers.witness import smallest_pair
 
 ALL_SOURCES = 2100
 """Most processors of a lens that is flooded from each of them."""
 
 
-@lru_cache(maxsize=64)
+@remembered
 def diameter(topology: str) -> Measured:
     """Flooded from every processor; from the first where automorphisms make all alike."""
     if size_of(topology) <= ALL_SOURCES:
@@ -160,8 +160,7 @@ def comparisons(n: int) -> Measured:
 def fewest_paths(topology: str) -> Measured:
     """The least number of shortest paths, other busses making other paths."""
     counts = path_counts(topology) + np.where(np.eye(size_of(topology)) > 0, np.inf, 0.0)
-    source, target = map(int, np.unravel_index(int(counts.argmin()), counts.shape))
-    return Measured(int(counts.min()), ends(topology, source, target))
+    return Measured(int(counts.min()), ends(topology, *smallest_pair(counts)))
 
 
 @claim(

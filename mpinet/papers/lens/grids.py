@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any
 
 from mpinet.claims import Grid, points
+from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 
 Settings = Iterable[tuple[int, ...]]
 
 
-@cache
+@remembered
 def size_of(topology: str) -> int:
     """Number of processors: about the time of a claim that looks at each."""
     return opened(topology).size

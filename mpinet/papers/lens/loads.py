@@ -6,13 +6,12 @@ passes on for others, a bus's load every message that it carries.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
 from mpinet.claims import Measured, claim
+from mpinet.claims.remembered import remembered
 from mpinet.measure.load import Loads
 from mpinet.networks.lens.routing import by_plans
 from mpinet.papers.lens.grids import C_SMALL, pairs_of
@@ -25,7 +24,7 @@ EQUAL = 1e-8
 """Differences of expected loads that are taken for rounding."""
 
 
-@lru_cache(maxsize=64)
+@remembered
 def expected_processor_loads(topology: str) -> Amounts:
     """Loads if every shortest path is equally likely."""
     hops, counts = distances(topology), path_counts(topology)
@@ -39,7 +38,7 @@ def expected_processor_loads(topology: str) -> Amounts:
     return loads
 
 
-@lru_cache(maxsize=64)
+@remembered
 def expected_bus_loads(topology: str) -> Amounts:
     """Loads if every shortest path is equally likely."""
     hops, counts, on = distances(topology), path_counts(topology), members(topology)
@@ -105,7 +104,7 @@ def bus_loads(topology: str) -> Measured:
     return spread(expected_bus_loads(topology), "bus")
 
 
-@lru_cache(maxsize=64)
+@remembered
 def routed(topology: str) -> Loads:
     """Loads of the routing of section 5, by pattern A, with the target's digits."""
     return measure.loads(topology, "patternA")

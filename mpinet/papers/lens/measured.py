@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import rule
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
@@ -58,19 +58,19 @@ def pattern_a(topology: str) -> Topology:
     return PatternA(opened(topology))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def distances(topology: str) -> Matrix:
     """Distances over the busses, flooded; shape (N, N)."""
     return measure.distance_matrix(topology).astype(np.int64)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def distances_a(topology: str) -> Matrix:
     """Distances by pattern A, flooded; -1 where there is no path."""
     return measure.distance_matrix(pattern_a(topology)).astype(np.int64)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def incidences(topology: str) -> Numbers:
     """Rows (processor, bus)."""
     return measure.incidences(topology)
@@ -117,7 +117,7 @@ def members(topology: str) -> dict[int, list[int]]:
     return found
 
 
-@lru_cache(maxsize=64)
+@remembered
 def ways(topology: str) -> Matrix:
     """Number of busses that two different processors share, by the ports; shape (N, N)."""
     table = neighbor_table(opened(topology))
@@ -127,7 +127,7 @@ def ways(topology: str) -> Matrix:
     return shared
 
 
-@lru_cache(maxsize=64)
+@remembered
 def path_counts(topology: str) -> NDArray[np.float64]:
     """Numbers of shortest paths, other busses making other paths; shape (N, N)."""
     hops, steps = distances(topology), ways(topology).astype(float)

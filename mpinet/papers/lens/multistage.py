@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mpinet.claims import Measured, claim, points
+from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import opened
 from mpinet.papers.lens.grids import SEVEN, circles, of
@@ -39,7 +39,7 @@ class Box:
     own: tuple[int, ...]
 
 
-@lru_cache(maxsize=32)
+@remembered(most=32)
 def boxes(topology: str) -> tuple[Box, ...]:
     """The boxes, by the emulator's busses."""
     network = lens(topology)

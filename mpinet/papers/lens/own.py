@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim
+from mpinet.claims.remembered import remembered
 from mpinet.errors import Disconnected
 from mpinet.measure.wiring import opened
 from mpinet.papers.lens.circle import runs
@@ -262,7 +262,7 @@ def merged(tokens: list[int]) -> list[int]:
     return tokens if turn is None else [*tokens[:turn], ACROSS, *tokens[turn + 2 :]]
 
 
-@lru_cache(maxsize=4096)
+@remembered(most=4096)
 def fair_tokens(a: int, agree: tuple[bool, ...]) -> list[list[int]]:
     """The least plans of the rule for the completed lens; arguments as in `circle.least_words`."""
     n, plans = len(agree), []

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mpinet.claims import Measured
 from mpinet.papers.lens.words import addresses
+from mpinet.papers.witness import largest_pair
 
 Matrix = NDArray[np.int64]
 
@@ -49,8 +50,7 @@ class AllPairs:
         pair = found.shape[-2:]
         wanted, found = wanted.reshape(-1, *pair), found.reshape(-1, *pair)
         wrong = (wanted != found).any(axis=0)
-        place = wrong.argmax() if wrong.any() else found.sum(axis=0).argmax()
-        source, target = map(int, np.unravel_index(int(place), pair))
+        source, target = largest_pair(wrong if wrong.any() else found.sum(axis=0))
         return source, target, *(self._value(m[:, source, target]) for m in (wanted, found))
 
     def _value(self, numbers: Matrix) -> Any:
@@ -84,13 +84,11 @@ def ends(topology: str, source: int, target: int) -> dict[str, Any]:
 
 def largest(topology: str, matrix: Matrix) -> Measured:
     """The largest value of a matrix, with the smallest pair that has it."""
-    source, target = map(int, np.unravel_index(int(matrix.argmax()), matrix.shape))
-    return Measured(int(matrix.max()), ends(topology, source, target))
+    return Measured(int(matrix.max()), ends(topology, *largest_pair(matrix)))
 
 
 def agrees(topology: str, wrong: NDArray[np.bool_]) -> Measured:
     """Whether no pair is wrong; where one is, the smallest such pair."""
     if not wrong.any():
         return Measured(True)
-    source, target = map(int, np.unravel_index(int(wrong.argmax()), wrong.shape))
-    return Measured(False, ends(topology, source, target))
+    return Measured(False, ends(topology, *largest_pair(wrong)))

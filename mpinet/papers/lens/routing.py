@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from mpinet.claims import Measured, claim, points
+from mpinet.claims.remembered import remembered
 from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U, of, pairs_of, size_of
 from mpinet.papers.lens.measured import Matrix, distances, distances_a, ways
 from mpinet.papers.lens.pairs import NO_PATH, AllPairs, agrees, ends, largest
@@ -22,6 +22,7 @@ from mpinet.papers.lens.walks import (
     word_of,
 )
 from mpinet.papers.lens.words import differences, dots, region_numbers, regions
+from mpinet.papers.witness import largest_pair, smallest_pair
 
 
 def patterns(topology: str) -> Matrix:
@@ -130,7 +131,7 @@ def first_ends(i: int, j: int) -> set[int]:
     return {RIGHT, LEFT} if i == j else {RIGHT if j < i else LEFT}
 
 
-@lru_cache(maxsize=8)
+@remembered(most=8)
 def enumerated(topology: str) -> dict[tuple[int, int], set[Path]]:
     """All shortest pattern-A paths of all pairs that it joins."""
     return {
@@ -206,8 +207,7 @@ def diameter_a(topology: str) -> Measured:
         "largest distance": found.value,
     }
     if values["pairs without a path"]:
-        source, target = map(int, np.unravel_index(int(hops.argmin()), hops.shape))
-        return Measured(values, ends(topology, source, target))
+        return Measured(values, ends(topology, *smallest_pair(hops)))
     return Measured(values, found.where)
 
 
@@ -224,7 +224,7 @@ def saved(topology: str) -> Measured:
     """2k - |i-j| less the distance over the busses, where it is farthest from 0 .. 1."""
     saving = stated_lengths(topology) - distances(topology)
     beyond = np.maximum(saving - 1, -saving)
-    source, target = map(int, np.unravel_index(int(beyond.argmax()), saving.shape))
+    source, target = largest_pair(beyond)
     return Measured(int(saving[source, target]), ends(topology, source, target))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim
+from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.papers.lens.grids import PROOF, C, pairs_of
@@ -47,7 +47,7 @@ def raised(R: int) -> Turn:
     return operation
 
 
-@lru_cache(maxsize=64)
+@remembered
 def image(topology: str, name: str) -> Numbers:
     """Where an operation takes each processor: ``H``, ``G`` or ``literal``."""
     network = lens(topology)
@@ -55,7 +55,7 @@ def image(topology: str, name: str) -> Numbers:
     return np.array([network.node(operation(address)) for address in addresses(topology)])
 
 
-@lru_cache(maxsize=64)
+@remembered
 def bus_image(topology: str, name: str) -> Numbers:
     """Where an operation takes each bus."""
     network = lens(topology)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.claims.remembered import remembered
 from mpinet.compiled import Mapped
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.busses import BusNetwork
@@ -52,7 +52,7 @@ class Moves:
     lower: Matrix
 
 
-@lru_cache(maxsize=64)
+@remembered
 def moves(topology: str) -> Moves:
     """The hops of pattern A, from the emulator's busses and their members in order."""
     network = opened(topology)
@@ -144,7 +144,7 @@ def joined(words: Iterable[Word], topology: str, source: int, target: int) -> se
     return {path for word in words for path in paths_along(topology, word, source, target)}
 
 
-@lru_cache(maxsize=64)
+@remembered
 def hops_a(topology: str) -> tuple[Numbers, Numbers, Numbers]:
     """The hops of pattern A by the ports: processor, bus, processor."""
     network, dot = opened(topology), dots(topology)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 
 Numbers = NDArray[np.int64]
@@ -24,33 +23,33 @@ def spelled(dot: int, digits: tuple[int, ...]) -> str:
     return f"{text[:dot]}.{text[dot:]}"
 
 
-@lru_cache(maxsize=64)
+@remembered
 def addresses(topology: str) -> tuple[str, ...]:
     """The address of every processor."""
     network = opened(topology)
     return tuple(network.address(node) for node in range(network.size))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def dots(topology: str) -> Numbers:
     """Digits left of the dot, k in 1..n, of every processor."""
     return np.array([word(address)[0] for address in addresses(topology)])
 
 
-@lru_cache(maxsize=64)
+@remembered
 def digits(topology: str) -> Matrix:
     """The digits of every processor, shape (N, n)."""
     return np.array([word(address)[1] for address in addresses(topology)])
 
 
-@lru_cache(maxsize=64)
+@remembered
 def differences(topology: str) -> NDArray[np.bool_]:
     """Whether two processors differ in a position, shape (N, N, n)."""
     every = digits(topology)
     return np.not_equal(every[:, np.newaxis], every[np.newaxis])
 
 
-@lru_cache(maxsize=64)
+@remembered
 def regions(topology: str) -> tuple[Matrix, Matrix]:
     """First position lo and last position hi of every pair's region of difference.
 
@@ -81,14 +80,14 @@ def region_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
     return hi - lo + 1, dot[:, np.newaxis] - lo + 1, dot[np.newaxis] - lo + 1
 
 
-@lru_cache(maxsize=64)
+@remembered
 def right_arcs(topology: str) -> Matrix:
     """Positions that the dot passes on its way right from source to target; 0 for equal dots."""
     dot = dots(topology)
     return (dot[np.newaxis] - dot[:, np.newaxis]) % digits(topology).shape[1]
 
 
-@lru_cache(maxsize=64)
+@remembered
 def agreements(topology: str) -> NDArray[np.bool_]:
     """Whether a pair agrees in the positions right of the source's dot, in the circle's order."""
     dot, n = dots(topology), digits(topology).shape[1]
@@ -96,7 +95,7 @@ def agreements(topology: str) -> NDArray[np.bool_]:
     return ~np.take_along_axis(differences(topology), places[:, np.newaxis, :], axis=2)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def arc_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
     """Section 5's a, b and c of every pair, A being the arc that lies right of the source's dot."""
     agree, a = agreements(topology), right_arcs(topology)

@@ -7,12 +7,12 @@ smallest one of at least N. Differences are STH's value less the best of the oth
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from mpinet.claims import Measured, claim
+from mpinet.claims.remembered import remembered
 from mpinet.measure import loads
 from mpinet.measure.wiring import opened
 from mpinet.papers.sth.formulas import all_to_all, one_to_all
@@ -52,7 +52,7 @@ def _network_cost(topology: str) -> float:
     return size_of(topology) / 4096
 
 
-@lru_cache(maxsize=64)
+@remembered
 def hexcell_diameter(topology: str) -> int:
     """What a Hex-Cell's diameter is not below: how far the others are from its last node."""
     counts, _ = levels(opened(topology), size_of(topology) - 1)
@@ -171,7 +171,7 @@ def product_bound(topology: str) -> float:
     return size_of(topology) ** 2 / 4 / busiest
 
 
-@lru_cache(maxsize=64)
+@remembered
 def loop_load(loop: str) -> int:
     """Messages over the busiest channel of LST(m) if every pair exchanges them by the shortest way.
 
@@ -183,7 +183,7 @@ def loop_load(loop: str) -> int:
     return int(np.bincount(found.ports[:, 1], found.channels).max())
 
 
-@lru_cache(maxsize=64)
+@remembered
 def cube_load(cube: str) -> int:
     """The same of a cube if every pair exchanges messages by dimensions."""
     return int(loads(cube, "dimension").channels.max())

@@ -5,7 +5,6 @@ D_k is the largest diameter that is left after any k-1 nodes have failed (defini
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import comb, inf
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from mpinet import measure
 from mpinet.claims import Claim, Measured, claim
+from mpinet.claims.remembered import remembered
 from mpinet.measure.faults import Tries, subsets
 from mpinet.measure.wiring import opened
 from mpinet.networks.shortest import neighbor_table
@@ -37,7 +37,7 @@ DRAWN = 4000
 """Removals that are drawn where not all are tried, besides those round a node."""
 
 
-@lru_cache(maxsize=64)
+@remembered
 def fault_diameter(topology: str, faults: int) -> Measured:
     """Largest diameter after so many nodes have failed, and which have.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any
 
 from mpinet.claims import Grid, points
+from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 from mpinet.papers.sth.printed import ROWS
 
@@ -17,7 +17,7 @@ VALID = {"tq": range(2, 10), "cq": range(1, 10), "hkv": range(1, 10, 2)}
 """Dimensions of each kind up to 9."""
 
 
-@cache
+@remembered
 def size_of(topology: str) -> int:
     """Number of nodes."""
     return opened(topology).size

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach
+from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
 from mpinet.measure.bisection import Bisection
@@ -62,7 +62,7 @@ class Extent:
         return self.total / (self.nodes * (self.nodes - 1))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def extent(topology: str) -> Extent:
     """Flood from every node, or from one of each class that checked automorphisms make."""
     network = opened(topology)
@@ -136,13 +136,13 @@ def supposed(network: Topology) -> list[Numbers]:
     return list(measure.automorphism_group(network).generators)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def nodes(topology: str) -> int:
     """Nodes that a flood from node 0 informs."""
     return sum(levels(opened(topology), 0)[0])
 
 
-@lru_cache(maxsize=64)
+@remembered
 def _degrees(topology: str) -> dict[int, int]:
     return measure.degrees(topology)
 
@@ -182,7 +182,7 @@ def density(topology: str) -> float:
     return average(topology) * nodes(topology) / links(topology)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
     """Width of the narrowest of the plain halves, and the nodes on one side of it."""
     network = opened(topology)
@@ -190,7 +190,7 @@ def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
     return min((measure.cut_width(network, side), side) for side in sides)
 
 
-@lru_cache(maxsize=64)
+@remembered
 def bisection(topology: str) -> Bisection:
     """Bounds on the bisection width, exact where the effort is enough."""
     cut, side = plain_cut(topology)

@@ -24,6 +24,7 @@ from mpinet.papers.sth.grids import (
     up_to,
 )
 from mpinet.papers.sth.measured import nodes
+from mpinet.papers.witness import largest_pair
 from mpinet.programs.broadcast import broadcast
 
 LOOPS = family("lst", range(2, 17), "LST(m), m=2..16, all pairs")
@@ -127,13 +128,13 @@ def shortest(topology: str) -> Measured:
     """The most hops that a route has more than the distance."""
     hops = measure.length_matrix(topology, "paper")
     distances = measure.distance_matrix(topology)
-    source, target = np.unravel_index(int((hops - distances).argmax()), hops.shape)
+    source, target = largest_pair(hops - distances)
     return Measured(
         int((hops - distances).max()),
         {
-            "source": int(source),
-            "target": int(target),
-            "route": measure.walk(topology, int(source), int(target), "paper"),
+            "source": source,
+            "target": target,
+            "route": measure.walk(topology, source, target, "paper"),
             "distance": int(distances[source, target]),
         },
     )

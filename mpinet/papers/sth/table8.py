@@ -8,11 +8,12 @@ not come out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
 from mpinet.claims import Claim, claim
+from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 from mpinet.papers.sth.grids import sth
 from mpinet.papers.sth.printed import TABLE_8, TOLERANCES
@@ -55,13 +56,13 @@ FAMILIES: dict[str, tuple[str, Callable[[], Iterator[int]]]] = {
 """Each family's name, and the sizes of its networks."""
 
 
-@cache
+@remembered
 def sizes(family: str) -> np.ndarray:
     """All sizes of a family's networks, ascending."""
     return np.unique(np.fromiter(FAMILIES[family][1](), np.int64))
 
 
-@cache
+@remembered
 def available(family: str, psi: int) -> int:
     """How many sizes A have a network of a size B with 100 |A-B| / A < psi."""
     wanted, offered = np.arange(1, WANTED + 1), sizes(family)

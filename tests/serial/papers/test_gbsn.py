@@ -16,13 +16,14 @@ import mpinet
 from mpinet import measure
 from mpinet.claims.finding import find
 from mpinet.claims.ledger import claims_of, paper
+from mpinet.claims.remembered import forget
 from mpinet.claims.verify import verify
 from mpinet.compiled import rule
 from mpinet.machine.transport import Local
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.gbsn.regular import decide as gbsn_decide
 from mpinet.networks.routing import stateless
-from mpinet.papers.gbsn import embedding, grids, measured, slowdown
+from mpinet.papers.gbsn import grids, measured
 
 IDS = Path(__file__).parents[1] / "claims" / "ids.txt"
 CLAIMS = {claim.id.removeprefix("GBSN-"): claim for claim in claims_of("gbsn")}
@@ -34,21 +35,6 @@ HOSTS = [
     for topology in grids.of_vector(m, maximal_only=True)
     for a in grids.guests(topology)
 ]
-
-
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """A measure of a network that a test has changed must not outlive it."""
-    kept = [
-        *(value for value in vars(measured).values() if hasattr(value, "cache_clear")),
-        slowdown.least_slowdown,
-        embedding.cost,
-    ]
-    for each in kept:
-        each.cache_clear()
-    yield
-    for each in kept:
-        each.cache_clear()
 
 
 def at(id, **point):
@@ -267,7 +253,7 @@ def test_longer_routes_are_refuted(monkeypatch):
     assert judged(claim, topology="bsn:2,2,4").verdict == "holds"
     slow = property(lambda bsn: {"gbsn": lambda: stateless("gbsn", set_bit_by_bit, bsn)})
     monkeypatch.setattr(BlockShift, "routings", slow)
-    measured.network.cache_clear()
+    forget()
     row = judged(claim, topology="bsn:2,2,4")
     assert row.verdict == "refuted"
     assert row.witness["where"]["hops"] == 5

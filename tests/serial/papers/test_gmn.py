@@ -18,28 +18,11 @@ from mpinet.machine.transport import Local
 from mpinet.measure.distance import distance_matrix
 from mpinet.measure.wiring import edges, without
 from mpinet.networks.routing import stateless
-from mpinet.papers.gmn import census, faults, floods, grids, routing, structure
+from mpinet.papers.gmn import census, floods, grids, routing, structure
 from mpinet.papers.gmn.numbers import digits
 
 IDS = Path(__file__).parents[1] / "claims" / "ids.txt"
 CLAIMS = {claim.id: claim for claim in claims_of("gmn")}
-
-
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """A measure of a network that a test has changed must not outlive it."""
-    remembered = [
-        census.census,
-        floods.sector_distances,
-        floods.diameter,
-        faults.worst_diameter,
-        structure.degrees,
-    ]
-    for measure in remembered:
-        measure.cache_clear()
-    yield
-    for measure in remembered:
-        measure.cache_clear()
 
 
 def judged(claim, **at):

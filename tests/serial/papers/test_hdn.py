@@ -2,8 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from functools import _lru_cache_wrapper
-from importlib import import_module
 from pathlib import Path
 
 import networkx
@@ -14,12 +12,13 @@ from serial.hdn.settings import ring
 
 import mpinet
 from mpinet.claims.ledger import claims_of, paper
+from mpinet.claims.remembered import forget
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import edges, without
 from mpinet.networks.hdn.wiring import DualNet
 from mpinet.networks.shortest import table_routing
-from mpinet.papers.hdn import built, grids, measured, runs, sweeps
+from mpinet.papers.hdn import built, grids, runs, sweeps
 
 IDS = (Path(__file__).parents[1] / "claims" / "ids.txt").read_text().split()
 CLAIMS = {claim.id: claim for claim in claims_of("hdn")}
@@ -30,26 +29,6 @@ def judged(claim, **at):
     """The verdict on a claim, given or by its id, at some points of its full grid."""
     found = CLAIMS[claim] if isinstance(claim, str) else claim
     return verify([found], "quick", Local(), at={name: str(value) for name, value in at.items()})[0]
-
-
-def caches():
-    modules = (import_module(f"mpinet.papers.hdn.{name}") for name in paper("hdn").modules)
-    found = [
-        part for module in (*modules, measured, runs, sweeps) for part in vars(module).values()
-    ]
-    return [
-        part for part in found if isinstance(part, _lru_cache_wrapper) and part is not grids.net
-    ]
-
-
-@pytest.fixture
-def forgetful():
-    """What was measured before and what is measured in this test does not last."""
-    for cache in caches():
-        cache.cache_clear()
-    yield
-    for cache in caches():
-        cache.cache_clear()
 
 
 def graph_of(reference):
@@ -167,7 +146,7 @@ def test_nodes_that_look_alike_have_the_same_distances(name, classes):
     assert networkx.shortest_path_length(graph, source, target) == networkx.diameter(graph)
 
 
-def test_nothing_looks_alike_where_a_link_is_missing(monkeypatch, forgetful):
+def test_nothing_looks_alike_where_a_link_is_missing(monkeypatch):
     part = without(TWISTED, links=[(0, 1)])
     assert len(sweeps.representatives(part)) == part.size
     monkeypatch.setattr(sweeps, "open_topology", lambda topology: part)
@@ -230,11 +209,10 @@ def test_a_formula_off_by_one_is_refuted(claim, name):
 @pytest.mark.parametrize(
     "claim", ["HDN-Th1-degree", "HDN-Th1-diameter", "HDN-X-connectivity", "HDN-S2-cross-count"]
 )
-def test_a_missing_link_is_found(monkeypatch, forgetful, claim):
+def test_a_missing_link_is_found(monkeypatch, claim):
     ring_of_8 = "hdn:2,super=-"
     assert judged(claim, topology=ring_of_8).verdict == "holds"
-    for cache in caches():
-        cache.cache_clear()
+    forget()
     monkeypatch.setattr(
         "mpinet.measure.wiring.open_topology",
         lambda name: without(mpinet.open(name), links=[(0, 1)]),
@@ -242,12 +220,11 @@ def test_a_missing_link_is_found(monkeypatch, forgetful, claim):
     assert judged(claim, topology=ring_of_8).verdict == "refuted"
 
 
-def test_longer_routes_are_found(monkeypatch, forgetful):
+def test_longer_routes_are_found(monkeypatch):
     at = {"topology": "hdn:2x2,super=0"}
     claims = ("HDN-X-alg1-shortest-k1", "HDN-Th2-bound")
     assert [judged(claim, **at).verdict for claim in claims] == ["holds"] * 2
-    for cache in caches():
-        cache.cache_clear()
+    forget()
     avoiding = table_routing(without(at["topology"], links=[(0, 1), (0, 2)]))
     monkeypatch.setattr(DualNet, "routings", {"algorithm1": lambda: avoiding})
     assert [judged(claim, **at).verdict for claim in claims] == ["refuted"] * 2

@@ -13,12 +13,12 @@ from serial.lens import reference
 import mpinet
 from mpinet import measure
 from mpinet.claims.ledger import claims_of, paper
+from mpinet.claims.remembered import forget
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local, alone
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.papers.lens import (
     circle,
-    conclusions,
     example,
     figure,
     grids,
@@ -32,22 +32,6 @@ from mpinet.papers.lens import (
 
 IDS = Path(__file__).parents[1] / "claims" / "ids.txt"
 CLAIMS = {claim.id: claim for claim in claims_of("lens")}
-
-
-def forget():
-    """Drop the measures that claims share."""
-    for module in (measured, circle, conclusions, loads, multistage, walks, words):
-        for value in vars(module).values():
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """A measure of a network that a test has changed must not outlive it."""
-    forget()
-    yield
-    forget()
 
 
 def judged(claim, **at):

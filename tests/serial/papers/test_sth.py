@@ -13,19 +13,13 @@ import mpinet
 from mpinet import measure
 from mpinet.claims.finding import find
 from mpinet.claims.ledger import claims_of, paper
+from mpinet.claims.remembered import forget
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local, alone
 from mpinet.networks.sth.loop import ChordedLoop
 from mpinet.papers.sth import discussion, measured, table8
 
 CLAIMS = {claim.id: claim for claim in claims_of("sth")}
-
-
-@pytest.fixture(autouse=True)
-def nothing_remembered():
-    """Measures that a test plants errors in are forgotten after it."""
-    yield
-    measured.extent.cache_clear()
 
 
 def at(id: str, topology: str):
@@ -157,7 +151,7 @@ def test_links_that_are_missing_are_found(monkeypatch):
     cut = measure.without("lst:3", links=[(0, 1), (0, 4), (0, 20)])
     claim = CLAIMS["STH-L3-lst-diameter"]
     assert verdict(claim, topology="lst:3").verdict == "holds"
-    measured.extent.cache_clear()
+    forget()
     monkeypatch.setattr(measured, "opened", lambda name: cut)
     found = verdict(claim, topology="lst:3")
     assert (found.verdict, found.measured) == ("refuted", 5)

@@ -1,0 +1,50 @@
+"""Measures that several claims share: each is taken once, and forgotten when it is old."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar, overload
+
+Measure = TypeVar("Measure", bound=Callable[..., Any])
+
+_forgetting: list[Callable[[], None]] = []
+
+
+@overload
+def remembered(measure: Measure) -> Measure: ...
+@overload
+def remembered(*, most: int) -> Callable[[Measure], Measure]: ...
+def remembered(measure: Measure | None = None, *, most: int = 64) -> Any:
+    """Keep the results of a measure that is asked again with the same arguments.
+
+    Parameters
+    ----------
+    measure : callable
+        Its arguments are hashable.
+    most : int
+        Results that are kept, the ones asked for last: few where one is large.
+
+    Examples
+    --------
+    >>> @remembered
+    ... def squared(n):
+    ...     print("computing")
+    ...     return n * n
+    >>> squared(3), squared(3)
+    computing
+    (9, 9)
+    """
+
+    def remember(measure: Measure) -> Any:
+        kept = lru_cache(maxsize=most)(measure)
+        _forgetting.append(kept.cache_clear)
+        return kept
+
+    return remember if measure is None else remember(measure)
+
+
+def forget() -> None:
+    """Drop all results, where a network has changed under its name (tests do that)."""
+    for clear in _forgetting:
+        clear()
