@@ -1,0 +1,35 @@
+"""How Sphinx builds these pages; launch/docs calls it."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]
+
+import mpinet  # noqa: E402
+
+project = "mpinet"
+author = "mpinet developers"
+release = version = mpinet.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "ledger",
+]
+exclude_patterns = ["_build", "_extensions"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings say them, with shapes, ranges and units
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = "mpinet"
+html_static_path: list[str] = []
