@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -26,7 +26,7 @@ from mpinet.mpi.messages.grequests import Grequest
 from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Message
 from mpinet.mpi.messages.requests import REQUEST_NULL, Prequest, Request
 from mpinet.mpi.real import REAL
-from mpinet.mpi.refusals import RefusedModule, refuse_rest, refused, refusing
+from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refused, refusing
 from mpinet.mpi.world.world import World
 
 LOCAL_CLASSES = (
@@ -64,19 +64,13 @@ LOCAL_FUNCTIONS = (
     "Remove_error_class",
     "Remove_error_code",
     "Remove_error_string",
-    "_addressof",
     "_datatype_create",
     "_datatype_decode",
-    "_handleof",
-    "_sizeof",
     "_typealign",
     "_typecode",
     "get_vendor",
 )
 """Functions of the real mpi4py that have no effect on others."""
-
-LOCAL_MEMBERS = {"Op": ("handle",)}
-"""Members of real classes that have no effect on others, where the class is our own."""
 
 CLASSES: dict[str, type[Any]] = {
     "Cartcomm": Cartcomm,
@@ -98,10 +92,29 @@ CLASSES: dict[str, type[Any]] = {
 
 for _name, _cls in CLASSES.items():
     _cls.__module__ = REAL.__name__
-    refuse_rest(_cls, getattr(REAL, _name), LOCAL_MEMBERS.get(_name, ()))
+    refuse_rest(_cls, getattr(REAL, _name))
 
 for _name in ("File", "Session", "Win"):
     CLASSES[_name] = refused(getattr(REAL, _name))
+
+
+def _of_c(name: str) -> Callable[[Any], int]:
+    """A function that tells where an object of C is, which emulated objects do not have."""
+
+    def tell(arg: Any) -> int:
+        if isinstance(arg, tuple(CLASSES.values())):
+            refuse(f"MPI.{name}")
+        return int(getattr(REAL, name)(arg))
+
+    return tell
+
+
+def _sizeof(arg: Any) -> int:
+    """Bytes of the object of C that a class of MPI has, or an object of such a class."""
+    cls = arg if isinstance(arg, type) else type(arg)
+    ours = next((name for name, one in CLASSES.items() if issubclass(cls, one)), None)
+    return int(REAL._sizeof(arg if ours is None else getattr(REAL, ours)))
+
 
 CONSTANTS: dict[str, Any] = {
     **PREDEFINED,
@@ -116,8 +129,19 @@ CONSTANTS: dict[str, Any] = {
 }
 """Objects of our classes in place of the real ones."""
 
-FUNCTIONS = {**environment.FUNCTIONS, **bsend_buffers.FUNCTIONS, **pkl5.FUNCTIONS}
+FUNCTIONS = {
+    "_addressof": _of_c("_addressof"),
+    "_handleof": _of_c("_handleof"),
+    "_sizeof": _sizeof,
+    **environment.FUNCTIONS,
+    **bsend_buffers.FUNCTIONS,
+    **pkl5.FUNCTIONS,
+}
 """Functions of our own in place of the real ones."""
+
+
+FINDER = "mpi4py._mpiabi"
+"""The module of mpi4py that finds its compiled parts; it knows which it has found."""
 
 
 def stand_in() -> ModuleType:
@@ -150,6 +174,8 @@ def emulated(world: World) -> Iterator[None]:
     """Within it, ``from mpi4py import MPI`` gives the emulated MPI."""
     replaced = _taken()
     sys.modules.update(_package(replaced["mpi4py"]))
+    if FINDER in replaced:
+        sys.modules[FINDER] = replaced[FINDER]
     try:
         yield
     finally:

@@ -10,6 +10,8 @@ from mpinet.mpi.constants import instance_of, serialized
 from mpinet.mpi.real import REAL
 
 LACKING = {
+    "_addressof": "no objects of C",
+    "_handleof": "no objects of C",
     "Accept": "no ports",
     "Close_port": "no ports",
     "Connect": "no ports",
@@ -82,18 +84,16 @@ def _is_property(member: Any) -> bool:
     return isinstance(member, (property, GetSetDescriptorType))
 
 
-def refuse_rest(cls: type[Any], real: type[Any], local: tuple[str, ...] = ()) -> None:
+def refuse_rest(cls: type[Any], real: type[Any]) -> None:
     """Let a class of our own refuse what only the real class could do.
 
     Parameters
     ----------
     cls, real : type
         The classes.
-    local : tuple of str
-        Members of the real class that have no effect on others, and may stay.
     """
     for name in dir(real):
-        if not name.startswith("_") and name not in local and _is_real(cls, name):
+        if not name.startswith("_") and _is_real(cls, name):
             member = next(vars(one)[name] for one in real.__mro__ if name in vars(one))
             setattr(cls, name, refusing_member(f"MPI.{real.__name__}.{name}", member))
 
@@ -129,6 +129,9 @@ def refused(real: Any) -> type[Any]:
         "fromint": classmethod(of),
         "f2py": classmethod(of),
     }
+    if hasattr(real, "Get_name"):
+        members["Get_name"] = lambda self: f"MPI_{constant}"
+        members["name"] = property(members["Get_name"])
     bases: tuple[type[Any], ...] = (real,)
     cls: type[Any] = type(real.__name__, bases, members)
     refuse_rest(cls, real)

@@ -133,13 +133,14 @@ def combining(op: Operator) -> Callable[[bytes, bytes], bytes]:
 def folding(op: Operator) -> tuple[Fold, Kinds]:
     """How an operator combines pickled objects, and those of which types in any order."""
     if isinstance(op, Op) and op.is_predefined:
-        return _predefined(op)
+        return _predefined(op.handle)
     return Fold(combining(op)), ()
 
 
 @cache
-def _predefined(op: Op) -> tuple[Fold, Kinds]:
+def _predefined(handle: int) -> tuple[Fold, Kinds]:
     """The same of one of MPI's own operators, which all processors share."""
+    op = Op.fromhandle(handle)
     if not op.in_any_order:
         return Fold(combining(op)), ()
     return Fold(combining(op)), (object,) if op in (REAL.MAXLOC, REAL.MINLOC) else NUMERIC

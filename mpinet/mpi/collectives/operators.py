@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mpinet.mpi.communicators.handles import handle_of, thing_of
 from mpinet.mpi.constants import serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.real import REAL
@@ -17,6 +18,9 @@ MOST_OWN = 32
 
 CREATED = "operators"
 """Under this a processor keeps how many operators of its own it has."""
+
+KIND = "operator"
+"""Whose handles those of a script's own operators are."""
 
 Function = Callable[[Any, Any, Any], Any]
 
@@ -31,6 +35,7 @@ class Op(REAL.Op):  # type: ignore[misc]
     __module__ = REAL.__name__
 
     _own: Own | None
+    _constant = False
 
     def __new__(cls, op: Op | None = None) -> Op:
         """The null operator, or another face of an operator."""
@@ -62,7 +67,7 @@ class Op(REAL.Op):  # type: ignore[misc]
             raise RuntimeError("cannot create too many user-defined reduction operations")
         kept[CREATED] = kept.get(CREATED, 0) + 1
         self = cls()
-        self._own = Own(function, bool(commute))
+        self._own = Own(function, bool(commute), kept)
         return self
 
     def Free(self) -> None:
@@ -71,13 +76,15 @@ class Op(REAL.Op):  # type: ignore[misc]
             raise REAL.Exception(REAL.ERR_OP)
         if not self._own.freed:
             self._own.freed = True
-            running.world.current.remembered()[CREATED] -= 1
+            self._own.kept[CREATED] -= 1
         self._own = None
 
     def free(self) -> None:
-        """Give up the operator if it is the script's own."""
+        """Let it be the null operator, if it is no constant."""
         if self._own is not None:
             self.Free()
+        elif not self._constant:
+            REAL.Op.free(self)
 
     def __bool__(self) -> bool:
         return self._own is not None or REAL.Op.__bool__(self)
@@ -91,8 +98,7 @@ class Op(REAL.Op):  # type: ignore[misc]
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self) -> int:
-        return hash((self.handle, id(self._own)))
+    __hash__ = None  # type: ignore[assignment]
 
     def __call__(self, x: Any, y: Any) -> Any:
         """Combine two objects."""
@@ -146,6 +152,13 @@ class Op(REAL.Op):  # type: ignore[misc]
             self._own.function(memory(one, True), memory(other), datatype)
         return bytes(other) if dense else Buffer([other, count, datatype]).read()
 
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor."""
+        return int(
+            REAL.Op.handle.__get__(self) if self._own is None else handle_of(KIND, self._own)
+        )
+
     def toint(self) -> int:
         """A number that stands for it; -1 for one of the script's own."""
         return int(REAL.Op.toint(self)) if self._own is None else -1
@@ -156,8 +169,20 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     @classmethod
     def fromhandle(cls, handle: int) -> Op:
-        """MPI's own operator that has a handle."""
-        return PREDEFINED[_names[handle]]
+        """The operator that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_OP``: it stands for none.
+        """
+        if handle in _names:
+            return PREDEFINED[_names[handle]]
+        one = cls()
+        one._own = thing_of(KIND, handle)
+        if one._own is None:
+            raise REAL.Exception(REAL.ERR_OP)
+        return one
 
     @classmethod
     def fromint(cls, arg: int, /) -> Op:
@@ -179,6 +204,8 @@ class Own:
         Combines two buffers.
     commute : bool
         Whether the order of operands does not matter.
+    kept : dict
+        What its processor keeps: also how many operators it has.
 
     Attributes
     ----------
@@ -186,11 +213,12 @@ class Own:
         Whether it has been given up.
     """
 
-    __slots__ = ("commute", "freed", "function")
+    __slots__ = ("commute", "freed", "function", "kept")
 
-    def __init__(self, function: Function, commute: bool):
+    def __init__(self, function: Function, commute: bool, kept: dict[Any, Any]):
         self.function = function
         self.commute = commute
+        self.kept = kept
         self.freed = False
 
 
@@ -219,6 +247,9 @@ PREDEFINED: dict[str, Op] = {
     name: Op(value) for name, value in vars(REAL).items() if type(value) is REAL.Op
 }
 """MPI's own operators by name."""
+
+for _op in PREDEFINED.values():
+    _op._constant = True
 
 _names = {op.handle: name for name, op in PREDEFINED.items()}
 

@@ -37,6 +37,7 @@ class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
 
     _number: int
     _constant = False
+    _functions: dict[int, Function] | None = None
 
     def __new__(cls, errhandler: Errhandler | None = None) -> Errhandler:
         """The null error handler, or another face of one."""
@@ -72,7 +73,8 @@ class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
         if not self:
             raise REAL.Exception(REAL.ERR_ARG)
         if not self._constant:
-            _own().pop(self._number, None)
+            functions = _own() if self._functions is None else self._functions
+            functions.pop(self._number, None)
             self._number = 0
 
     def free(self) -> None:
@@ -126,7 +128,9 @@ class ErrorHandling(Membership):
         if number is None:
             raise RuntimeError("cannot create too many user-defined error handlers")
         own[number] = errhandler_fn
-        return Errhandler.fromhandle(number)
+        one = Errhandler.fromhandle(number)
+        one._functions = own
+        return one
 
     def Get_errhandler(self) -> Errhandler:
         """The error handler; at first the one that lets errors be raised."""
@@ -137,7 +141,7 @@ class ErrorHandling(Membership):
     def Set_errhandler(self, errhandler: Errhandler) -> None:
         """Give it an error handler."""
         if not errhandler:
-            raise REAL.Exception(REAL.ERR_ERRHANDLER)
+            raise REAL.Exception(REAL.ERR_ARG)
         number = errhandler._number
         self._holding.errhandler = number, _own().get(number)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, TypeVar
 
-from mpinet.mpi.constants import instance_of, serialized
+from mpinet.mpi.communicators.handles import handle_of, thing_of
+from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.memory import put
 from mpinet.mpi.messages.objects import fetched
@@ -108,7 +109,7 @@ def at_hand(probe: Arrival) -> Body | None:
     return found
 
 
-class Message:
+class Message(Numbered):
     """A message that a probe has matched, as `mpi4py.MPI.Message`.
 
     Parameters
@@ -117,7 +118,7 @@ class Message:
         Another face of this one (default: of none, the null message).
     """
 
-    __slots__ = ("_received",)
+    __slots__ = ("__weakref__", "_received")
 
     __module__ = REAL.__name__
 
@@ -143,6 +144,27 @@ class Message:
         if self._received is NO_PROC:
             return serialized(self, "MESSAGE_NO_PROC")
         return serialized(self, "" if self else "MESSAGE_NULL")
+
+    @property
+    def handle(self) -> int:
+        """A number that stands for it on this processor; 0 for the null message."""
+        return handle_of("message", self._received) if self else 0
+
+    @classmethod
+    def fromhandle(cls: type[M], handle: int) -> M:
+        """The message that a number stands for.
+
+        Raises
+        ------
+        Exception
+            ``ERR_ARG``: it stands for none.
+        """
+        one = cls()
+        if handle:
+            one._received = thing_of("message", handle)
+            if one._received is None:
+                raise REAL.Exception(REAL.ERR_ARG)
+        return one
 
     @classmethod
     @call
@@ -190,7 +212,9 @@ class Message:
         return Request.of(HAPPENED, partial(fetched, self._give(), None))
 
     def free(self) -> None:
-        """Do nothing."""
+        """Let it be the null message if it is from `PROC_NULL`, and no constant."""
+        if self._received is NO_PROC and self is not MESSAGE_NO_PROC:
+            self._received = None
 
     @classmethod
     def _taken(cls, probe: Arrival | None, message: Body | None, status: Any) -> Message:
