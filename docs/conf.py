@@ -20,7 +20,8 @@ extensions = [
     "ledger",
 ]
 exclude_patterns = ["_build", "_extensions"]
-nitpicky = False
+default_role = "py:obj"  # what docstrings put into single backticks
+suppress_warnings = ["ref.python"]  # such a name may stand for several objects
 
 myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence"]
 myst_heading_anchors = 3
@@ -29,7 +30,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say them, with shapes, ranges and units
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "mpinet"
-html_static_path: list[str] = []
