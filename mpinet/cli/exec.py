@@ -12,6 +12,7 @@ from mpinet.cli.options import add_common, add_machine, make_machine, topology_o
 from mpinet.errors import UsageError
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import by_name
 from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
@@ -141,6 +142,13 @@ class Exec(Job):
                 for one in found.accounts
             ],
         }
+
+    def rows(self, result: Any) -> list[dict[str, Any]]:
+        """One row, with columns of their own for each kind of call and each line."""
+        kinds = by_name(result["kinds"], "call")
+        return [
+            result | {"kinds": kinds, "calls": by_name(result["calls"], "file", "line", "call")}
+        ]
 
     def show(self, result: Any) -> str:
         """The counts, and what each kind of call and each line has cost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mpinet.report.rows import by_name
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
@@ -75,6 +76,16 @@ class Job:
     def show(self, result: Any) -> str:
         """The result, as JSON knows it, for a person."""
         return fields(result)
+
+    def rows(self, result: Any) -> list[dict[str, Any]]:
+        """The result, as JSON knows it, as rows of a CSV file."""
+        if isinstance(result, list):
+            return result
+        return (
+            [result | {"phases": by_name(result["phases"], "name")}]
+            if "phases" in result
+            else [result]
+        )
 
     def lasting(self, result: Any) -> Any:
         """What of the result is the same in every run: what its digest is over."""

@@ -50,6 +50,16 @@ class Path(Job):
             "routing": self._routing.name,
         }
 
+    def rows(self, result: Any) -> list[dict[str, Any]]:
+        """A row a node."""
+        whole = {name: result[name] for name in ("hops", "header_bits", "routing")}
+        ports = [*result["ports"], None]
+        nodes = zip(result["nodes"], result["addresses"], ports, strict=True)
+        return [
+            whole | {"hop": hop, "node": node, "address": address, "port": port}
+            for hop, (node, address, port) in enumerate(nodes)
+        ]
+
     def show(self, result: Any) -> str:
         """A line a hop."""
         ports = [*result["ports"], None]

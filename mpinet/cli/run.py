@@ -94,6 +94,15 @@ class Run(Job):
             "values": legible(found.values),
         }
 
+    def rows(self, result: Any) -> list[dict[str, Any]]:
+        """A row a processor: what it returned, and the messages that it ended without."""
+        whole = {name: result[name] for name in result if name not in ("values", "unreceived_at")}
+        left = {one["processor"]: one["messages"] for one in result["unreceived_at"]}
+        return [
+            whole | {"processor": node, "value": value, "unreceived_here": left.get(node, 0)}
+            for node, value in enumerate(result["values"])
+        ]
+
     def show(self, result: Any) -> str:
         """The counts, who has not received what came, and the first values."""
         counts = {name: result[name] for name in ("processors", "steps", "messages", "unreceived")}

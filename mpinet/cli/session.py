@@ -22,7 +22,7 @@ from mpinet.cli.job import Failed, Job
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.memory import out_of_memory
-from mpinet.report.files import as_json, require_result_file, write_result
+from mpinet.report.files import as_csv, as_json, require_result_file, write_text
 from mpinet.report.progress import Progress
 
 INTERRUPTED = 130
@@ -152,7 +152,17 @@ class Session:
             sys.stdout.flush()
         finally:  # also where nobody reads what is printed
             if options.out is not None:
-                write_result(options.out, document)
+                self._write(options, job, document)
+
+    @staticmethod
+    def _write(options: argparse.Namespace, job: Job, document: dict[str, Any]) -> None:
+        """Write the result as its file's ending says."""
+        from mpinet.report.rows import identified
+
+        text = as_json(document)
+        if options.out.suffix == ".csv":
+            text = as_csv(identified(document, vars(options), job.rows(document["result"])))
+        write_text(options.out, text)
 
     def _say_error(self, sentence: str, status: int) -> None:
         """Print an error where the user looks for it."""

@@ -45,9 +45,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         aside.unlink(missing_ok=True)
 
 
-def write_result(path: Path, document: dict[str, Any]) -> None:
-    """Write a result document as its file's ending says."""
-    text = as_json(document) if path.suffix == ".json" else as_csv(document["result"])
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file of text."""
     with whole_file(path) as file:
         file.write(text.encode())
 
@@ -57,20 +56,10 @@ def as_json(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
-def as_csv(result: Any) -> str:
-    """A result as CSV: a list of objects as rows, one object as a heading and a row."""
-    rows = [dict(_flat(row)) for row in (result if isinstance(result, list) else [result])]
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """Rows as CSV, with a heading of all columns that one of them has."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The fields of an object, those of objects in it with dotted names."""
-    for key, part in value.items():
-        if isinstance(part, dict):
-            yield from _flat(part, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", json.dumps(part) if isinstance(part, list) else part

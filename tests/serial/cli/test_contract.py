@@ -1,6 +1,7 @@
 """What scripts rely on: fields of the results, hashes computed a second time, errors, files."""
 
 import csv
+import itertools
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import networkx as nx
 import pytest
 
 import mpinet
+from mpinet.cli.session import Session
 from mpinet.networks.routing import path
 
 TIME_LIMIT = 120
@@ -197,6 +199,65 @@ def test_out_files_hold_the_result(tmp_path):
     with (tmp_path / "t.csv").open() as file:
         assert {"name", "example"} <= set(next(csv.DictReader(file)))
     assert sorted(file.name for file in tmp_path.iterdir()) == ["r.json", "t.csv"]
+
+
+def rows(command: str, folder: Path) -> list[dict[str, str]]:
+    """What a command, run in this process, writes as CSV."""
+    word, _, others = command.partition(" ")
+    assert Session([word, "--out", f"{folder}/t.csv", *others.split()]).run() == 0
+    with (folder / "t.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("command", FIELDS)
+def test_a_row_says_what_was_run_and_has_plain_cells(tmp_path, capsys, command):
+    (row, *_) = found = rows(f"{command} --seed 3 --json", tmp_path)
+    document = json.loads(capsys.readouterr().out)
+    assert row["command"] == command.split()[0]
+    assert row["topology"] == document["topology"]
+    assert (row["seed"], row["ranks"]) == ("3", "1")
+    model = {key.removeprefix("model."): row[key] for key in row if key.startswith("model.")}
+    assert model == document["model"]
+    assert not [cell for row in found for cell in row.values() if cell[:1] in ("[", "{")]
+    if "steps" in document["result"]:
+        assert row["steps"] == str(document["result"]["steps"])
+
+
+def test_a_row_has_the_options_that_were_given(tmp_path):
+    (row,) = rows("route ring:6 --pairs hotspot:2 --policy fifo --ports one", tmp_path)
+    assert row["option.pairs"] == "hotspot:2"
+    assert (row["model.policy"], row["model.ports"]) == ("fifo", "one")
+
+
+def test_phases_have_columns_of_their_own(tmp_path):
+    (row,) = rows("ascend ring:8 --operator sum", tmp_path)
+    steps = [row[f"phases.dimension {k}.steps"] for k in range(3)]
+    assert steps == ["1", "2", "4"]  # partners on a ring are 2^k apart
+
+
+def test_a_path_is_a_row_a_node(tmp_path):
+    found = rows("path torus:3x4 1,0 0,1", tmp_path)
+    assert [row["hop"] for row in found] == ["0", "1", "2"]
+    assert [found[0]["address"], found[-1]["address"]] == ["1,0", "0,1"]
+    assert found[-1]["port"] == "" and {row["hops"] for row in found} == {"2"}
+    topology = mpinet.open("torus:3x4")
+    for here, there in itertools.pairwise(found):
+        assert topology.neighbor(int(here["node"]), int(here["port"])) == int(there["node"])
+
+
+def test_what_processors_return_is_a_row_a_processor(tmp_path):
+    (tmp_path / "own.py").write_text("def square(node):\n    return [node.id, node.id**2]\n")
+    found = rows(f"run {tmp_path}/own.py:square --on ring:4", tmp_path)
+    assert [row["value"] for row in found] == [f"{u};{u * u}" for u in range(4)]
+    assert [row["processor"] for row in found] == ["0", "1", "2", "3"]
+
+
+def test_what_calls_of_a_script_cost_has_columns_of_its_own(tmp_path):
+    script = "from mpi4py import MPI\nfor _ in 'two':\n MPI.COMM_WORLD.bcast(1)\n"
+    (tmp_path / "own.py").write_text(script)
+    (row,) = rows(f"exec --on ring:4 {tmp_path}/own.py", tmp_path)
+    assert row["kinds.bcast.calls"] == row[f"calls.{tmp_path}/own.py 3 bcast.calls"] == "12"
+    assert row["kinds.bcast.messages"] == row["messages"] == "9"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Rows of CSV files: what identifies a run stands beside what it found, plain cells only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Row = dict[str, Any]
+
+ELSEWHERE = ("command", "topology", "seed", "json", "out", "progress")
+"""Options that are columns of their own, or say nothing of what was found."""
+
+
+def identified(
+    document: Mapping[str, Any], options: Mapping[str, Any], rows: list[Row]
+) -> list[Row]:
+    """Rows that can be put together with those of other runs.
+
+    Parameters
+    ----------
+    document : mapping
+        The run's document; the model becomes ``model.ports`` and so on.
+    options : mapping
+        What was asked for by name, as ``option.pairs`` and so on.
+    rows : list of dict
+        What was found. A column of theirs goes before the run's of the same name.
+    """
+    model = document["model"]
+    run = {"command": options["command"], "topology": document["topology"]}
+    run |= {"seed": document["seed"], "ranks": document["ranks"], "model": model}
+    run["option"] = {k: v for k, v in options.items() if k not in (*ELSEWHERE, *model)}
+    return [dict(_cells({**run, **row})) for row in rows]
+
+
+def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
+    """Objects by what tells them apart, so that each has columns of its own.
+
+    Parameters
+    ----------
+    objects : list of dict
+        A run's phases, say.
+    names : str
+        The fields that tell one from another.
+    """
+    named: dict[str, Row] = {}
+    for one in objects:
+        name = " ".join(str(one[key]) for key in names)
+        again = sum(key == name or key.startswith(f"{name} #") for key in named)
+        rest = {key: value for key, value in one.items() if key not in names}
+        named[f"{name} #{again + 1}" if again else name] = rest
+    return named
+
+
+def _cells(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """A row's cells; those of objects in it with dotted names."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from _cells(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _joined(value, ";")
+
+
+def _joined(value: Any, separator: str) -> Any:
+    """A list's items in one cell: ``1;2;3``, lists and objects in it as ``1:2;3:4``."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if not isinstance(value, list | tuple):
+        return value
+    return separator.join(str(_joined(item, ":")) for item in value)
