@@ -16,7 +16,7 @@ from mpinet.mpi import source
 from mpinet.mpi.module import emulated
 from mpinet.mpi.outcome import Outcome, outcome
 from mpinet.mpi.source import Source
-from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last
+from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.process_state import own_random_numbers
 from mpinet.mpi.world.processor import Processor
@@ -102,6 +102,7 @@ def _run(
         emulated(world),
         own_random_numbers(world),
         streams(world),
+        garbage_collected(),
     ):
         world.run(program, watch)
 

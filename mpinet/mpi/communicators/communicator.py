@@ -46,7 +46,7 @@ from mpinet.mpi.messages.memory import BufferMessages
 from mpinet.mpi.messages.objects import ObjectMessages
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL, UNDEFINED, as_int
-from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.calls import call, on_behalf_of, running
 from mpinet.mpi.world.contexts import (
     AGREEMENTS,
     COLLECTIVES,
@@ -58,6 +58,7 @@ from mpinet.mpi.world.contexts import (
 )
 from mpinet.mpi.world.endpoint import Holding
 from mpinet.mpi.world.failure import Aborted
+from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.ranks import Members, members_of
 
 CONSTANTS = {WORLD: "COMM_WORLD", SELF: "COMM_SELF"}
@@ -88,17 +89,19 @@ class Comm(
     nothing else.
     """
 
-    __slots__ = ("_constant", "_scope")
+    __slots__ = ("_constant", "_holder", "_scope")
 
     __module__ = REAL.__name__
 
     _constant: bool
+    _holder: Processor | None
 
     def __new__(cls, comm: Comm | None = None) -> Comm:
         """The null communicator, or another face of a communicator."""
         if comm is None or not instance_of(Comm, comm):
             null: Comm = REAL.Comm.__new__(cls)
             null._scope = NOWHERE
+            null._holder = None
             return null
         cls._require(comm)
         one: Comm = face(cls, comm._context)
@@ -250,6 +253,11 @@ class Comm(
 
     def Free(self) -> None:
         """Let it be the null communicator; no message is needed for that."""
+        with on_behalf_of(self._holder):
+            self._free()
+
+    def _free(self) -> None:
+        """Let it be the null communicator on the running processor."""
         context, here = self._context, running.world.current
         contexts = running.world.contexts
         if self._name_of_context in CONSTANTS or not contexts.held(context, here.id):
@@ -498,13 +506,10 @@ class Intercomm(InterCollectives, Comm):
         local: Intracomm = face(Intracomm, running.world.contexts.number((name, PAIRS)))
         return local
 
-    def Free(self) -> None:
-        """Let it be the null communicator; no message is needed for that."""
+    def _free(self) -> None:
         local = self._local
-        super().Free()
+        super()._free()
         local.Free()
-
-    Disconnect = Free
 
 
 def known_as(context: int) -> Any:

@@ -23,6 +23,7 @@ def unopened(cls: type[Any]) -> Any:
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
     comm._scope = NOWHERE
     comm._constant = False
+    comm._holder = running.world.current
     return comm
 
 

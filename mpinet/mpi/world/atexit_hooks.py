@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from mpinet.mpi.real import REAL
+
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+PLAIN = (
+    *(ModuleType, FunctionType, BuiltinFunctionType, type),
+    *(str, bytes, complex, float, int, type(None)),
+)
+"""What has no end of its own that a script could notice."""
 
 KEPT = "__atexit__"
 """Under this name a script's ``__main__`` keeps its own calls."""
@@ -20,6 +30,35 @@ def call_last(main: dict[str, Any]) -> None:
     while calls:
         function, arguments, named = calls.pop()
         function(*arguments, **named)
+
+
+def let_go(main: ModuleType | None) -> None:
+    """Let go of a script's objects, the last first, so that their ``__del__`` is its processor's.
+
+    What such a function may use stays: modules, functions, classes, plain values, MPI's objects.
+    """
+    if main is None:
+        return
+    names = [name for name, one in vars(main).items() if not _may_be_used(name, one)]
+    for name in reversed(names):
+        vars(main).pop(name, None)
+
+
+def _may_be_used(name: str, one: Any) -> bool:
+    """Whether something in a script may be of use to what its objects do at their end."""
+    kind = type(one)
+    return name.startswith("__") or isinstance(one, PLAIN) or kind.__module__ == REAL.__name__
+
+
+@contextmanager
+def garbage_collected() -> Iterator[None]:
+    """Within it, scripts leave objects in cycles, whose ``__del__`` is called before its end."""
+    gc.freeze()  # what is there before them is none of theirs
+    try:
+        yield
+    finally:
+        gc.collect()
+        gc.unfreeze()
 
 
 def _register(function: Any, *arguments: Any, **named: Any) -> Any:

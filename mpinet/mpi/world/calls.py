@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import update_wrapper
 from inspect import Parameter, signature
 from sys import _getframe
@@ -10,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent
 
+from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.world import World
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,6 +24,23 @@ class Running:
 
 
 running = Running()
+
+
+@contextmanager
+def on_behalf_of(processor: Processor | None) -> Iterator[None]:
+    """Within it, another processor than the running one counts as running, if one is named.
+
+    Python's collector calls ``__del__`` of whatever it finds, whoever runs: what is freed there is
+    its owner's. Nothing may wait within it.
+    """
+    world = running.world
+    here = world.current
+    world.current = processor or here
+    try:
+        yield
+    finally:
+        world.current = here
+
 
 CALL = """
 def {kind}({parameters}):

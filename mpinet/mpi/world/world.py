@@ -18,6 +18,7 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
 from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Account, Accounts
+from mpinet.mpi.world.atexit_hooks import let_go
 from mpinet.mpi.world.contexts import Contexts, Scope
 from mpinet.mpi.world.events import (
     HAPPENED,
@@ -209,9 +210,11 @@ class World:
         try:
             program(processor)
         except GreenletExit:
+            let_go(processor.main)
             return
         except BaseException as error:
             self.ends.fail(processor, error, self.network.now)
+        let_go(processor.main)
         self.ends.leave(processor)
         self.processors[processor.slot] = None
         self._running -= 1

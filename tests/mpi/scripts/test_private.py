@@ -1,5 +1,6 @@
 """What processors of one rank do not share: modules of scripts, random numbers, streams."""
 
+import gc
 import random
 import sys
 import tempfile
@@ -8,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpi.scripts.playing import played
+
+from mpinet.errors import ProgramError
 
 pytestmark = pytest.mark.mpi
 
@@ -148,3 +151,75 @@ def test_a_call_from_a_thread_is_an_error(tmp_path):
     said, _ = played(tmp_path, "ring:3", script)
     told = "barrier is called from a thread; a processor has only one."
     assert said == {0: [[]], 1: [[told]], 2: [[]]}
+
+
+OWNER = """
+        class Owner:
+            def __init__(self):
+                self.comm = comm.Dup()
+                self.comm.Set_name(str(rank))
+
+            def __del__(self):
+                say((self.comm.Get_name(), size, words))
+                self.comm.Free()
+"""
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_objects_of_a_script_end_on_its_own_processor(tmp_path, mapping):
+    script = f"""
+        words = ["last words"]
+        {OWNER}
+        owner = Owner()
+        owners = [Owner(), {{"more": Owner()}}]
+    """
+    said, _ = played(tmp_path, "torus:3x3", script, mapping=mapping)
+    assert said == {rank: [(str(rank), 9, ["last words"])] * 3 for rank in range(9)}
+
+
+def test_what_a_failed_script_leaves_ends_without_a_word(tmp_path, capfd):
+    script = f"""
+        words = []
+        {OWNER}
+        owner = Owner()
+        comm.barrier()
+        if rank == 4:
+            raise ValueError("on purpose")
+        comm.recv()
+    """
+    with pytest.raises(ProgramError, match="on purpose"):
+        played(tmp_path, "torus:3x3", script)
+    gc.collect()
+    assert "Exception ignored" not in capfd.readouterr().err
+
+
+def test_a_communicator_that_is_collected_is_freed_where_it_is_held(tmp_path):
+    """The collector runs on one processor, and finds what others have left."""
+    script = """
+        import gc
+
+        class Owner:
+            def __init__(self):
+                self.comm = comm.Dup()
+                self.itself = self
+
+            def __del__(self):
+                self.comm.Free()
+                self.op.Free()
+
+        kept = comm.Dup()
+        owner = Owner()
+        owner.op = MPI.Op.Create(lambda low, high, kind: high)
+        handle = owner.comm.handle
+        del owner
+        comm.barrier()
+        gc.collect()
+        comm.barrier()
+        try:
+            MPI.Comm.fromhandle(handle)
+        except MPI.Exception as error:
+            say(error.Get_error_class() == MPI.ERR_COMM)
+        say(kept.allreduce(1))
+    """
+    said, _ = played(tmp_path, "ring:7", script)
+    assert said == {rank: [True, 7] for rank in range(7)}
