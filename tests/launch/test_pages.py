@@ -1,4 +1,4 @@
-"""What the README shows is what its commands print."""
+"""What the pages for people show, README and docs, is what their commands and scripts print."""
 
 import re
 import subprocess
@@ -7,10 +7,21 @@ import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
 README = (CHECKOUT / "README.md").read_text()
+PAGES = [CHECKOUT / "README.md"]
+PAGES += sorted(path for path in (CHECKOUT / "docs").rglob("*.md") if "_build" not in path.parts)
 SHOWN = [
-    (command, output)
-    for block in re.findall(r"```\n(\$ .*?)```", README, re.DOTALL)
+    pytest.param(command, output, id=f"{page.stem}: {command}")
+    for page in PAGES
+    for block in re.findall(r"```\n(\$ .*?)```", page.read_text(), re.DOTALL)
     for command, output in re.findall(r"\$ (.+)\n((?:(?!\$ ).*\n)*)", block)
+]
+PRINTING = [
+    pytest.param(script, output, id=page.stem)
+    for page in PAGES
+    for script, output in re.findall(
+        r"```python\n((?:(?!```).*\n)*)```\n\nprints\n\n```\n((?:(?!```).*\n)*)```",
+        page.read_text(),
+    )
 ]
 FILES = {
     "wheel.py": "class Wheel",
@@ -25,24 +36,37 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN, ids=[command for command, _ in SHOWN])
-def test_a_command_prints_what_the_readme_shows(command, output, tmp_path):
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the README's scripts under the names that it gives them."""
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     for name, mark in FILES.items():
         (tmp_path / name).write_text(next(script for script in scripts if mark in script))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN)
+def test_a_command_prints_what_the_page_shows(command, output, folder):
     words = command.replace("launch/run", str(CHECKOUT / "launch/run"))
     if words.startswith("mpinet"):
         words = f"{CHECKOUT}/.venv/bin/{words}"
     done = subprocess.run(
-        words, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=TIME_LIMIT
+        words, shell=True, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT
     )
     refused = output.startswith("mpinet: ")
     assert (done.stderr if refused else done.stdout) == output, done.stderr
-    assert done.returncode == int(refused)
+    assert (done.returncode != 0) == refused
 
 
-def test_the_readme_shows_commands():
-    assert len(SHOWN) >= 18
+@pytest.mark.parametrize(("script", "output"), PRINTING)
+def test_a_script_prints_what_the_page_shows(script, output, folder):
+    command = [CHECKOUT / ".venv/bin/python", "-c", script]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT)
+    assert (done.stdout, done.returncode) == (output, 0), done.stderr
+
+
+def test_the_pages_show_commands_and_scripts():
+    assert (len(SHOWN) >= 28, len(PRINTING) >= 2) == (True, True)
 
 
 def test_the_script_of_the_readme_prints_what_its_comments_say(tmp_path):
