@@ -63,6 +63,7 @@ class Ends:
         self._delivered: list[Numbers] = []
         self._steps: list[int] = []
         self._lost: list[Numbers] = []
+        self._forgotten = 0
 
     def expect(self, first: int) -> None:
         """Note that messages with this number and higher ones are injected now."""
@@ -73,6 +74,7 @@ class Ends:
     def forget(self) -> None:
         """Expect none of the messages any more that have been injected."""
         self._injections = 0
+        self._forgotten = len(self._lost)
 
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
@@ -121,6 +123,11 @@ class Ends:
         ended = self._together(self._lost)
         ended = ended[np.argsort(ended[:, hop.NUMBER])]
         return hop.high(ended[:, (hop.NUMBER, hop.PLACE)])
+
+    @property
+    def lost_numbers(self) -> Numbers:
+        """The numbers of the expected messages that could not go on from here, in any order."""
+        return hop.high(self._together(self._lost[self._forgotten :])[:, hop.NUMBER])
 
     def _together(self, parts: list[Numbers]) -> Numbers:
         """The rows of all parts."""

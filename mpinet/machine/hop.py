@@ -85,9 +85,24 @@ SEAL_MASK = (1 << 61) - 1
 
 
 @inlined
-def seal(total, number, node):
-    """Add what shows that a message belongs to a node: swapped ends would change the sum."""
-    return (total + ((number + 1) * (node + 1) & SEAL_MASK)) & SEAL_MASK
+def seal(number, node):
+    """61 bits that show that a message belongs to a node.
+
+    They are scrambled, so that the sum over many messages shows it, too: messages that exchange
+    their ends would keep a sum of products.
+    """
+    word = (int(number) + 1) * 0x1E3779B97F4A7C15 & SEAL_MASK
+    word = ((word ^ (word >> 29)) + int(node)) * 0x1F58476D1CE4E5B9 & SEAL_MASK
+    return word ^ (word >> 30)
+
+
+@kernel("int64(int64[::1], int64[::1])")
+def seal_all(numbers, nodes):
+    """The sum of the seals of messages that belong to nodes."""
+    total = 0
+    for i in range(numbers.size):
+        total = (total + seal(numbers[i], nodes[i])) & SEAL_MASK
+    return total
 
 
 INLINED = False
@@ -396,7 +411,7 @@ def book_ends(ends, births, latency, ledger):
             batch -= 1
         latency[ledger[STEP] - births[batch, 1]] += 1
         delivered += 1
-        total = seal(total, number, high(ends[i, PLACE]))
+        total = (total + seal(number, high(ends[i, PLACE]))) & SEAL_MASK
         hops_max = max(hops_max, low(ends[i, NUMBER]))
     ledger[ARRIVALS_SEAL], ledger[HOPS_MAX] = total, hops_max
     ledger[DELIVERED] += delivered
@@ -404,22 +419,46 @@ def book_ends(ends, births, latency, ledger):
 
 
 @kernel(
-    "int64(start_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64[:, ::1])"
+    "UniTuple(int64, 2)(start_rule, port_rule, int64[::1], int64[::1], int64, int64, int64, "
+    "int64[::1], int64[::1], int64[::1], int64, int64, int64[:, ::1])"
 )
-def set_out(start_rule, params, sources, targets, numbers, first_number, header_words, rows):
-    """Make the rows of new messages, with the headers that their sources write; the seals' sum."""
-    start = start_rule.call
+def set_out(
+    start_rule,
+    place_rule,
+    params,
+    mapping,
+    contiguous,
+    first,
+    count,
+    sources,
+    targets,
+    numbers,
+    first_number,
+    header_words,
+    rows,
+):
+    """Make the rows of new messages, with the headers that their sources write.
+
+    Returns the sum of their seals, and how many are done: the next one has a source that is not
+    hosted here, or a target that there is not.
+    """
+    start, place, size = start_rule.call, place_rule.call, mapping[0]
     header = np.empty(header_words, np.int64)
     total = 0
     for i in range(sources.size):
-        number = first_number + numbers[i]
-        rows[i, PLACE], rows[i, NUMBER] = joined(sources[i], 0), joined(number, 0)
+        source, target, number = sources[i], targets[i], first_number + numbers[i]
+        if min(source, target) < 0 or max(source, target) >= size:
+            return total, i
+        slot = (source if contiguous != 0 else place(source, TO_POSITION, mapping)) - first
+        if slot < 0 or slot >= count:
+            return total, i
+        rows[i, PLACE], rows[i, NUMBER] = joined(source, 0), joined(number, 0)
         header[:] = 0
-        start(sources[i], targets[i], header, params)
+        start(source, target, header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
-        total = seal(total, number, targets[i])
-    return total
+        total = (total + seal(number, target)) & SEAL_MASK
+    return total, sources.size
 
 
 @kernel("void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])")

@@ -18,8 +18,15 @@ from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
 from mpinet.machine.ends import Delivered, Ends, with_room
 from mpinet.machine.faults import Faults
+from mpinet.machine.injected import (
+    DrawnEnds,
+    Injected,
+    Injection,
+    end_error,
+    require_different,
+    require_numbered,
+)
 from mpinet.machine.machine import Machine
-from mpinet.machine.step import ascend
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
@@ -58,6 +65,9 @@ class Router:
         64-bit words that every message carries.
     keep : bool
         Whether `delivered` is wanted after the run.
+    checked : bool
+        Whether `check_conservation` is wanted after the run: until then arrays that are injected
+        are kept, and must not be changed.
 
     Raises
     ------
@@ -75,6 +85,7 @@ class Router:
         faults: Faults | None = None,
         payload_words: int = 0,
         keep: bool = False,
+        checked: bool = True,
     ):
         if mode not in MODES:
             raise UsageError(f"There is no mode {mode!r}: give one of {', '.join(MODES)}.")
@@ -86,8 +97,9 @@ class Router:
         self.routing = routing.around(self.faults.dead, self.faults.cut)
         self.fifo = policy == "fifo"
         self.payload_words = payload_words
+        self._checked = checked
         self.injected = 0
-        self._seal = 0
+        self._sent = Injected(machine)
         ideal = mode == "ideal"
         self._arbiter = None if ideal else Arbiter.where_needed(machine)
         self._grants = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
@@ -140,21 +152,31 @@ class Router:
         targets : ndarray of int64, shape (k,)
             Where the messages are to go.
         numbers : ndarray of int64, shape (k,)
-            Their numbers within this injection, 0..total-1, ascending, different on all ranks.
+            Their numbers within this injection, of 0..total-1, ascending; every number is given
+            once, on one rank.
         total : int
             Messages injected on all ranks together.
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
+
+        Raises
+        ------
+        UsageError
+            On every rank, now or in its next collective: other numbers, or a source that is hosted
+            elsewhere.
+        NodeError
+            Likewise: there is no such source or target.
         """
-        if not ascend(np.ascontiguousarray(numbers, np.int64)):
-            error = UsageError("The messages of an injection are given in ascending number.")
-            self.machine.transport.fail(error)
+        sources, targets, numbers = (
+            np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)
+        )
+        self.machine.checked(lambda: require_numbered(numbers, total))
+        require_different(self.machine, numbers, total)
         first = self._number(total)
+        self._keep_in_mind(Injection(first, total, numbers, targets))
         self._set_out(sources, targets, numbers, first, payload)
 
-    def inject_drawn(
-        self, numbers: Numbers, ends: Callable[[Numbers], tuple[Numbers, Numbers]], total: int
-    ) -> None:
+    def inject_drawn(self, numbers: Numbers, ends: DrawnEnds, total: int) -> None:
         """Put messages into their sources, on this rank, whose ends are drawn a part at a time.
 
         Parameters
@@ -162,9 +184,12 @@ class Router:
         numbers, total
             As for `inject`.
         ends : callable
-            ``ends(numbers)``: the sources and the targets of these messages.
+            ``ends(numbers)``: the sources and the targets of these messages. It must give the
+            same on all ranks, so that a number is that of one source.
         """
+        self.machine.checked(lambda: require_numbered(numbers, total))
         first = self._number(total)
+        self._keep_in_mind(Injection(first, total, ends=ends))
         self._reserve(self.live + len(numbers))
         for begin in range(0, len(numbers), DRAWN_AT_ONCE):
             part = numbers[begin : begin + DRAWN_AT_ONCE]
@@ -174,6 +199,13 @@ class Router:
         """Number messages from 0 again, while none is in flight on any rank."""
         self._numbered = 0
         self._ends.forget()
+        self._sent = Injected(self.machine)
+        self._ledger[hop.ARRIVALS_SEAL] = 0
+
+    def _keep_in_mind(self, injection: Injection) -> None:
+        """Keep in mind where messages are to go, if anybody will ask."""
+        if self._checked:
+            self._sent.add(injection)
 
     def _number(self, total: int) -> int:
         """The first number of so many messages that are injected now."""
@@ -197,14 +229,23 @@ class Router:
         begin, end = self.live, self.live + len(sources)
         self._reserve(end)
         rows = self._messages[begin:end]
-        self._seal += hop.set_out(
+        machine = self.machine
+        seals, done = hop.set_out(
             self.routing.start.native,
+            machine.mapping.rule.native,
             self.routing.params,
+            machine.mapping.params,
+            int(machine.mapping.contiguous),
+            machine.placement.first,
+            machine.placement.count,
             *(np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)),
             first,
             self.routing.words,
             rows,
         )
+        if done < len(sources):
+            machine.transport.fail(end_error(machine, int(sources[done]), int(targets[done])))
+        self._sent.seal += seals
         if payload is not None:
             behind = hop.WORDS + self.routing.words
             rows[:, behind : behind + self.payload_words] = payload
@@ -261,14 +302,14 @@ class Router:
         self.check_conservation()
 
     def check_conservation(self) -> None:
-        """Check that injected = delivered + undeliverable + in flight (collective).
+        """Check that injected = delivered + undeliverable + in flight, and where (collective).
 
         Raises
         ------
         ConservationError
             A message was lost or doubled.
         RoutingError
-            All were delivered, but not all where they were sent.
+            Not all that were delivered are where they were sent.
         """
         ledger = self._ledger
         injected, delivered, lost, live, sent, arrived = self.machine.sum(
@@ -276,7 +317,7 @@ class Router:
             ledger[hop.DELIVERED],
             ledger[hop.LOST],
             ledger[hop.LIVE],
-            self._seal & hop.SEAL_MASK,
+            self._sent.seal & hop.SEAL_MASK,
             ledger[hop.ARRIVALS_SEAL],
         )
         if injected != delivered + lost + live:
@@ -284,7 +325,12 @@ class Router:
                 f"{injected} messages were injected, but {delivered} delivered, {lost} "
                 f"undeliverable and {live} in flight are {delivered + lost + live}."
             )
-        if injected == delivered and (sent - arrived) & hop.SEAL_MASK:
+        if live or not self._checked:
+            return
+        if lost:
+            (gone,) = self.machine.sum(self._sent.seal_of_lost(self._ends.lost_numbers))
+            sent -= gone
+        if (sent - arrived) & hop.SEAL_MASK:
             raise RoutingError(
                 f"Routing {self.routing.name} on {self.machine.topology.name} delivered messages "
                 "at processors that they were not sent to."

@@ -60,7 +60,11 @@ class Network:
         self._machine = machine
         self._contexts = contexts
         self._router = Router(
-            machine, _routing(machine.topology, routing), payload_words=3, keep=True
+            machine,
+            _routing(machine.topology, routing),
+            payload_words=3,
+            keep=True,
+            checked=False,
         )
         self._packet = packet
         self.now = 0

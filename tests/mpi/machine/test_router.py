@@ -1,5 +1,6 @@
 """The router moves every message in the step of brute force, on any number of ranks."""
 
+from dataclasses import replace
 from itertools import cycle, product
 
 import numpy as np
@@ -8,8 +9,9 @@ from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transp
 from serial.machine.scenario import Scenario, bus_grid, classic, inject
 
 from mpinet import Routing, rule
-from mpinet.errors import ConservationError, RoutingError
+from mpinet.errors import ConservationError, NodeError, RoutingError, UsageError
 from mpinet.machine import hop
+from mpinet.machine.faults import Faults
 from mpinet.machine.router import Router
 
 
@@ -135,6 +137,154 @@ def test_a_message_that_vanishes_or_doubles_is_noticed_on_every_rank(field):
         router._ledger[field] += -1 if field == hop.LIVE else 1
     with pytest.raises(ConservationError, match="16 messages were injected"):
         router.run()
+
+
+@rule
+def start_beside(source, target, header, params):
+    """To node 12 a message sets out for 14, and to 14 for 13; else for its target."""
+    header[0] = 14 if target == 12 else 13 if target == 14 else target
+
+
+@rule
+def start_swapped(source, target, header, params):
+    """Messages to 12 set out for 14, and those to 14 for 12; else for their target."""
+    header[0] = 26 - target if target in (12, 14) else target
+
+
+DELIVERED_ELSEWHERE = {
+    # Sums of (number + 1) * (node + 1) would be the same: 13 + 2 * 15 = 15 + 2 * 14.
+    "sums of products agree": (start_beside, [(8, 12), (9, 14)]),
+    "ends are exchanged": (start_swapped, [(8, 12), (9, 14)]),
+    "one message": (start_beside, [(8, 12)]),
+    "beside others": (start_swapped, [(u, (u + 5) % 32) for u in range(32)]),
+}
+
+
+@pytest.mark.parametrize("inject_by", ["arrays", "drawn"])
+@pytest.mark.parametrize("dead", [(), (20,)])
+@pytest.mark.parametrize("name", DELIVERED_ELSEWHERE)
+def test_messages_delivered_elsewhere_are_noticed_on_every_rank(name, dead, inject_by):
+    start, batch = DELIVERED_ELSEWHERE[name]
+    if dead:
+        batch = [(19, 21), (20, 20), *batch, (5, 20)]
+    machine = machine_of("ring:32")
+    right = machine.topology.routing()
+    for wrong in (False, True):
+        routing = replace(right, start=start) if wrong else right
+        router = Router(machine, routing, faults=Faults(machine.topology, dead))
+        put_in(router, batch, inject_by)
+        if not wrong:
+            router.run()
+            assert router.totals["undeliverable"] == (3 if dead else 0) + lost_of_32(name, dead)
+            continue
+        with pytest.raises(RoutingError, match="processors that they were not sent to") as error:
+            router.run()
+        assert len(set(everyone(str(error.value)))) == 1
+
+
+def lost_of_32(name, dead):
+    """How many of the 32 messages, five nodes onward each, meet the dead node 20."""
+    return 6 if name == "beside others" and dead else 0
+
+
+def put_in(router, batch, inject_by):
+    """Inject a batch by its ends, or let them be drawn."""
+    ends = np.array(batch, np.int64)
+    if inject_by == "arrays":
+        return inject(router, batch)
+    mine = np.flatnonzero(np.isin(ends[:, 0], router.machine.nodes)).astype(np.uint8)
+    return router.inject_drawn(mine, lambda numbers: tuple(ends[numbers].T.copy()), len(ends))
+
+
+def test_where_messages_ended_is_looked_at_after_every_run():
+    machine = machine_of("ring:32")
+    right = machine.topology.routing()
+    router = Router(machine, right, faults=Faults(machine.topology, (20,)))
+    for batch in ([(19, 21), (1, 3)], [(2, 5), (18, 22), (30, 1)]):
+        inject(router, batch)
+        router.run()
+    router.restart()
+    router.routing = replace(right, start=start_swapped)
+    inject(router, [(19, 21), (8, 12), (9, 14)])
+    with pytest.raises(RoutingError, match="not sent to"):
+        router.run()
+
+
+NUMBERED = {
+    "one of a rank's twice": (
+        lambda rank: [(0, 0), (0, 0)] if rank == 0 else [],
+        "0 is given twic",
+    ),
+    "one on two ranks": (lambda rank: [(0, 1)] if rank in (0, 1) else [], "1 is given twice"),
+    "falling": (lambda rank: [(0, 1), (0, 0)] if rank == 0 else [], "ascending number"),
+    "negative": (
+        lambda rank: [(0, -1)] if rank == 0 else [],
+        r"numbers them 0\.\.3: there is no -1",
+    ),
+    "too large": (lambda rank: [(0, 4)] if rank == 0 else [], r"0\.\.3: there is no 4"),
+}
+"""What a rank injects, as (place of the source among its nodes, number), and what is said."""
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+@pytest.mark.parametrize("inject_by", ["arrays", "drawn"])
+def test_messages_have_numbers_of_their_own(name, inject_by):
+    machine = machine_of("complete:16", "one")
+    rank, ranks = transport().rank, transport().size
+    of_rank, text = NUMBERED[name]
+    if name == "one on two ranks" and (ranks == 1 or inject_by == "drawn"):
+        of_rank, text = NUMBERED["one of a rank's twice"]
+    mine = np.array(of_rank(rank), np.int64).reshape(-1, 2)
+    sources, numbers = machine.nodes[mine[:, 0]], mine[:, 1].copy()
+    router = Router(machine, machine.topology.routing())
+    with pytest.raises(UsageError, match=text) as error:
+        if inject_by == "arrays":
+            router.inject(sources, (sources + 1) % 16, numbers, 4)
+        else:
+            router.inject_drawn(numbers, lambda ones: (ones, ones), 4)
+        machine.sum(1)
+    assert len(set(everyone(str(error.value)))) == 1
+
+
+def test_numbers_may_be_dealt_to_ranks_in_any_way():
+    machine = machine_of("complete:40")
+    router = Router(machine, machine.topology.routing())
+    mine = np.arange(1000)[(np.arange(1000) * 7919) % 1000 % transport().size == transport().rank]
+    sources = np.full(len(mine), machine.nodes[0])
+    router.inject(sources, np.full(len(mine), 5), mine, 1000)
+    router.run()
+    assert router.totals["delivered"] == 1000
+
+
+@pytest.mark.parametrize("inject_by", ["arrays", "drawn"])
+@pytest.mark.parametrize(
+    ("ends", "error", "text"),
+    [
+        ((-1, 3), NodeError, "There is no node -1"),
+        ((3, 16), NodeError, "There is no node 16"),
+        ((1, 3), UsageError, r"Processor 1 is not hosted by rank \d"),
+    ],
+)
+def test_messages_set_out_from_their_own_ranks_to_nodes_that_there_are(
+    ends, error, text, inject_by
+):
+    machine = machine_of("ring:16")
+    source, target = ends
+    last = transport().rank == transport().size - 1  # which does not host processor 1
+    mine = np.arange(int(last))
+    if transport().size == 1 and error is UsageError:
+        machine.placement.count = 1  # as if the others were elsewhere
+    router = Router(machine, machine.topology.routing())
+
+    def drawn(numbers):
+        return np.full(len(numbers), source), np.full(len(numbers), target)
+
+    with pytest.raises(error, match=text):
+        if inject_by == "arrays":
+            router.inject(*drawn(mine), mine, 1)
+        else:
+            router.inject_drawn(mine, drawn, 1)
+        machine.sum(1)
 
 
 def test_steps_and_trace_of_a_second_run_go_on_from_the_first():

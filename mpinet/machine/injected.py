@@ -1,0 +1,165 @@
+"""What was injected into a router, for the checks before and after the run.
+
+Messages are numbered, and everything about their order follows from the numbers: two of one number
+could both be the first in a queue. Where a message should end is known to its source only, and its
+header is the routing's own affair: a `hop.seal` of its number and its target sets out with the
+source's rank, and one of its number and the place where it ends comes in there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.errors import MpinetError, NodeError, UsageError
+from mpinet.machine import hop
+from mpinet.machine.machine import Machine
+
+Numbers = NDArray[np.int64]
+DrawnEnds = Callable[[Numbers], tuple[Numbers, Numbers]]
+
+REPEATED = "The messages of an injection have numbers of their own, and {} is given twice."
+
+
+@dataclass(frozen=True, eq=False)
+class Injection:
+    """Messages that were injected together.
+
+    Attributes
+    ----------
+    first, total : int
+        They are numbered first .. first + total - 1.
+    numbers, targets : ndarray of int64, shape (k,)
+        This rank's messages, counted from the first, ascending, and where they are to go; empty
+        where the ends are drawn.
+    ends : callable, optional
+        As in `Router.inject_drawn`, where they are drawn.
+    """
+
+    first: int
+    total: int
+    numbers: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    targets: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    ends: DrawnEnds | None = None
+
+    def targets_of(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+        """Of the messages with these numbers those that this rank knows, and their targets."""
+        numbers = numbers[(numbers >= self.first) & (numbers < self.first + self.total)]
+        if self.ends is not None:
+            return numbers, self.ends(numbers - self.first)[1]
+        _, places, own = np.intersect1d(
+            numbers - self.first, self.numbers, assume_unique=True, return_indices=True
+        )
+        return numbers[places], self.targets[own]
+
+
+class Injected:
+    """The messages that were injected since the last check.
+
+    Parameters
+    ----------
+    machine : Machine
+        Whose ranks they were injected on.
+
+    Attributes
+    ----------
+    seal : int
+        The seals of this rank's messages together.
+    """
+
+    def __init__(self, machine: Machine):
+        self._machine = machine
+        self._injections: list[Injection] = []
+        self.seal = 0
+
+    def add(self, injection: Injection) -> None:
+        """Keep in mind where messages are to go."""
+        self._injections.append(injection)
+
+    def seal_of_lost(self, lost: Numbers) -> int:
+        """The seals that some messages set out with, as far as this rank knows (collective).
+
+        Parameters
+        ----------
+        lost : ndarray of int64, shape (k,)
+            The numbers of messages that were lost on this rank.
+        """
+        given = any(injection.ends is None for injection in self._injections)
+        everywhere = _told_to_all(self._machine, lost) if given else lost
+        total = 0
+        for injection in self._injections:
+            numbers, targets = injection.targets_of(everywhere if injection.ends is None else lost)
+            total += int(hop.seal_all(numbers, np.ascontiguousarray(targets, np.int64)))
+        return total & hop.SEAL_MASK
+
+
+def _told_to_all(machine: Machine, numbers: Numbers) -> Numbers:
+    """The numbers that all ranks have (collective)."""
+    ranks, rank = machine.transport.size, machine.transport.rank
+    counts = np.full(ranks, len(numbers), np.int64)
+    counts[rank] = 0
+    told = machine.transport.exchange(np.tile(numbers, ranks - 1), counts).records
+    return np.concatenate([numbers, told])
+
+
+def require_numbered(numbers: Numbers, total: int) -> None:
+    """Check that numbers ascend within 0..total-1, each once.
+
+    Raises
+    ------
+    UsageError
+        They do not.
+    """
+    if (numbers[1:] <= numbers[:-1]).any():
+        _require_each_once(numbers)
+        raise UsageError("The messages of an injection are given in ascending number.")
+    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < total:
+        wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
+        raise UsageError(
+            f"An injection of {total} messages numbers them 0..{total - 1}: there is no {wrong}."
+        )
+
+
+def require_different(machine: Machine, numbers: Numbers, total: int) -> None:
+    """Check that no two ranks give a message the same number (collective).
+
+    Every number has a rank that looks after it, to which it is told.
+
+    Raises
+    ------
+    UsageError
+        Two do.
+    """
+    ranks, rank = machine.transport.size, machine.transport.rank
+    if ranks == 1:
+        return
+    share = -(-total // ranks)
+    ends = np.searchsorted(numbers, np.arange(ranks + 1) * share)
+    counts = np.diff(ends)
+    counts[rank] = 0
+    own = slice(ends[rank], ends[rank + 1])
+    leaving = np.delete(numbers, own) if counts.any() else numbers[:0]
+    came = machine.transport.exchange(leaving, counts).records
+    machine.checked(lambda: _require_each_once(np.concatenate([numbers[own], came])))
+
+
+def _require_each_once(numbers: Numbers) -> None:
+    numbers = np.sort(numbers, kind="stable")
+    again = np.flatnonzero(numbers[1:] == numbers[:-1])
+    if len(again):
+        raise UsageError(REPEATED.format(numbers[again[0]]))
+
+
+def end_error(machine: Machine, source: int, target: int) -> MpinetError:
+    """Why a message cannot set out: one of its ends is none, or its source is elsewhere."""
+    size = machine.topology.size
+    for node in (source, target):
+        if not 0 <= node < size:
+            return NodeError(f"There is no node {node}: nodes are 0..{size - 1}.")
+    return UsageError(
+        f"Processor {source} is not hosted by rank {machine.placement.rank}, which let it send; a "
+        "rank acts for its own processors only."
+    )
