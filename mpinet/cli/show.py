@@ -21,7 +21,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--distances", action="store_true", help="measure distances by flooding from all nodes"
     )
-    parser.add_argument("--edges", type=Path, metavar="FILE", help="write the links to FILE")
+    parser.add_argument(
+        "--edges",
+        type=Path,
+        metavar="FILE",
+        help="write the links to FILE: .graphml, .csv, or lines 'u v' (.txt, .edges)",
+    )
     add_mapping(parser)
     add_common(parser)
 
@@ -30,6 +35,9 @@ def prepare(options: argparse.Namespace) -> Job:
     """Check that the links can be written, and that options have an effect."""
     topology = topology_of(options)
     if options.edges is not None:
+        from mpinet.report.graphfiles import require_graph_file
+
+        require_graph_file(options.edges)
         require_writable(options.edges)
     if options.mapping != "blocks" and not options.distances:
         raise UsageError(f"--mapping {options.mapping} does not apply without --distances.")
@@ -49,8 +57,8 @@ class Show(Job):
 
     def run(self, transport: Any, watch: Any) -> Any:
         """Look at every node's ports, and flood if that is wanted."""
-        from mpinet.measure.wiring import degree_histogram, window_of
-        from mpinet.report.hashes import dealt_lines, edge_lines, hashed
+        from mpinet.measure.wiring import degree_histogram
+        from mpinet.report.graphfiles import written_edges
         from mpinet.report.wiring import bus_measures
 
         network = self._network
@@ -68,8 +76,8 @@ class Show(Job):
         if network.hosts != network.size:
             result["hosts"] = network.hosts
         with self._edges_file(transport.rank) as file:
-            lines = dealt_lines(transport, network.size, edge_lines(network), window_of(network))
-            result["edges_sha256"] = hashed(lines, file)
+            digest = written_edges(network, transport, self._options.edges, file)
+            result["edges_sha256"] = digest
         if not network.links:
             result |= bus_measures(network, transport)
         if self._options.distances:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +42,12 @@ def dealt_lines(
         yield from transport.gather(lines(begin, min(begin + window, count)))
 
 
-def hashed(parts: Iterator[bytes], file: BinaryIO | None = None) -> str:
-    """sha256 of all parts, which are written to `file`, too, if one is given."""
+def hashed(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> str:
+    """sha256 of all parts, each of which is handed to `write`, too."""
     text = sha256()
     for part in parts:
         text.update(part)
-        if file is not None:
-            file.write(part)
+        write(part)
     return text.hexdigest()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
+from mpinet.networks.graph import to_networkx
 from mpinet.networks.routing import path
 
 TIME_LIMIT = 120
@@ -175,6 +176,26 @@ def test_the_file_of_edges_has_the_hash_that_is_shown(tmp_path):
     assert sha256(edges.read_bytes()).hexdigest() == shown["edges_sha256"]
 
 
+@pytest.mark.parametrize("name", ["torus:3x5", "ccc:3", "fattree:4,2", "gmn:3,12"])
+def test_a_graphml_file_of_edges_is_the_network(tmp_path, name):
+    file = tmp_path / "edges.graphml"
+    shown = result(f"show {name} --edges {file}")
+    graph, topology = nx.read_graphml(file, node_type=int), mpinet.open(name)
+    assert nx.utils.graphs_equal(nx.Graph(graph.edges), nx.Graph(to_networkx(topology).edges))
+    assert dict(graph.nodes(data="address")) == {u: topology.address(u) for u in graph}
+    assert list(graph) == list(range(topology.size))
+    again = result(f"show graph:{file}")
+    assert again["edges_sha256"] == shown["edges_sha256"]
+
+
+def test_a_csv_file_of_edges_has_named_columns(tmp_path):
+    file = tmp_path / "edges.csv"
+    result(f"show torus:3x5 --edges {file}")
+    with file.open(newline="") as table:
+        links = {(int(row["source"]), int(row["target"])) for row in csv.DictReader(table)}
+    assert links == set(to_networkx(mpinet.open("torus:3x5")).edges)
+
+
 @pytest.mark.parametrize("name", ["torus:3x4", "ccc:3", "ring:5*hypercube:2"])
 def test_the_hash_of_paths_is_that_of_the_paths_asked_one_by_one(name):
     topology = mpinet.open(name)
@@ -304,6 +325,7 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("ascend ring:8 --operator bitonic-merge", "no ascend form"),
         ("show ring:6 --mapping random", "does not apply without --distances"),
         ("show ring:6 --out result.txt", ".json or .csv"),
+        ("show ring:6 --edges ring.gml", ".edgelist (lines 'u v'), .csv or .graphml"),
         ("route ring:6 --seed -1", "whole number"),
         ("route ring:6 --dist", "unrecognized arguments"),
         ("show debruijn:14 --routing x", "unrecognized arguments"),
