@@ -1,4 +1,4 @@
-"""Lower bounds of collectives on a network, in steps (spec of HDN, section 8).
+"""Lower bounds of collectives on a network, in steps (docs/papers/hdn, 8).
 
 Each holds for every schedule under the port model; they are `mpinet.programs.bounds`, with a
 machine made for the question. All are collective, and measure distances by flooding. Busses count

@@ -83,7 +83,7 @@ class Family:
     example : str
         A topology string.
     paper, specification : str
-        Where the family comes from, and where it is made exact.
+        Where the family comes from; pages of docs/ that define it, with their sections.
     """
 
     name: str

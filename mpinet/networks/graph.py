@@ -94,7 +94,7 @@ class GraphFile(Graph):
     )
     example = "graph:wiring.edges"
     paper = "the user's"
-    specification = "design"
+    specification = "contract 1"
 
     def __init__(self, FILE: str):
         super().__init__(read_graph(FILE), "graph", FILE)

@@ -1,7 +1,7 @@
 """The Cartesian product of two topologies; with `*` chained, of any number.
 
 Node id = b * N1 + a for a of the first factor and b of the second; the first factor's ports come
-first (spec of STH, 2). The product's rules are made of the factors' rules, once for a pair of
+first (docs/papers/sth, 2). The product's rules are made of the factors' rules, once for a pair of
 families: all numbers, also the place of the factors' parameters, are parameters.
 """
 

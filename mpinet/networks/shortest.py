@@ -1,6 +1,6 @@
 """Shortest-path routing by a table: the stateless rule for networks without a rule of their own.
 
-The message leaves on the lowest port whose neighbour is one hop closer (spec of G(m,N), 4.4). The
+The message leaves on the lowest port whose neighbour is one hop closer (docs/papers/gmn, 4.4). The
 table says which port that is, for a few *representatives* and every target. A network whose
 translations keep the ports' names needs one representative; a network without symmetry needs
 them all. Each rank fills the table by breadth-first searches with the local rule.

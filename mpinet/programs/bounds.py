@@ -1,4 +1,4 @@
-"""Lower bounds of collectives, from degree, distance and doubling (spec of HDN, section 8).
+"""Lower bounds of collectives, from degree, distance and doubling (docs/papers/hdn, 8).
 
 Each holds for any network and port model. An item is one message's content: bounds other than
 those with combining let a message carry one item.
@@ -23,7 +23,7 @@ def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> 
     """Steps that no broadcast from `root` beats: its distances, and the growth of the informed.
 
     In a step an informed processor informs at most `send` others, so their number grows at most by
-    the factor 1 + send; with one port it doubles (spec of HDN, section 8). A transmission on a bus
+    the factor 1 + send; with one port it doubles (docs/papers/hdn, 8). A transmission on a bus
     may inform as many as the sender has ports (each is another member).
 
     Parameters

@@ -39,7 +39,7 @@ def circulate(
     """Let each item visit all 2^q elements of its subcube of the low q dimensions (collective).
 
     With exchanges of one step it takes 2^q - 1 steps, which nothing beats. On BSN(a,b) the shifts
-    to the section of z and back come in addition (spec of GBSN, section 4); its schedules
+    to the section of z and back come in addition (docs/papers/gbsn, 4); its schedules
     ``sections`` and ``unaligned`` differ only in the way that they take where both are as long.
 
     Parameters

@@ -33,7 +33,7 @@ class Embedding:
         The guest has at most as many nodes as the host has processors.
     images : array-like of int, shape (guest.size,), optional
         The host processor of every guest node, all different. Default: the canonical embedding,
-        guest node x at host node x (GBSN specification, 5), which needs no table.
+        guest node x at host node x (docs/papers/gbsn, 5), which needs no table.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def measure(machine: Machine, embedding: Embedding, routing: Routing | None = No
     """Measure an embedding by sending a message over every guest link (collective).
 
     Each undirected guest link counts once, from the lower- to the higher-numbered image; several
-    guest links between two nodes are one, and so are several host links (GBSN specification, 5).
+    guest links between two nodes are one, and so are several host links (docs/papers/gbsn, 5).
 
     Parameters
     ----------

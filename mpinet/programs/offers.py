@@ -15,7 +15,7 @@ class Offers:
     """What this rank's processors know of their busses: which of them have carried the message.
 
     A processor that has the message offers the first of its other busses. The first member, in
-    member order, that offers a bus sends on it (spec of the lens, section 7).
+    member order, that offers a bus sends on it (docs/papers/lens, 7).
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The networks that everybody compares with; wiring and routing as the papers' specs give them."""
+"""The networks that everybody compares with; defined in docs/papers."""

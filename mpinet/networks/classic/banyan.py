@@ -27,7 +27,7 @@ class BanyanHypercube(Topology):
     )
     example = "bh:3,2,4"
     paper = "Youssef, Narahari 1990"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, h: int, k: int, s: int):
         require_integer("bh", "k", k, 1, 57)

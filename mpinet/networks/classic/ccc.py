@@ -28,7 +28,7 @@ class CubeConnectedCycles(Topology):
     parameters = (whole_number("n", 3, 55),)
     example = "ccc:4"
     paper = "Preparata, Vuillemin 1981"
-    specification = "gmn 9, hdn 9"
+    specification = "papers/gmn 9, papers/hdn 9"
 
     def __init__(self, n: int):
         self.dimensions = self.checked("n", n)

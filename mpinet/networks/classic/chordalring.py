@@ -26,7 +26,7 @@ class ChordalRing(Topology):
     )
     example = "chordalring:16,5"
     paper = "Arden, Lee 1981"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     def __init__(self, N: int, w: int):
         require_integer("chordalring", "N", N, 6)

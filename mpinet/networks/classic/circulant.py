@@ -1,6 +1,6 @@
 """Circulants: networks in which every processor u has the links u + j and u - j (mod N).
 
-Port rule of the spec of G(m,N), 9: the listed targets in order, self-loops and later repetitions
+Port rule of docs/papers/gmn, 9: the listed targets in order, self-loops and later repetitions
 dropped. All processors drop the same ones, so that the jumps that remain are parameters.
 """
 
@@ -63,7 +63,7 @@ class Circulant(JumpNetwork):
     )
     example = "circulant:16,jumps=1-4"
     paper = "textbook"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     def __init__(self, N: int, jumps: Sequence[int]):
         self.checked("N", N)
@@ -87,7 +87,7 @@ class RecursiveCirculant(JumpNetwork):
     parameters = (whole_number("N", 3), whole_number("d", 2))
     example = "rcirculant:16,4"
     paper = "Park, Chwa"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     def __init__(self, N: int, d: int):
         self.checked("N", N)
@@ -116,7 +116,7 @@ class DoubleLoop(JumpNetwork):
     parameters = (whole_number("N", 5), Parameter("s", "2..(N-1)/2", integer))
     example = "doubleloop:16,4"
     paper = "Bermond, Tzvieli"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     def __init__(self, N: int, s: int):
         self.checked("N", N)

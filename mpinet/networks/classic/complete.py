@@ -1,4 +1,4 @@
-"""The complete graph, and its one-port broadcast (spec of HDN, 6.1)."""
+"""The complete graph, and its one-port broadcast (docs/papers/hdn, 6.1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Complete(Topology):
     parameters = (whole_number("N", 1),)
     example = "complete:8"
     paper = "textbook"
-    specification = "gbsn 6"
+    specification = "papers/gbsn 6"
 
     def __init__(self, N: int):
         self.checked("N", N)

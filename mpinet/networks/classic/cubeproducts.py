@@ -27,7 +27,7 @@ class StarCube(NamedProduct):
     parameters = (whole_number("n", 2, 15), whole_number("m", 1, 57))
     example = "starcube:4,3"
     paper = "Zheng, Cong, Bitayeb 1993"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, n: int, m: int):
         self.checked("n", n)
@@ -46,7 +46,7 @@ class ArrangementStar(NamedProduct):
     )
     example = "arrstar:3,4,2"
     paper = "Awwad, Al-Ayyoub, Ould-Khaoua 2003"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, s: int, n: int, k: int):
         self.checked("s", s)
@@ -66,7 +66,7 @@ class HyperMesh(NamedProduct):
     )
     example = "hypermesh:2,3,2"
     paper = "Abuelrub 2002"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, r: int, c: int, n: int):
         require_integer("hypermesh", "r", r, 1)

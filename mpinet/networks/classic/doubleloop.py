@@ -19,7 +19,7 @@ class DoubleLoopHypercube(NamedProduct):
     parameters = (whole_number("m", 2, 2**57), whole_number("n", 0, 56))
     example = "dlh:3,2"
     paper = "Youyao et al. 2008; STH (table 4)"
-    specification = "sth 2, 3"
+    specification = "papers/sth 2, 3"
 
     def __init__(self, m: int, n: int):
         self.m = self.checked("m", m)

@@ -1,4 +1,4 @@
-"""The fat tree of m-ary switches (spec of HDN, 9); its switches only forward.
+"""The fat tree of m-ary switches (docs/papers/hdn, 9); its switches only forward.
 
 Switch (l,w) of level l = 0..h-1 leads down to the nodes that agree with it in every base-m digit of
 w but digit l-1, and up to those that agree in every digit but digit l. Going over the link between
@@ -33,7 +33,7 @@ class FatTree(Topology):
     parameters = (whole_number("m", 2), whole_number("h", 1, 62))
     example = "fattree:4,3"
     paper = "textbook"
-    specification = "hdn 9"
+    specification = "papers/hdn 9"
 
     def __init__(self, m: int, h: int):
         self.checked("m", m)

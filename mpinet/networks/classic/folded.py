@@ -22,7 +22,7 @@ class FoldedCube(BinaryLabels):
     parameters = (whole_number("n", 2, 57),)
     example = "foldedcube:5"
     paper = "El-Amawy, Latifi 1991"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, n: int):
         self.dimensions = self.checked("n", n)

@@ -1,6 +1,6 @@
 """Mesh and torus: products of paths and of rings, row-major, routed dimension by dimension.
 
-Numbering, ports and routing as in the spec of HDN, sections 3, 4 and 9. A side of two makes one
+Numbering, ports and routing as in docs/papers/hdn, 3, 4 and 9. A side of two makes one
 link, thus one port, in a torus; in a mesh every side has its two ports, absent at the borders.
 """
 
@@ -91,7 +91,7 @@ class Mesh(Grid):
     parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
     example = "mesh:8x8"
     paper = "textbook"
-    specification = "hdn 9"
+    specification = "papers/hdn 9"
 
     def __init__(self, SIDES: Sequence[int]):
         require_sides("mesh", SIDES)
@@ -141,7 +141,7 @@ class Torus(Grid):
     parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
     example = "torus:8x8x8"
     paper = "textbook"
-    specification = "hdn 9"
+    specification = "papers/hdn 9"
 
     def __init__(self, SIDES: Sequence[int]):
         require_sides("torus", SIDES)
@@ -172,7 +172,7 @@ class Torus(Grid):
         return {"dimensions": lambda: stateless("dimensions", decide_torus, self)}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Dimension after dimension, every line as a ring (spec of HDN, 6.1)."""
+        """Dimension after dimension, every line as a ring (docs/papers/hdn, 6.1)."""
         phases = tuple((f"D{j}", ring_broadcast_steps(side)) for j, side in enumerate(self.sides))
         return {"dimensions": lambda: Schedule("dimensions", root, send_torus, self.params, phases)}
 

@@ -58,7 +58,7 @@ def coordinates(node):
 
 @inlined
 def cell_distance(node, target, params):
-    """Hops between two processors: the sum of the coordinates' differences (spec of STH, 4)."""
+    """Hops between two processors: the sum of the coordinates' differences (docs/papers/sth, 4)."""
     x, y, z = coordinates(node)
     a, b, c = coordinates(target)
     return abs(x - a) + abs(y - b) + abs(z - c)
@@ -71,7 +71,7 @@ class HexCell(Topology):
     parameters = (whole_number("d", 1),)
     example = "hexcell:3"
     paper = "Sharieh et al. 2008; STH (table 4)"
-    specification = "sth 2, 3"
+    specification = "papers/sth 2, 3"
 
     def __init__(self, d: int):
         self.depth = self.checked("d", d)

@@ -21,7 +21,7 @@ class HierarchicalCube(Topology):
     parameters = (whole_number("k", 1, 5),)
     example = "hhc:2"
     paper = "Malluhi, Bayoumi 1994"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, k: int):
         self.bits = self.checked("k", k)

@@ -20,7 +20,7 @@ class Hypercube(BinaryLabels):
     parameters = (whole_number("n", 1, 57),)
     example = "hypercube:10"
     paper = "textbook"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     def __init__(self, n: int):
         self.dimensions = self.checked("n", n)

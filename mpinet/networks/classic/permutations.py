@@ -67,7 +67,7 @@ class StarGraph(SymbolAddresses):
     parameters = (whole_number("n", 2, 15),)
     example = "stargraph:5"
     paper = "Akers, Krishnamurthy 1989"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, n: int):
         self.symbols = self.positions = self.checked("n", n)
@@ -102,7 +102,7 @@ class Arrangement(SymbolAddresses):
     parameters = (whole_number("n", 2), Parameter("k", "1..n-1", integer))
     example = "arrangement:5,2"
     paper = "Day, Tripathi 1992"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, n: int, k: int):
         self.symbols = self.checked("n", n)

@@ -102,7 +102,7 @@ class Petersen(PetersenCube):
     parameters = ()
     example = "petersen"
     paper = "textbook"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self) -> None:
         super().__init__("", 0, 1)
@@ -120,7 +120,7 @@ class HyperPetersen(PetersenCube):
     parameters = (whole_number("n", 3, 56),)
     example = "hp:5"
     paper = "Das, Banerjee 1992"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, n: int):
         self.degree = self.checked("n", n)
@@ -139,7 +139,7 @@ class FoldedPetersenCube(PetersenCube):
     parameters = (whole_number("n", 0, 53), whole_number("k", 1, 17))
     example = "fpq:2,2"
     paper = "Öhring, Das 1996"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, n: int, k: int):
         self.bits = self.checked("n", n)
@@ -159,7 +159,7 @@ class FoldedPetersen(PetersenCube):
     parameters = (whole_number("k", 1, 17),)
     example = "fp:2"
     paper = "Öhring, Das 1996"
-    specification = "sth 8"
+    specification = "papers/sth 8"
 
     def __init__(self, k: int):
         self.digits = self.checked("k", k)

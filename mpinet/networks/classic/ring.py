@@ -1,4 +1,4 @@
-"""The ring, and its one-port broadcast (spec of HDN, 6.1)."""
+"""The ring, and its one-port broadcast (docs/papers/hdn, 6.1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ring(Topology):
     parameters = (whole_number("N", 3),)
     example = "ring:16"
     paper = "textbook"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     def __init__(self, N: int):
         self.checked("N", N)

@@ -1,6 +1,6 @@
 """A Roadrunner-like machine: fat trees whose top switches are joined cluster to cluster.
 
-A modelling choice (spec of HDN, 9): the paper gives one sentence only. Cluster i joins its peer
+A modelling choice (docs/papers/hdn, 9): the paper gives one sentence only. Cluster i joins its peer
 number k (the other clusters ascending) by top switch k mod R, R switches a level.
 """
 
@@ -45,7 +45,7 @@ class Roadrunner(Topology):
     )
     example = "roadrunner:3,2,3"
     paper = "HDN (Li, Peng, Chu 2012), a modelling choice"
-    specification = "hdn 9"
+    specification = "papers/hdn 9"
 
     def __init__(self, c: int, m: int, h: int):
         self.checked("c", c)

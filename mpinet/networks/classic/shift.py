@@ -1,6 +1,6 @@
 """Networks whose links shift the processor's number: de Bruijn, shuffle-exchange, Moebius.
 
-Port rule of the spec of G(m,N), 9: the listed targets in order, self-loops and later repetitions
+Port rule of docs/papers/gmn, 9: the listed targets in order, self-loops and later repetitions
 dropped, the rest numbered densely. Routed by full tables, as far as these go.
 """
 
@@ -80,7 +80,7 @@ class DeBruijn(ShiftNetwork):
     parameters = (whole_number("n", 2, 60),)
     example = "debruijn:7"
     paper = "textbook"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     neighbor = kept_target.bind("DeBruijn.neighbor", listed=de_bruijn_target)
 
@@ -105,7 +105,7 @@ class ShuffleExchange(ShiftNetwork):
     parameters = (whole_number("n", 2, 61),)
     example = "shuffleexchange:6"
     paper = "textbook"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     neighbor = kept_target.bind("ShuffleExchange.neighbor", listed=shuffle_exchange_target)
 
@@ -129,7 +129,7 @@ class Moebius(ShiftNetwork):
     parameters = (whole_number("n", 3, 61),)
     example = "moebius:6"
     paper = "Leland, Solomon (reconstruction)"
-    specification = "gmn 9"
+    specification = "papers/gmn 9"
 
     neighbor = kept_target.bind("Moebius.neighbor", listed=moebius_target)
 

@@ -1,4 +1,4 @@
-"""Broadcasts of BSN and GBSN (spec of GBSN, section 4)."""
+"""Broadcasts of BSN and GBSN (docs/papers/gbsn, 4)."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
 
 
 def needy_blocks(b: int, m: Sequence[int]) -> list[bool]:
-    """Which blocks' first processors have no right shift of their own (spec of GBSN, 2).
+    """Which blocks' first processors have no right shift of their own (docs/papers/gbsn, 2).
 
     Block B's leads to block B >> b, if that has the place; it is also taken where its port there
     carries the completion link of another needy block.

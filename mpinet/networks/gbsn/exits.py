@@ -1,4 +1,4 @@
-"""Exits of a block of a GBSN: the places whose right shift brings a message closer (spec, 3.3).
+"""Exits of a GBSN's block: places whose right shift leads closer (docs/papers/gbsn, 3.3).
 
 The bits low..b-1 of an exit are wanted; those below (there are some only if the shift brings more
 than is missing) and those above are free. A shift fits if both its ends are there: two limits, to

@@ -63,7 +63,7 @@ class GeneralizedBlockShift(Topology):
     )
     example = "gbsn:1,m=4-4-4-2,a=1"
     paper = "GBSN (A generalized topology of block shift networks)"
-    specification = "gbsn 2"
+    specification = "papers/gbsn 2"
 
     def __init__(self, b: int, m: Sequence[int], a: int | Sequence[int], completed: bool = True):
         self.m = block_sizes(m)
@@ -152,7 +152,7 @@ class GeneralizedBlockShift(Topology):
 
     @cached_property
     def regular(self) -> BlockShift | None:
-        """The BSN with the same numbers and ports, if there is one (spec of GBSN, 2)."""
+        """The BSN with the same numbers and ports, if there is one (docs/papers/gbsn, 2)."""
         blocks, b = len(self.m), self.shift
         if set(self.m) != {2**b} or len(set(self.a)) > 1 or blocks & (blocks - 1):
             return None

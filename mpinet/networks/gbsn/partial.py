@@ -37,7 +37,7 @@ def flipping_port(difference, subsection, a):
 
 @inlined
 def partial_port(place, goal, a, tops):
-    """The port from `place` towards another `goal` in the block (spec of GBSN, 3.2).
+    """The port from `place` towards another `goal` in the block (docs/papers/gbsn, 3.2).
 
     The lowest subsection that has to be lowered, else the lowest one that has to be raised, so that
     the block has every place on the way.

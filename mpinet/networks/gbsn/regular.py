@@ -44,7 +44,7 @@ class BlockShift(BinaryLabels):
     )
     example = "bsn:2,2,8"
     paper = "GBSN (Pan, Chuang 1997)"
-    specification = "gbsn 1"
+    specification = "papers/gbsn 1"
 
     def __init__(self, a: int, b: int, n: int):
         self.checked("n", n)
@@ -135,7 +135,7 @@ def start_two_way(source, target, header, params):
 
 @rule
 def decide_two_way(node, header, params):
-    """Two-way shift routing (spec of GBSN, 3.1).
+    """Two-way shift routing (docs/papers/gbsn, 3.1).
 
     Set the section that lies in the rightmost bits, then shift right to the next one; after the
     last section that differs, shift all the way back to the left. A shift of a word that rotation
@@ -163,7 +163,7 @@ def decide_two_way(node, header, params):
 
 @rule
 def decide(node, header, params):
-    """The GBSN's routing where all blocks are equal (spec of GBSN, 3.3).
+    """The GBSN's routing where all blocks are equal (docs/papers/gbsn, 3.3).
 
     Inside the target's block set the subsections; elsewhere set what the next right shift has to
     bring, and shift.

@@ -19,8 +19,8 @@ def rotated_right(word, shift, bits):
 def bits_to_bring(block, goal, shift, block_bits):
     """Bits by which the fewest right shifts, at least one, turn a block into another one: j b.
 
-    What the shifts leave of the block's own bits must be the goal's rightmost ones (spec of GBSN,
-    3.3).
+    What the shifts leave of the block's own bits must be the goal's rightmost ones
+    (docs/papers/gbsn, 3.3).
     """
     bits = shift
     while bits < block_bits and block >> bits != goal & ((1 << (block_bits - bits)) - 1):

@@ -1,4 +1,4 @@
-"""Multiple loops with any number of processors (spec of G(m,N), 6).
+"""Multiple loops with any number of processors (docs/papers/gmn, 6).
 
 The next larger G(m,N') gives e = N'-N of its degree-2 nodes up, spread evenly over its S sectors:
 sector j loses its positions 2, 4, .., 2c. The two ring neighbours of a node left out are linked.
@@ -42,7 +42,7 @@ class SmoothedLoops(Topology):
     parameters = (Parameter("N", ">= 8, not 17", integer),)
     example = "gmnany:100"
     paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
-    specification = "gmn 6"
+    specification = "papers/gmn 6"
 
     def __init__(self, N: int):
         require_integer("gmnany", "N", N, 8)

@@ -1,4 +1,4 @@
-"""Detours around one dead node, one for every two of its links (spec of G(m,N), 5).
+"""Detours around one dead node, one for every two of its links (docs/papers/gmn, 5).
 
 The rules that know a dead node f have the topology's parameters and behind them f, the length of a
 row, and for every (port of f towards the node before, port of f towards the node behind) a row: the

@@ -1,4 +1,4 @@
-"""Online repair: the node before a dead one rewrites the list of tokens (spec of G(m,N), 5.1).
+"""Online repair: the node before a dead one rewrites the list of tokens (docs/papers/gmn, 5.1).
 
 The dead node is known to its neighbours only: a node asks for it where it is the next one.
 """

@@ -1,4 +1,4 @@
-"""Planned routes: the source knows the dead node (spec of G(m,N), 5.2).
+"""Planned routes: the source knows the dead node (docs/papers/gmn, 5.2).
 
 It takes the first shortest of the paper's path and its variants, each with its detour. A variant
 whose walk ends elsewhere than at the target is no candidate.

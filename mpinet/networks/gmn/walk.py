@@ -1,4 +1,4 @@
-"""Walks through the loops: hop counts, their order, the tokens (spec of G(m,N), 3, 4.1, 4.2)."""
+"""Walks through the loops: hop counts, their order, the tokens (docs/papers/gmn, 3, 4.1, 4.2)."""
 
 from __future__ import annotations
 

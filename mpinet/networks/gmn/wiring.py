@@ -1,4 +1,4 @@
-"""The multiple loops G(m,N): ring, diagonals and hops (spec of G(m,N), 1 and 2)."""
+"""The multiple loops G(m,N): ring, diagonals and hops (docs/papers/gmn, 1 and 2)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MultipleLoops(Topology):
     )
     example = "gmn:8,256"
     paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
-    specification = "gmn 1, 2, 4, 5"
+    specification = "papers/gmn 1, 2, 4, 5"
 
     def __init__(self, m: int | None = None, N: int | None = None):
         if N is None:

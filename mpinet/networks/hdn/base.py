@@ -1,4 +1,4 @@
-"""The product base B and the super-nodes in it: notation and checks (spec of HDN, 1)."""
+"""The product base B and the super-nodes in it: notation and checks (docs/papers/hdn, 1)."""
 
 from __future__ import annotations
 

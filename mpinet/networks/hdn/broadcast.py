@@ -1,4 +1,4 @@
-"""The one-port broadcast of a hierarchical dual-net: Algorithm 2, mended (spec of HDN, 6.2).
+"""The one-port broadcast of a hierarchical dual-net: Algorithm 2, mended (docs/papers/hdn, 6.2).
 
 First the root's own copy of level i-1 is informed, then all its nodes cross at level i. Each
 cluster of the other class now has one informed super-node, from which it is informed likewise; then

@@ -1,4 +1,4 @@
-"""Hamiltonian cycles of the HDN by lifting those of its clusters (spec of HDN, 8; ours).
+"""Hamiltonian cycles of the HDN by lifting those of its clusters (docs/papers/hdn, 8; ours).
 
 Let i_0, .., i_{n-1} be the level-k super-nodes in a cyclic order, and P_t a Hamiltonian path of a
 cluster from (i_t, 0) to (i_{t+1}, 0). The cycle goes through the cluster i_t of class 0 along P_t,

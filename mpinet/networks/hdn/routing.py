@@ -1,4 +1,4 @@
-"""Routing in hierarchical dual-nets (spec of HDN, 4 and 5).
+"""Routing in hierarchical dual-nets (docs/papers/hdn, 4 and 5).
 
 A header of legs is a stack: its first word counts them, the last one is done first. A leg is the
 number t of a node to travel to, ~t to do so in reverse mode, or `CROSSING` + l to send on the cross

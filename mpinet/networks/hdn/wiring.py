@@ -1,4 +1,4 @@
-"""Hierarchical dual-net, recursive dual-net and dual-cube: wiring and addresses (spec of HDN, 1-3).
+"""Hierarchical and recursive dual-net, dual-cube: wiring and addresses (docs/papers/hdn, 1-3).
 
 The three are one network with different parameters, numbering, ports and routings.
 """
@@ -63,7 +63,7 @@ class DualNet(Topology):
     """
 
     paper = "HDN (Li, Peng, Chu 2012)"
-    specification = "hdn 1, 2, 3, 5, 6"
+    specification = "papers/hdn 1, 2, 3, 5, 6"
 
     def __init__(self, arguments: str, base: tuple[Factor, ...], members: tuple[Members, ...]):
         self.levels: Levels = levels_of(self.family, base, members)
@@ -242,7 +242,7 @@ class HierarchicalDualNet(DualNet):
             super = super_of_sizes("hdn", base, sizes)
         members = require_super("hdn", base, () if super is None else super)
         levels = "/".join(map(members_text, members))
-        # The name that contract.md gives the parameter hides Python's own super.
+        # The name that docs/contract, 1, gives the parameter hides Python's own super.
         DualNet.__init__(self, joined(base) + (f",super={levels}" if levels else ""), base, members)
 
 

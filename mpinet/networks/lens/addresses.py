@@ -1,4 +1,4 @@
-"""Addresses of the lens: a word of n digits with a dot in it (spec of the lens, 2)."""
+"""Addresses of the lens: a word of n digits with a dot in it (docs/papers/lens, 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans and distances in the completed lens (spec of the lens, 6): the two arcs of the circle.
+"""Plans and distances in the completed lens (docs/papers/lens, 6): the two arcs of the circle.
 
 The positions that the dot passes on its way right from the source's row to the target's are the
 right arc, the others the left one. A plan goes D(x), then the other way D'(x + n-a + y), then D(y)

@@ -1,4 +1,4 @@
-"""Sweep broadcasts of lens and completed lens (spec of the lens, section 7).
+"""Sweep broadcasts of lens and completed lens (docs/papers/lens, 7).
 
 Busses are named as in `bus_at_place`: the own bus, and the lower busses c. A processor sends on one
 bus and listens on one bus in a step, so that the sweeps are legal where it accepts one message

@@ -1,8 +1,8 @@
 """What the bus networks of this room share: incidences of processors and busses, local both ways.
 
-A *place* is a processor's port of the specification, thus a bus; the ports of `Topology` are the
-(bus, other member) pairs in the order of the places. Incidences that make no port (the only member
-of a bus) are here, too.
+A *place* is a bus of a processor, as docs/papers/lens, 3, counts them; the ports of `Topology` are
+the (bus, other member) pairs in the order of the places. Incidences that make no port (the only
+member of a bus) are here, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Routing in the partial lens (spec of the lens, 9): a kept plan, or round by the columns.
+"""Routing in the partial lens (docs/papers/lens, 9): a kept plan, or round by the columns.
 
 The source tries the completed lens's plans, shortest first, each with the target's digits and with
 zeros at the crossings that are not final, and takes the first one whose processors are all kept.

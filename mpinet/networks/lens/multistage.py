@@ -1,4 +1,4 @@
-"""Multistage networks of two-by-two switches (spec of the lens, 10): omega, flip, cube, ..
+"""Multistage networks of two-by-two switches (docs/papers/lens, 10): omega, flip, cube, ..
 
 A line x, of n bits, leads from each stage to the next one; the kind says which bits of x give the
 number of the switch on its left and on its right. Every switch is a node; the lines are links.
@@ -40,7 +40,7 @@ class Multistage(Topology):
     )
     example = "multistage:omega,4"
     paper = "Finkel, Solomon; textbook"
-    specification = "lens 10"
+    specification = "papers/lens 10"
 
     def __init__(self, kind: str, n: int):
         if kind not in KINDS:

@@ -1,4 +1,4 @@
-"""The partial lens (spec of the lens, 9): a completed lens of which the first columns are kept.
+"""The partial lens (docs/papers/lens, 9): a completed lens of which the first columns are kept.
 
 Column d holds the processors (k, d) of all rows k, d read as a number. Columns 0..m-1 are kept
 whole, and of column m, the *tail*, r processors from row k0 on. Of a box or of a bus, the kept
@@ -47,7 +47,7 @@ class PartialLens(BusNetwork):
     )
     example = "plens:3,50"
     paper = "Finkel, Solomon (an idea of the conclusion's)"
-    specification = "lens 9"
+    specification = "papers/lens 9"
 
     def __init__(self, p: int, size: int, n: int | None = None):
         R = self.checked("p", p) - 1

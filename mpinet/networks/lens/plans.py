@@ -1,4 +1,4 @@
-"""Plans: three runs of moves, and how a header carries them (spec of the lens, 5 and 6).
+"""Plans: three runs of moves, and how a header carries them (docs/papers/lens, 5 and 6).
 
 A header's word 0 is the value of the target's digits. Word 1 has, from the lowest bit on: whether
 pattern B is allowed; whether the first run goes left; the lengths of the three runs to go, whose

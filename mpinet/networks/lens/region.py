@@ -1,4 +1,4 @@
-"""Plans and distances in the uncompleted lens (spec of the lens, 5): the region of difference.
+"""Plans and distances in the uncompleted lens (docs/papers/lens, 5): the region of difference.
 
 The region is the smallest interval of positions lo..hi that has every position in which the two
 addresses differ and every one between their dots, with the dots in it or at its borders. With k

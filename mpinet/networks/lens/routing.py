@@ -1,4 +1,4 @@
-"""Routings of lens and completed lens: by plans in the header, or without (spec, 5 and 6).
+"""Routings of lens and completed lens, by plans or without (docs/papers/lens, 5 and 6).
 
 Random choices are drawn for (seed, source, target, hops to go): the same on any number of ranks.
 """

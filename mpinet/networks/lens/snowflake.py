@@ -1,6 +1,6 @@
-"""The dense snowflake (spec of the lens, 10): p clusters joined by p-1 busses at their corners.
+"""The dense snowflake (docs/papers/lens, 10): p clusters joined by p-1 busses at their corners.
 
-The report gives one sentence only; the completion is the specification's. Corner c of a cluster is
+The report gives one sentence only; docs/papers/lens, 10, completes it. Corner c of a cluster is
 its processor ccc..c. Number `t` of the busses that join p clusters holds corner i+t (mod p) of each
 cluster i. All corners of a cluster of level m are 2^m - 1 hops from each other. Of a processor's
 cluster the corner that its first digit names may be nearest, and all others are equally far.
@@ -49,7 +49,7 @@ class DenseSnowflake(BusNetwork):
     parameters = (whole_number("p", 2), whole_number("n", 1, 62))
     example = "snowflake:3,4"
     paper = "Finkel, Solomon"
-    specification = "lens 10"
+    specification = "papers/lens 10"
 
     def __init__(self, p: int, n: int):
         self.checked("p", p)

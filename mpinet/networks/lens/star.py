@@ -1,4 +1,4 @@
-"""The star of busses (spec of the lens, 10): p clusters joined by one bus at their connectors.
+"""The star of busses (docs/papers/lens, 10): p clusters joined by one bus at their connectors.
 
 The busses form a tree: between two processors there is one path.
 """
@@ -43,7 +43,7 @@ class BusStar(BusNetwork):
     parameters = (whole_number("p", 3), whole_number("n", 1, MAX_LEVEL))
     example = "busstar:3,4"
     paper = "Finkel, Solomon"
-    specification = "lens 10"
+    specification = "papers/lens 10"
 
     def __init__(self, p: int, n: int):
         self.checked("p", p)

@@ -1,4 +1,4 @@
-"""Wiring of the lens and of the completed lens (spec of the lens, 2 and 3).
+"""Wiring of the lens and of the completed lens (docs/papers/lens, 2 and 3).
 
 A *label* is a word of n digits with a dot behind its first k: k digits of radix R = p-1, then n-k
 of radix S = q-1. Labels are numbered row (k) after row, 0..n. The busses are the labels of the rows
@@ -252,7 +252,7 @@ class Lens(LensNetwork):
         whole_number("n", 1),
     )
     example = "lens:3,4,3"
-    specification = "lens 1-5"
+    specification = "papers/lens 1-5"
 
     def __init__(self, p: int, q: int, n: int):
         self.checked("p", p)
@@ -275,7 +275,7 @@ class CompletedLens(LensNetwork):
     family = "clens"
     parameters = (whole_number("p", 2), whole_number("n", 2))
     example = "clens:3,4"
-    specification = "lens 1-3, 6"
+    specification = "papers/lens 1-3, 6"
 
     def __init__(self, p: int, n: int):
         self.checked("p", p)

@@ -12,7 +12,7 @@ class BinaryCube(Cube):
 
     family = "q"
     paper = "STH (definition 7)"
-    specification = "sth 3"
+    specification = "papers/sth 3"
 
     neighbor = Hypercube.neighbor
     reverse_port = same_port

@@ -15,7 +15,7 @@ LOW_BITS = 0x5555555555555555
 
 @rule
 def lowest_port(node, header, params):
-    """The lowest port that leads closer, noted on Efe's way through the pairs (spec of STH, 4).
+    """The lowest port that leads closer, noted on Efe's way through the pairs (docs/papers/sth, 4).
 
     Below the highest pair that differs every pair that does not match costs a hop; what matches
     depends on whether the hops so far are odd. A port leads closer if its own pair matches behind
@@ -49,7 +49,7 @@ class CrossedCube(Cube):
     parameters = (Parameter("n", "1..57", integer),)
     example = "cq:5"
     paper = "Efe 1992"
-    specification = "sth 3"
+    specification = "papers/sth 3"
 
     @rule
     def neighbor(node, port, params):

@@ -25,7 +25,7 @@ def parity_below(node, bit):
 def hilbers_distance(node, target, params):
     """Hops between two processors of the cube: a hop for every pair that differs, and maybe one.
 
-    The closed form of the spec of STH, 4, for all pairs at once: as soon as the way has changed a
+    The closed form of docs/papers/sth, 4, for all pairs at once: as soon as the way has changed a
     parity, every further pair costs one hop, and the pair that changes it first may cost two.
     """
     difference = node ^ target
@@ -74,7 +74,7 @@ class HilbersCube(Cube):
     parameters = (Parameter("n", "odd, 1..57", integer),)
     example = "hkv:5"
     paper = "Hilbers, Koopman, van de Snepscheut 1987"
-    specification = "sth 3"
+    specification = "papers/sth 3"
 
     @classmethod
     def require_dimensions(cls, where: str, n: int) -> None:

@@ -26,7 +26,7 @@ class ChordedLoop(JumpNetwork):
     parameters = (whole_number("m", 2, 2**57),)
     example = "lst:3"
     paper = "STH (section 3)"
-    specification = "sth 3"
+    specification = "papers/sth 3"
 
     def __init__(self, m: int):
         self.m = self.checked("m", m)
@@ -72,7 +72,7 @@ def decide(node, header, params):
 
 
 def loop_schedule(topology: Topology, root: int) -> Schedule:
-    """The one-port broadcast in LST(m): m+2 steps (spec of STH, 6)."""
+    """The one-port broadcast in LST(m): m+2 steps (docs/papers/sth, 6)."""
     phases = (("lst", topology.size // 8 + 2),)
     return Schedule("chords", root, send, topology.params, phases)
 

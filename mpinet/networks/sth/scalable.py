@@ -40,7 +40,7 @@ class ScalableTwistedHypercube(NamedProduct):
     )
     example = "sth:3,3"
     paper = "STH"
-    specification = "sth 2-6"
+    specification = "papers/sth 2-6"
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
         self.m = self.checked("m", m)

@@ -16,7 +16,7 @@ from mpinet.networks.sth.cube import Cube
 
 @inlined
 def twisted_distance(node, target, params):
-    """Hops between two processors of the cube (spec of STH, 4).
+    """Hops between two processors of the cube (docs/papers/sth, 4).
 
     The twist saves a hop where the low bits differ by 3, if the way leads through the 4-cycle, and
     costs one where they differ by 1, if it does not lead out of it.
@@ -51,7 +51,7 @@ class TwistedCube(Cube):
     parameters = (Parameter("n", "2..57", integer),)
     example = "tq:4"
     paper = "STH (definition 8)"
-    specification = "sth 3"
+    specification = "papers/sth 3"
     least = 2
 
     @rule

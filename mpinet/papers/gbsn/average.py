@@ -1,4 +1,4 @@
-"""Average distance (section III.C, formulas (1) to (4) as reconstructed in the specification).
+"""Average distance (section III.C, formulas (1) to (4) as docs/papers/gbsn, 7, reconstructs them).
 
 Means are over all ordered pairs, a node and itself included, as in the formulas.
 """
@@ -19,7 +19,7 @@ from mpinet.papers.gbsn.grids import (
 from mpinet.papers.gbsn.measured import distances, mean, route_lengths
 
 CLOSE = 0.05
-"""The relative difference that makes a formula an approximation (the specification's)."""
+"""The relative difference that makes a formula an approximation (ours)."""
 
 
 def crossings(b: int, n: int) -> Fraction:

@@ -1,4 +1,4 @@
-"""Collectives (III.C names them; procedures and counts: specification, 4), and the block tree."""
+"""Collectives (III.C; procedures and counts: docs/papers/gbsn, 4), and the block tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRONG = -1
 
 
 def stated_steps(topology: str) -> dict[str, int]:
-    """The step counts of the specification's section 4."""
+    """The step counts of docs/papers/gbsn, 4."""
     a, b, n = words(topology)
     p, rho = -(-n // b), n // gcd(n, b)
     realign = min(p - 1, rho - (p - 1)) if p > 1 else 0

@@ -1,6 +1,6 @@
 """Embedding the BSN into the GBSN (section IV, Proposition 4.2).
 
-The canonical embedding takes guest node x to host node x (specification, 5). The hosts have
+The canonical embedding takes guest node x to host node x (docs/papers/gbsn, 5). The hosts have
 maximal a_i, the most links that the proposition's GBSN(b|m) can mean.
 """
 

@@ -166,7 +166,7 @@ def drawn(number: int) -> str:
 
 @remembered
 def every() -> list[str]:
-    """The specification's range F."""
+    """The range F of docs/papers/gbsn, 9."""
     small = [text for N in range(2, 11) for m in vectors(N) for text in of_vector(m)]
     return small + [drawn(number) for number in range(IRREGULAR)]
 
@@ -179,7 +179,7 @@ def few(chosen: Callable[[Blocks], bool], text: str = "") -> Grid:
 
 F = few(lambda of: True, ": all GBSN of N <= 10, a_i all 1 or maximal; 48 drawn ones of N <= 246")
 SEVERAL = few(lambda of: len(of.m) > 1, " (N <= 10, and drawn), k >= 2")
-"""The specification's range F: all networks of it, and those of two and more blocks."""
+"""The range F of docs/papers/gbsn, 9: all networks of it, and those of two and more blocks."""
 
 FIGURE_1B = points(
     "both GBSNs of Fig. 1(b)",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mpinet.claims import Grid, points
 
 WIDEST = 18
-"""The largest m of the specification's range ALL."""
+"""The largest m of the range ALL (docs/papers/gmn, 12)."""
 
 WIDEST_MADE = 107
 """The largest m whose largest N has ports with 64-bit numbers."""
@@ -84,7 +84,7 @@ ODD = points(
 ).quick(is_small)
 MID = points("all m <= 12", lambda: listed(3, 12)).quick(holds_few)
 TO_20 = points("all m <= 20", lambda: listed(3, 20)).quick(is_small)
-"""The specification's ranges."""
+"""The ranges of docs/papers/gmn, 12."""
 
 
 def each_m(last: int, quick: int) -> Grid:

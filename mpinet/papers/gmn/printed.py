@@ -1,6 +1,6 @@
 """The pseudocode of step 2 as it is printed (section 6), taken literally in one point at a time.
 
-The specification's item 8 lists the points; everything else is as the emulator has it.
+Item 8 of docs/papers/gmn, 11, lists the points; everything else is as the emulator has it.
 """
 
 from __future__ import annotations

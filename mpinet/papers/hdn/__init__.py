@@ -1,6 +1,6 @@
 """The claims of the paper on the hierarchical dual-net, each measured on the emulator.
 
-Its modules follow the paper's sections; the last one has what the specification adds to the paper.
+Its modules follow the paper's sections; the last one has what docs/papers/hdn, 8, adds.
 """
 
 from mpinet.claims import Paper, PaperTable

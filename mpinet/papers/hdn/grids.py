@@ -164,7 +164,7 @@ def listed(names: Iterator[str] | list[str]) -> list[dict[str, str]]:
 
 
 BASES = ("2", "3", "4", "5", "6", "K4", "2x2", "2x3", "3x3", "2x2x2")
-"""The bases of the specification's range R1."""
+"""The bases of the range R1 of docs/papers/hdn, 11."""
 
 TORUS = "2x3x5"
 """The base of the paper's tables and examples."""
@@ -197,7 +197,7 @@ R2_NAMES = (
         for levels in ("0.1/1.2", "1.2/0", "2/1.2", "0.2/2", "0.1/0.1.2")
     ),
 )
-"""The specification's range R2."""
+"""The range R2 of docs/papers/hdn, 11."""
 
 QUICK = 520
 """Most nodes of a network that the quick budget looks at where all pairs are tried."""
@@ -234,7 +234,7 @@ def table_1() -> list[str]:
 
 
 def rdns() -> list[str]:
-    """The specification's range R3."""
+    """The range R3 of docs/papers/hdn, 11."""
     bases = ("2", "3", "4", "5", "6", "7", "K4", "2x2", "2x2x2", "3x3", TORUS)
     names = [f"rdn:{base},{k}" for base in bases for k in (1, 2)]
     return [name for name in names if size_of(name) <= 20000]

@@ -1,4 +1,4 @@
-"""Broadcasts and ASCEND on the lens: the specification's own statements, run on the machine."""
+"""Broadcasts and ASCEND on the lens: statements of docs/papers/lens, 7, run on the machine."""
 
 from __future__ import annotations
 

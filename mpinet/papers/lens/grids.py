@@ -66,13 +66,13 @@ UNCOMPLETED = [
     *((p, q, n) for p in range(2, 6) for q in range(2, 6) for n in range(1, 4)),
     *((3, 3, 4), (3, 3, 5), (3, 2, 5), (2, 3, 5), (4, 3, 4), (3, 4, 4), (4, 4, 4)),
 ]
-"""The specification's range U."""
+"""The range U of docs/papers/lens, 13."""
 
 COMPLETED = [
     *((2, 2), (2, 3), (2, 6), (3, 2), (3, 3), (3, 4), (3, 5)),
     *((4, 2), (4, 3), (5, 2), (5, 3), (6, 2)),
 ]
-"""The specification's range C."""
+"""The range C of docs/papers/lens, 13."""
 
 FURTHER = [(3, 6), (3, 7), (3, 8), (4, 4), (4, 5), (5, 4)]
 """Larger n."""

@@ -1,4 +1,4 @@
-"""Statements of the specification that the paper does not make: distances, degrees, symmetry."""
+"""What docs/papers/lens adds to the paper's statements: distances, degrees, symmetry."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The claims of the STH paper, measured.
 
 Its modules follow the paper's sections. Three twisted cubes are meant by it in different places
-(spec of STH, 10): claims about the cube are tested for each kind, the others for that of the
+(docs/papers/sth, 10): claims about the cube are tested for each kind, the others for that of the
 paper's own definition 8. Where the paper compares with Hex-Cells of sizes that none has, the
 statements say which Hex-Cell stands for them.
 """

@@ -1,4 +1,4 @@
-"""The formulas by which the paper calculates the cells of its tables (spec of STH, 7).
+"""The formulas by which the paper calculates the cells of its tables (docs/papers/sth, 7).
 
 A row of N nodes has DLH(N/512, 7), STH(N/1024, 7) (at N = 1024 STH(2,6)) and the hypercube of N
 nodes; for a Hex-Cell the paper takes sqrt(N/6), which is no whole number, for its levels.

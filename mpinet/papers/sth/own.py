@@ -132,7 +132,7 @@ def binary_form(u: Numbers, v: Numbers, n: int) -> Numbers:
 
 
 def twisted_form(u: Numbers, v: Numbers, n: int) -> Numbers:
-    """Distance in the twisted cube of definition 8 (spec of STH, 4)."""
+    """Distance in the twisted cube of definition 8 (docs/papers/sth, 4)."""
     low, high = (u ^ v) & 3, binary_form(u >> 2, v >> 2, n)
     three = np.where((u >> 2) & (v >> 2) == 0, 1, 2)
     one = np.where((u < 4) & (v < 4), 2, 1)
@@ -140,7 +140,7 @@ def twisted_form(u: Numbers, v: Numbers, n: int) -> Numbers:
 
 
 def crossed_form(u: Numbers, v: Numbers, n: int) -> Numbers:
-    """Distance in the crossed cube (spec of STH, 4): double bits from the highest on."""
+    """Distance in the crossed cube (docs/papers/sth, 4): double bits from the highest on."""
     total = np.zeros_like(u)
     for place in range((n - 1) // 2, -1, -1):
         a, b = u >> 2 * place & 3, v >> 2 * place & 3
@@ -151,7 +151,7 @@ def crossed_form(u: Numbers, v: Numbers, n: int) -> Numbers:
 
 
 def hilbers_form(u: Numbers, v: Numbers, n: int) -> Numbers:
-    """Distance in the HKV twisted cube (spec of STH, 4): pairs from the lowest on."""
+    """Distance in the HKV twisted cube (docs/papers/sth, 4): pairs from the lowest on."""
     total = (u ^ v) & 1
     toggled = total == 1
     for pair in range(1, (n - 1) // 2 + 1):

@@ -79,7 +79,7 @@ class BitonicMerge(Operator):
 class BitonicSort(Operator):
     """Sorts: for s = 1..q a DESCEND pass over the dimensions s-1..0 merges runs of 2^s keys.
 
-    A full sort takes q (q+1)/2 dimensions (gmn specification, section 8).
+    A full sort takes q (q+1)/2 dimensions (docs/papers/gmn, 8).
 
     Parameters
     ----------

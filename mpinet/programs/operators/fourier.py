@@ -58,7 +58,7 @@ def root(fine, coarse, k):
 
 
 class FourierTransform(Operator):
-    """y_k = sum over i of x_i exp(-2 pi sqrt(-1) i k / 2^q) (gmn specification, section 8).
+    """y_k = sum over i of x_i exp(-2 pi sqrt(-1) i k / 2^q) (docs/papers/gmn, 8).
 
     The ascend form takes its input in bit-reversed order and gives the output in natural order, the
     descend form the other way round.

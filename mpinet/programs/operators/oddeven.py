@@ -1,4 +1,4 @@
-"""Batcher's odd-even merge (gmn specification, section 8)."""
+"""Batcher's odd-even merge (docs/papers/gmn, 8)."""
 
 from __future__ import annotations
 

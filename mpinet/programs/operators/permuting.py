@@ -1,7 +1,7 @@
 """Operators that move values and never look at them: cyclic shift, shuffles, transposition.
 
-In every dimension the two of a pair are exchanged or not, by their numbers alone (gmn
-specification, section 8).
+In every dimension the two of a pair are exchanged or not, by their numbers alone
+(docs/papers/gmn, 8).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prefixes of an associative operation that need not commute: the test of the order of operands.
 
-An element carries the total of its subcube and the prefix within it (gmn specification, section 8).
+An element carries the total of its subcube and the prefix within it (docs/papers/gmn, 8).
 """
 
 from __future__ import annotations

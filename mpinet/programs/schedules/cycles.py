@@ -1,4 +1,4 @@
-"""The cube-connected cycles as a host (Preparata, Vuillemin 1981; gmn specification, 7.3)."""
+"""The cube-connected cycles as a host (Preparata, Vuillemin 1981; docs/papers/gmn, 7.3)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from mpinet.programs.schedules.ports import ports_towards
 class Exchange(Dimensionwise):
     """The direct exchange, where processors i and i XOR 2^j are neighbours: a step a dimension.
 
-    Of the hypercube (gmn specification, 7.3), and of all networks that contain it.
+    Of the hypercube (docs/papers/gmn, 7.3), and of all networks that contain it.
     """
 
     name = "exchange"

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on the BSN (spec of GBSN, section 4; the paper only names them).
+"""ASCEND and DESCEND on the BSN (docs/papers/gbsn, 4; the paper only names them).
 
 A GBSN of equal blocks that is a BSN, with the same numbers and ports, is a host, too.
 """

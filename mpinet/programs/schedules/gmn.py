@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on G(m,N), N = 2^q (section 6 of the paper; specification, 7.4).
+"""ASCEND and DESCEND on G(m,N), N = 2^q (section 6 of the paper; docs/papers/gmn, 7.4).
 
 The nodes are renumbered so that a cycle begins at a hop of type 0; that hop closes it. Neighbouring
 cycles share a node, which is slot 0 of the one and slot m of the other and has a register for each.

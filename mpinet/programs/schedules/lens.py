@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on the rows of a lens (spec of the lens, 7; not in the paper).
+"""ASCEND and DESCEND on the rows of a lens (docs/papers/lens, 7; not in the paper).
 
 An operator combines pairs, so that digits have to be made of bits: p = q = R + 1 with R = 2^b. A
 processor that hears the R states of its box (itself and its siblings) works out all b dimensions of

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND over all processors of a completed lens with n = 2^r (spec of the lens, 7)."""
+"""ASCEND and DESCEND over all processors of a completed lens with n = 2^r (docs/papers/lens, 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows, digits and ports of a lens with p = q = R + 1, as ASCEND needs them (spec of the lens, 3).
+"""Rows, digits and ports of a lens with p = q = R + 1, as ASCEND needs them (docs/papers/lens, 3).
 
 Rows are counted from 0 here: the processor of row k and word w is number k R^n + w. Its ports are
 the R members of the own bus, in the row after it, by digit k+1; then of each of the R lower busses

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on the rows of a lens that is not completed, p = q (spec of the lens, 7)."""
+"""ASCEND and DESCEND on the rows of a lens that is not completed, p = q (docs/papers/lens, 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line exchanges: processors in a row, partners 2^j apart (gmn specification, 7.2)."""
+"""Line exchanges: processors in a row, partners 2^j apart (docs/papers/gmn, 7.2)."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Lines:
 class Line(Dimensionwise):
     """Line exchanges in all dimensions, over the links between u and u+1: 2^q - 1 steps in all.
 
-    Of the ring (gmn specification, 7.3), and of all networks whose numbering is a Hamiltonian path.
+    Of the ring (docs/papers/gmn, 7.3), and of all networks whose numbering is a Hamiltonian path.
     """
 
     name = "line"

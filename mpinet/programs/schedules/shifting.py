@@ -1,4 +1,4 @@
-"""Hosts on which all elements shift: shuffle-exchange and de Bruijn (gmn specification, 7.3).
+"""Hosts on which all elements shift: shuffle-exchange and de Bruijn (docs/papers/gmn, 7.3).
 
 After t shifts the element at a processor is the number of the processor with its bits rotated t
 places: partners of the dimension whose turn it is are then close together. After q shifts every

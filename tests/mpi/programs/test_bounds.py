@@ -1,4 +1,4 @@
-"""Lower bounds: the formulas of the specification of HDN, section 8, on networkx' distances."""
+"""Lower bounds: the formulas of docs/papers/hdn, 8, on networkx' distances."""
 
 from math import ceil, log2
 

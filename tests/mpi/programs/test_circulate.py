@@ -1,4 +1,4 @@
-"""Data circulation: each item visits its whole subcube, on the BSN in the steps of the spec."""
+"""Data circulation: each item visits its subcube, on BSN in the steps of docs/papers/gbsn, 4."""
 
 from itertools import pairwise
 

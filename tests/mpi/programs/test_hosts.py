@@ -1,4 +1,4 @@
-"""The ASCEND/DESCEND hosts of the spec of G(m,N), 7: step counts, results, one-port legality."""
+"""The ASCEND/DESCEND hosts of docs/papers/gmn, 7: step counts, results, one-port legality."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on all processors of a lens, on its rows, n at once (spec of lens, 7)."""
+"""ASCEND and DESCEND on all processors of a lens, on its rows, n at once (docs/papers/lens, 7)."""
 
 import numpy as np
 import pytest

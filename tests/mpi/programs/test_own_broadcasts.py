@@ -43,7 +43,7 @@ STATED = [
     ("lens:4,3,3", 50, "all", None, straight(4, 3, 3, 3)),
     ("lens:2,3,4", 9, ALL, None, straight(2, 3, 4, 2)),
 ]
-"""Network, root, port model, algorithm, steps of the specifications' closed forms."""
+"""Network, root, port model, algorithm, steps by the closed forms of docs/papers."""
 
 
 @pytest.mark.parametrize(("network", "root", "ports", "algorithm", "steps"), STATED)

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on the BSN (spec of GBSN, 4) and on the completed lens (spec of lens, 7)."""
+"""ASCEND and DESCEND on BSN (docs/papers/gbsn, 4) and completed lens (docs/papers/lens, 7)."""
 
 from itertools import product
 

@@ -9,7 +9,7 @@ from mpinet.claims.relation import RELATIONS
 from mpinet.errors import UsageError
 
 IDS = Path(__file__).with_name("ids.txt").read_text().split()
-"""The ids of the specifications' tables, patterns in braces expanded."""
+"""The ids that the ledger promises, patterns in braces expanded."""
 
 
 def test_the_ids_are_those_of_the_specifications():

@@ -208,7 +208,7 @@ def test_the_hash_of_paths_is_that_of_the_paths_asked_one_by_one(name):
 
 
 def test_the_hash_of_a_schedule_is_that_of_its_sends():
-    sends = ["1 0 0 1", "2 0 1 4", "2 1 0 2", "3 2 0 3"]  # spec of HDN, 6.1, ring of 5
+    sends = ["1 0 0 1", "2 0 1 4", "2 1 0 2", "3 2 0 3"]  # docs/papers/hdn, 6.1, ring of 5
     assert result("broadcast ring:5 --schedule")["schedule_sha256"] == hash_of_lines(sends)
 
 

@@ -1,4 +1,4 @@
-"""The broadcasts of BSN and GBSN send what section 4 of their specification says, step by step."""
+"""The broadcasts of BSN and GBSN send what docs/papers/gbsn, 4, says, step by step."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""TWSR and GBSN routing go as the definitions say (spec of GBSN, 3)."""
+"""TWSR and GBSN routing go as the definitions say (docs/papers/gbsn, 3)."""
 
 from itertools import product
 

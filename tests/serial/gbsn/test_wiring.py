@@ -1,4 +1,4 @@
-"""BSN and GBSN are wired as their definitions say (spec of GBSN, 1, 2 and 6)."""
+"""BSN and GBSN are wired as their definitions say (docs/papers/gbsn, 1, 2 and 6)."""
 
 from itertools import product
 
@@ -82,7 +82,7 @@ def test_compiled_rules_do_as_plain_python(text):
     ],
 )
 def test_figure_1b_has_these_shift_links(text, pairs):
-    """Spec of GBSN, 2: Figure 1 structures, as pairs of words."""
+    """docs/papers/gbsn, 2: Figure 1 structures, as pairs of words."""
     topology, network = mpinet.open(text), GBSN[text]
     assert topology.size == {"1": 14, "2": 15}[text[5]]
     assert (topology.bits, topology.place_bits) == (4, 2)
@@ -97,7 +97,7 @@ def test_figure_1b_has_these_shift_links(text, pairs):
 
 
 def test_figure_1a_has_four_blocks_of_four():
-    """Spec of GBSN, 9: GBSN-F1-a-counts, -circle, -complete."""
+    """docs/papers/gbsn, 9: GBSN-F1-a-counts, -circle, -complete."""
     circle, complete = (to_networkx(mpinet.open(text)) for text in ("bsn:1,2,4", "bsn:2,2,4"))
     assert len(circle) == len(complete) == 16
     for block in range(4):
@@ -107,7 +107,7 @@ def test_figure_1a_has_four_blocks_of_four():
 
 
 def test_coinciding_ports_are_one_link():
-    """Spec of GBSN, 1: n = 2b, and n = 3, b = 2, a = 2."""
+    """docs/papers/gbsn, 1: n = 2b, and n = 3, b = 2, a = 2."""
     for text, links in (("bsn:2,2,4", 30), ("bsn:2,2,3", 16)):
         topology = mpinet.open(text)
         table = neighbor_table(topology)
@@ -117,7 +117,7 @@ def test_coinciding_ports_are_one_link():
 
 @pytest.mark.parametrize(("a", "b", "n"), BSN)
 def test_a_bsn_is_a_gbsn_of_equal_blocks(a, b, n):
-    """Spec of GBSN, 2: same numbers and same ports."""
+    """docs/papers/gbsn, 2: same numbers and same ports."""
     one = mpinet.open(f"bsn:{a},{b},{n}")
     other = GeneralizedBlockShift(b, [2**b] * 2 ** (n - b), a)
     assert (one.size, one.ports) == (other.size, other.ports)
@@ -129,7 +129,7 @@ def test_a_bsn_is_a_gbsn_of_equal_blocks(a, b, n):
 
 @pytest.mark.parametrize("n", range(1, 9))
 def test_hypercube_shuffle_exchange_and_complete_network_are_instances(n):
-    """Spec of GBSN, 6."""
+    """docs/papers/gbsn, 6."""
     sames = {
         f"hypercube:{n}": (f"bsn:1,{n},{n}", f"gbsn:{n},m={2**n},a=1"),
         f"complete:{2**n}": (f"bsn:{n},{n},{n}", f"gbsn:{n},m={2**n},a={n}"),
@@ -152,7 +152,7 @@ def test_the_hypercube_has_the_same_ports():
 
 
 def small_networks():
-    """All block vectors of up to 10 processors, all b, a all 1 and all largest (spec, 9: F)."""
+    """Up to 10 processors in all, all b, a all 1 and all largest (docs/papers/gbsn, 9)."""
 
     def vectors(total):
         if total == 0:
@@ -171,7 +171,7 @@ def small_networks():
 
 
 def test_every_small_network_is_connected_with_two_shift_links_at_most():
-    """Spec of GBSN, 2: facts to assert."""
+    """docs/papers/gbsn, 2: facts to assert."""
     count = 0
     for m, b, a in small_networks():
         network, topology = Gbsn(b, m, a), GeneralizedBlockShift(b, m, a)
@@ -192,7 +192,7 @@ def test_every_small_network_is_connected_with_two_shift_links_at_most():
 
 @pytest.mark.parametrize("network", drawn(seed=2, count=25, most=30), ids=name)
 def test_the_literal_graph_has_the_papers_links_only(network):
-    """Spec of GBSN, 2: the subgraph of shifts and partial links between valid words."""
+    """docs/papers/gbsn, 2: the subgraph of shifts and partial links between valid words."""
     literal = Gbsn(network.b, network.m, network.a, completed=False)
     topology = mpinet.open(name(network) + ",completed=no")
     assert topology.name == name(network) + ",completed=no"
@@ -236,6 +236,6 @@ def test_the_stated_degree_of_a_gbsn_is_given_where_the_formula_is_whole():
 
 @pytest.mark.parametrize(("a", "b", "n"), [s for s in BSN if s[2] <= 8])
 def test_the_diameter_of_a_bsn(a, b, n):
-    """Spec of GBSN, 9: GBSN-X-diameter-bsn."""
+    """docs/papers/gbsn, 9: GBSN-X-diameter-bsn."""
     found = distances(WIRINGS[f"bsn:{a},{b},{n}"])
     assert max(max(row.values()) for row in found.values()) == -(-n // a) + -(-n // b) - 1

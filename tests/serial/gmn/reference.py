@@ -1,4 +1,4 @@
-"""G(m,N) once more, on lists and dictionaries: the specification read line by line."""
+"""G(m,N) once more, on lists and dictionaries: docs/papers/gmn read line by line."""
 
 from collections import deque
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""ASCEND on G(m,N): the check values of the specification, 7.4, and of section 6 of the paper."""
+"""ASCEND on G(m,N): the check values of docs/papers/gmn, 7.4, and of section 6 of the paper."""
 
 import numpy as np
 import pytest

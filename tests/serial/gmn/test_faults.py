@@ -1,4 +1,4 @@
-"""Around one dead node in G(m,N) (spec 5)."""
+"""Around one dead node in G(m,N) (docs/papers/gmn, 5)."""
 
 import random
 from itertools import product

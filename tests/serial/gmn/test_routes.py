@@ -1,4 +1,4 @@
-"""Routes in G(m,N), step by step as the specification gives them (spec 3, 4, 6)."""
+"""Routes in G(m,N), step by step as docs/papers/gmn, 3, 4, 6 gives them."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""G(m,N): which exist, how they are wired, how they are named (spec 1, 2, 6)."""
+"""G(m,N): which exist, how they are wired, how they are named (docs/papers/gmn, 1, 2, 6)."""
 
 import networkx
 import pytest

@@ -1,4 +1,4 @@
-"""The hierarchical dual-net once more, in plain Python on digits: the text of the specification.
+"""The hierarchical dual-net once more, in plain Python on digits: the text of docs/papers/hdn.
 
 Nothing here uses mpinet. A node of HDN(B,i) is its tuple of digits (C_i, U_i, .., C_1, U_1, b..).
 """

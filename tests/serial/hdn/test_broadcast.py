@@ -1,4 +1,4 @@
-"""The broadcast of hierarchical dual-nets is the mended Algorithm 2 (spec of HDN, 6)."""
+"""The broadcast of hierarchical dual-nets is the mended Algorithm 2 (docs/papers/hdn, 6)."""
 
 from math import ceil, log2
 
@@ -57,7 +57,7 @@ def theorem_3(reference):
 
 
 def test_phases_of_the_vector():
-    # spec of HDN, 6.2
+    # docs/papers/hdn, 6.2
     schedule = mpinet.open(EXAMPLE).schedules(0)["algorithm2"]()
     names = " ".join(name for name, _ in schedule.phases)
     assert names == "D0 D1 D2 X1 D2 Y1 X2 D0 X1 D2 Y1 Y2"
@@ -112,7 +112,7 @@ def test_broadcast_over_two_rings_and_even_rings_is_optimal(name):
 
 @pytest.mark.parametrize("factor", [f"{n}" for n in range(3, 14)] + [f"K{n}" for n in range(2, 12)])
 def test_time_of_one_factor(factor):
-    # spec of HDN, 6.1
+    # docs/papers/hdn, 6.1
     n = int(factor.lstrip("K"))
     steps = mpinet.open(f"hdn:{factor}").schedules(n - 1)["algorithm2"]().steps
     assert steps == (ceil(log2(n)) if factor[0] == "K" else ceil(n / 2))

@@ -1,4 +1,4 @@
-"""Settings that the specification of HDN rejects are refused with a sentence (section 1)."""
+"""Settings that docs/papers/hdn, 1, rejects are refused with a sentence."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Messages in hierarchical dual-nets take the paths of the specification, sections 4 and 5."""
+"""Messages in hierarchical dual-nets take the paths of docs/papers/hdn, 4 and 5."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def distances(topology):
 
 @pytest.mark.parametrize(
     ("routing", "nodes"),
-    [  # spec of HDN, 5, vectors
+    [  # docs/papers/hdn, 5, vectors
         ("algorithm1", [0, 4, 270, 285, 11700, 11710, 11714, 11729, 11995, 11999]),
         ("stateless", [0, 15, 25, 29, 295, 299, 11714, 11729, 11995, 11999]),
         ("landing", [0, 4, 270, 285, 11700, 11704, 11970, 11985, 11995, 11999]),
@@ -196,7 +196,7 @@ def test_plain_python_takes_the_same_paths(name):
     [("hdn:2x3x5", 0, 0, 5), (EXAMPLE, 2, 2, 14), ("rdn:2x3x5,2", 2, 2, 23), ("rdn:2,4", 4, 3, 31)],
 )
 def test_headers_have_the_bits_of_their_legs(name, k, levels, address):
-    # spec of HDN, 5.2: at most 3k+1 legs, each a tag, a level and one address
+    # docs/papers/hdn, 5.2: at most 3k+1 legs, each a tag, a level and one address
     topology = mpinet.open(name)
     bits = {each: topology.routing(each).header_bits(0, 1) for each in ROUTINGS}
     leg = 2 + levels + address

@@ -1,4 +1,4 @@
-"""Hierarchical dual-nets have the nodes, addresses and links of the specification."""
+"""Hierarchical dual-nets have the nodes, addresses and links of docs/papers/hdn, 1-3."""
 
 import networkx
 import numpy as np
@@ -112,7 +112,7 @@ def test_contract_is_kept(name):
 
 @pytest.mark.parametrize("k", range(3))
 def test_rdn_is_the_hdn_of_single_nodes(k):
-    # spec of HDN, 1; claim HDN-S2-rdn-special
+    # docs/papers/hdn, 1; claim HDN-S2-rdn-special
     for base in ("2", "5", "2x3"):
         rdn = mpinet.open(f"rdn:{base},{k}")
         hdn = mpinet.open(f"hdn:{base}" + (",super=" + "/".join("-" * k) if k else ""))
@@ -122,7 +122,7 @@ def test_rdn_is_the_hdn_of_single_nodes(k):
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_dual_cube_joins_equal_addresses_of_both_classes(n):
-    # spec of HDN, 9: the cube address of (C,U,SN) is U,SN for both classes
+    # docs/papers/hdn, 9: the cube address of (C,U,SN) is U,SN for both classes
     cube, width = mpinet.open(f"dualcube:{n}"), n - 1
     assert cube.size == 2 ** (2 * n - 1)
     graph = networkx.Graph()
@@ -150,7 +150,7 @@ def test_dual_cube_joins_equal_addresses_of_both_classes(n):
     ],
 )
 def test_base_without_levels_is_the_classic_product(hdn, classic):
-    # spec of HDN, 9: product(B) is numbered row-major
+    # docs/papers/hdn, 9: product(B) is numbered row-major
     one, other = mpinet.open(hdn), mpinet.open(classic)
     assert (one.size, one.ports) == (other.size, other.ports)
     nodes, ports = np.arange(one.size)[:, np.newaxis], np.arange(one.ports)
@@ -232,7 +232,7 @@ def test_reindexing_is_one_to_one():
 
 
 def test_indices_of_the_worked_example():
-    # spec of HDN, 7: u' = (0,0,19,0) and v' = (1,19,0,14) at levels 2 and 1
+    # docs/papers/hdn, 7: u' = (0,0,19,0) and v' = (1,19,0,14) at levels 2 and 1
     topology = mpinet.open(EXAMPLE)
     assert topology.level_address(topology.node("0,0,19,0"), 1) == (1, 4, 0, 3)
     assert topology.level_address(topology.node("1,19,0,14"), 1) == (0, 0, 4, 2)

@@ -1,4 +1,4 @@
-"""The networks of the lens room once more, in plain Python: the specification's sentences on words.
+"""The networks of the lens once more, in plain Python: the sentences of docs/papers/lens on words.
 
 Nothing here uses mpinet. A bus network is a pair of dictionaries: the busses of every processor in
 port order, and the members of every bus in member order. Labels are (k, digits).
@@ -35,7 +35,7 @@ class Hypergraph:
 
     @cached_property
     def ports(self) -> list[list[tuple[int, int]]]:
-        """(bus, neighbour) pairs of every processor: contract.md."""
+        """(bus, neighbour) pairs of every processor: docs/contract, 1."""
         return [
             [
                 (self.bus_number[b], self.number[v])

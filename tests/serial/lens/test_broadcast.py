@@ -1,4 +1,4 @@
-"""The broadcasts of the lens room send what section 7 of the specification says, step by step."""
+"""The broadcasts of the lens room send what docs/papers/lens, 7, says, step by step."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""Routing in the lens room, against the specification's text and against brute force."""
+"""Routing in the lens room, against docs/papers/lens, 5 and 6, and against brute force."""
 
 from itertools import pairwise, product
 

@@ -1,4 +1,4 @@
-"""Wiring of the lens room: numbers, ports, busses and addresses as the specification has them."""
+"""Wiring of the lens: numbers, ports, busses, addresses are those of docs/papers/lens, 2 and 3."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""The router once more, by brute force: the design's text in plain Python, for small machines.
+"""The router once more, by brute force: docs/model, 5, in plain Python, for small machines.
 
 Nothing here uses mpinet. A hop is (node, port, next node); the way of a message is the list of its
 hops. A medium says which hops exclude each other within a step.

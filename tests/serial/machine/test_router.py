@@ -1,4 +1,4 @@
-"""The router moves every message in the step in which the design's text moves it."""
+"""The router moves every message in the step in which docs/model, 5, moves it."""
 
 import networkx
 import numpy as np

@@ -1,4 +1,4 @@
-"""The classic networks once more, in plain Python: the specifications' lists of targets.
+"""The classic networks once more, in plain Python: the lists of targets of docs/papers.
 
 Nothing here uses mpinet. A network is a list of nodes, each a list of neighbours by port, None
 where a port is not wired.
@@ -13,7 +13,7 @@ Wiring = list[list[int | None]]
 
 
 def targets(size: int, listed: Callable[[int], Iterable[int]]) -> Wiring:
-    """Listed targets modulo size, self-loops and later repetitions dropped (spec of G(m,N), 9)."""
+    """Listed targets modulo size, self-loops and later repetitions dropped (docs/papers/gmn, 9)."""
     wiring: Wiring = []
     for u in range(size):
         kept: list[int | None] = []
@@ -116,7 +116,7 @@ def digits(w: int, m: int, count: int) -> list[int]:
 
 
 def fat_tree_links(m: int, h: int) -> list[tuple[int, int]]:
-    """The links (lower end, upper end) of the definition (spec of HDN, 9), by trying all pairs."""
+    """The links (lower end, upper end) by docs/papers/hdn, 9, trying all pairs."""
     processors, width = m**h, m ** (h - 1)
 
     def switch(level: int, w: int) -> int:
@@ -242,7 +242,7 @@ CLASSICS: dict[str, Wiring] = {
     "roadrunner:8,2,2": roadrunner(8, 2, 2),
     "roadrunner:4,2,3": roadrunner(4, 2, 3),
 }
-"""Topology string -> the network of the specification."""
+"""Topology string -> the network of docs/papers."""
 
 PRODUCTS: dict[str, Wiring] = {
     "ring:5*ring:7": cartesian(ring(5), ring(7)),

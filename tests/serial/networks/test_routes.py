@@ -1,4 +1,4 @@
-"""Messages arrive over links, on the ways that the specifications describe."""
+"""Messages arrive over links, on the ways that docs/papers describe."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""The classic networks are what their specifications list, port by port."""
+"""The classic networks are what docs/papers list, port by port."""
 
 import networkx
 import numpy as np

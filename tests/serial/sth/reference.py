@@ -1,4 +1,4 @@
-"""The networks of the specification of STH once more, in plain Python.
+"""The networks of docs/papers/sth once more, in plain Python.
 
 Nothing here uses mpinet. A network is a list of nodes, each a list of neighbours by port, None
 where a port is not wired.

@@ -1,4 +1,4 @@
-"""Messages take the ways of the specification of STH, sections 5 and 8."""
+"""Messages take the ways of docs/papers/sth, 5 and 8."""
 
 from itertools import pairwise, product
 

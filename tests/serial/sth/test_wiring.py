@@ -1,4 +1,4 @@
-"""Numbers, ports and addresses are those of the specification of STH, sections 2, 3 and 8."""
+"""Numbers, ports and addresses are those of docs/papers/sth, 2, 3 and 8."""
 
 import numpy as np
 import pytest

@@ -1,0 +1,100 @@
+"""Every reference to docs, in code, tests and results, leads to a section that exists."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mpinet.networks.catalogue import families
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DOCS = CHECKOUT / "docs"
+
+NUMBER = r"\d+(?:\.\d+)?"
+SECTIONS = rf"(?:,?\s+(?P<sections>{NUMBER}(?:(?:,\s+|\s+and\s+|-){NUMBER})*))?"
+REFERENCE = re.compile(rf"\bdocs/(?P<page>[a-z]+(?:/[a-z]+)?)\b(?!/|\.\w){SECTIONS}")
+SPECIFICATION = re.compile(rf"(?P<page>[a-z]+(?:/[a-z]+)?){SECTIONS}")
+OLD_NAMES = re.compile(
+    r"\bspec(?:ification)?s? of (?:the )?(?:G\(|STH|HDN|GBSN|BSN|lens)|\(spec,? \d"
+    r"|\b(?:contract|design|speed|mpi|style)\.md\b|\bspec/\w+|\bshared/"
+)
+
+
+def texts() -> dict[str, str]:
+    """Every file of the checkout in which people read, by its name."""
+    kept = subprocess.run(
+        ["git", "ls-files", "mpinet", "tests", "docs", "launch", "*.md", "*.toml", "*.cff"],
+        cwd=CHECKOUT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    paths = (CHECKOUT / name for name in kept.stdout.split())
+    files = {str(path.relative_to(CHECKOUT)): path for path in paths if path.is_file()}
+    return {name: path.read_text(errors="replace") for name, path in files.items()}
+
+
+def sections_of(page: str) -> set[str]:
+    """The numbers of a page's headings."""
+    text = (DOCS / f"{page}.md").read_text()
+    return set(re.findall(rf"^##+ ({NUMBER})\.? ", text, re.MULTILINE))
+
+
+def named(sections: str) -> set[str]:
+    """The sections that a text like ``1-3, 5 and 6.1`` names."""
+    ranges = re.sub(r"(\d+)-(\d+)", lambda ends: " ".join(between(*ends.groups())), sections)
+    return set(re.findall(NUMBER, ranges))
+
+
+def between(first: str, last: str) -> list[str]:
+    return [str(number) for number in range(int(first), int(last) + 1)]
+
+
+def is_folder(page: str) -> bool:
+    return (DOCS / page).is_dir()
+
+
+TEXTS = {name: text for name, text in texts().items() if name != "tests/serial/test_docs.py"}
+REFERENCES = [
+    pytest.param(found["page"], found["sections"] or "", id=f"{name}: {found.group()}")
+    for name, text in TEXTS.items()
+    for found in REFERENCE.finditer(text.replace("\n#", "\n"))
+    if not is_folder(found["page"])
+]
+
+
+@pytest.mark.parametrize(("page", "sections"), REFERENCES)
+def test_a_reference_leads_to_a_section_that_exists(page, sections):
+    assert (DOCS / f"{page}.md").is_file()
+    assert named(sections) <= sections_of(page)
+
+
+def test_there_are_references_to_every_paper():
+    pages = {reference.values[0] for reference in REFERENCES}
+    assert pages >= {f"papers/{paper.stem}" for paper in (DOCS / "papers").glob("*.md")}
+    assert len(REFERENCES) > 100
+
+
+def test_no_reference_leads_out_of_the_repository():
+    found = {name: OLD_NAMES.findall(text) for name, text in TEXTS.items()}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_every_network_says_where_it_is_defined(family):
+    found = list(SPECIFICATION.finditer(family.specification))
+    assert ", ".join(match.group() for match in found) == family.specification
+    for match in found:
+        assert named(match["sections"]) <= sections_of(match["page"])
+        assert match["sections"]
+    texts = [(DOCS / f"{match['page']}.md").read_text() for match in found]
+    assert all(f"`{family.name}" in text for text in texts)
+
+
+def test_links_between_pages_have_targets():
+    pages = {name: text for name, text in TEXTS.items() if name.startswith("docs/")}
+    targets = {
+        target for text in pages.values() for target in re.findall(r"^\((.+)\)=$", text, re.M)
+    }
+    links = {
+        link for text in pages.values() for link in re.findall(r"\{ref}`[^<`]*<([^>]+)>`", text)
+    }
+    assert links <= targets
