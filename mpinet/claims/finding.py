@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mpinet.claims.grid import Point
-from mpinet.claims.relation import differing, holds
+from mpinet.claims.relation import deciding, differing, holds
 from mpinet.claims.statement import Claim, Measured
 from mpinet.errors import MpinetError, OutOfReach
 from mpinet.machine.transport import alone
+from mpinet.measure.bisection import Bisection
 from mpinet.plain import plain
 
 
@@ -68,6 +69,9 @@ def _measure(claim: Claim, point: Point) -> dict[str, Any]:
     where: dict[str, Any] = {}
     if isinstance(measured, Measured):
         measured, where = measured.value, dict(measured.where)
+    if isinstance(measured, Bisection):
+        where = asdict(measured) | where
+        measured = deciding(claim.relation, measured, plain(claimed), claim.tolerance)
     claimed, measured = plain(claimed), plain(measured)
     json.dumps([claimed, measured, plain(where)], allow_nan=False)  # what is written down later
     right = holds(claim.relation, measured, claimed, claim.tolerance)

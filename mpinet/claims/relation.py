@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mpinet.errors import OutOfReach
+from mpinet.measure.bisection import Bisection
 from mpinet.plain import plain
 
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {
@@ -47,6 +49,28 @@ def holds(relation: str, measured: Any, claimed: Any, tolerance: float = 0.0) ->
     if relation == "~":
         return bool(abs(measured - claimed) <= tolerance * abs(claimed))
     return _equal(measured, claimed, tolerance)
+
+
+def deciding(relation: str, found: Bisection, claimed: Any, tolerance: float = 0.0) -> int:
+    """The bound on a bisection width that decides whether ``width RELATION claimed``.
+
+    Raises
+    ------
+    OutOfReach
+        Neither does: the widths between the bounds differ in it.
+    """
+    ends = [found.lower, found.upper]
+    right = [holds(relation, end, claimed, tolerance) for end in ends]
+    if found.exact or all(right):
+        return ends[relation in ("<", "<=")]
+    values = claimed if isinstance(claimed, list) else [claimed]
+    inside = relation not in ORDERS and any(found.lower < v < found.upper for v in values)
+    if any(right) or inside:
+        raise OutOfReach(
+            f"the bisection width is only known to be {found.lower} to {found.upper}, which does "
+            "not decide it: allow more effort (seconds=..)"
+        )
+    return min(ends, key=lambda end: abs(end - values[0]))
 
 
 def differing(

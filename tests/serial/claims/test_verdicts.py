@@ -14,6 +14,7 @@ from mpinet.claims.verdict import judge
 from mpinet.claims.verify import Task, subjects, tasks_of, verify
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
+from mpinet.measure.bisection import Bisection, bisection_width
 
 OWN = str(Path(__file__).with_name("own.py"))
 OUTCOMES = {
@@ -204,3 +205,43 @@ def test_a_grid_may_depend_on_earlier_axes():
     assert once().points("quick") == [{}]
     assert Task(claim("X", statement="", relation="all")(lambda: True), {}).subject == "X"
     assert Finding().holds is False
+
+
+WIDTHS = [
+    ("<=", 8, "holds", 8),
+    ("<=", 7, "open", None),
+    ("<=", 3, "refuted", 4),
+    (">=", 4, "holds", 4),
+    (">=", 5, "open", None),
+    (">=", 9, "refuted", 8),
+    ("<", 9, "holds", 8),
+    (">", 8, "refuted", 8),
+    ("=", 6, "open", None),
+    ("=", 8, "open", None),
+    ("=", 9, "refuted", 8),
+    ("=", 3, "refuted", 4),
+    ("~", 9, "open", None),
+    ("~", 20, "refuted", 8),
+    ("in", (1, 20), "refuted", 4),
+    ("in", (1, 6), "open", None),
+]
+
+
+@pytest.mark.parametrize(("relation", "claimed", "verdict", "shown"), WIDTHS)
+def test_bounds_on_a_width_judge_what_they_decide(relation, claimed, verdict, shown):
+    measured = Bisection(4, 8, False, (2, 3))
+    tolerance = 0.2 if relation == "~" else 0.0
+    statement = claim(
+        "W", statement="a width", relation=relation, claimed=claimed, tolerance=tolerance
+    )(lambda: measured)
+    row = judge(statement, [{}], [find(statement, {})], 1, "")
+    assert (row.verdict, row.measured) == (verdict, shown)
+    truths = {holds(relation, width, claimed, tolerance) for width in range(4, 9)}
+    assert truths == {"holds": {True}, "refuted": {False}, "open": {True, False}}[verdict]
+    assert verdict != "open" or "4 to 8" in row.reason
+
+
+def test_an_exact_width_is_a_number_in_a_claim():
+    made = claim("W", statement="a ring's width is 2", claimed=2)(lambda: bisection_width("ring:8"))
+    row = judge(made, [{}], [find(made, {})], 1, "")
+    assert (row.verdict, row.measured, row.claimed) == ("holds", 2, 2)

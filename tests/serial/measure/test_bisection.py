@@ -9,8 +9,8 @@ from serial.measure.walked import graph_of
 
 import mpinet
 from mpinet import measure
-from mpinet.errors import NodeError, UsageError
-from mpinet.measure.bisection import cuts_of, flow_bound, solved, spectral_bound
+from mpinet.errors import NodeError, OutOfReach, UsageError
+from mpinet.measure.bisection import Bisection, cuts_of, flow_bound, solved, spectral_bound
 from mpinet.measure.frontier import exact_cut
 from mpinet.networks.graph import from_networkx
 
@@ -137,3 +137,20 @@ def test_more_flow_gives_a_better_bound_that_holds():
 def test_one_processor_has_no_halves():
     with pytest.raises(UsageError, match="one processor"):
         measure.bisection_width("complete:1")
+
+
+def test_a_width_compares_with_numbers_as_far_as_its_bounds_agree():
+    exact, known = Bisection(4, 4, True, ()), Bisection(4, 8, False, ())
+    assert exact == 4 and exact != 5 and exact >= 4 and exact < 4.5 and not exact > 4
+    assert known >= 4 and known <= 8 and known > 3 and known < 9 and known != 3 and not known < 4
+    assert len({exact, 4}) == 1
+    for undecided in (
+        lambda: known >= 5,
+        lambda: known <= 7,
+        lambda: known == 6,
+        lambda: known > 5,
+    ):
+        with pytest.raises(OutOfReach, match=r"4 to 8.*compare .lower or .upper"):
+            undecided()
+    with pytest.raises(TypeError):
+        assert known < "5"
