@@ -18,6 +18,7 @@ from mpinet.mpi.outcome import Outcome, outcome
 from mpinet.mpi.source import Source
 from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.process_state import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.streams import descriptors_kept, streams
@@ -101,6 +102,7 @@ def _run(
         at_end_of_processors(),
         emulated(world),
         own_random_numbers(world),
+        loading(world),
         streams(world),
         garbage_collected(),
     ):

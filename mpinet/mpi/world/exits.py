@@ -14,7 +14,7 @@ import numpy as np
 from mpinet.errors import ProgramError, Unread
 from mpinet.machine import Machine
 from mpinet.mpi.world.failure import named, told
-from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.processor import Processor, number_of
 from mpinet.process.telling import gathered
 
 Line = tuple[int, bool, str]
@@ -58,7 +58,7 @@ class Ends:
 
     def say(self, processor: Processor, error: bool, text: str) -> None:
         """Print what a processor prints when the round is over."""
-        self._printed.append((processor.id, error, text))
+        self._printed.append((number_of(processor), error, text))
 
     def leave(self, processor: Processor) -> None:
         """Count what an ended processor has not received."""

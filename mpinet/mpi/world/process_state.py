@@ -2,16 +2,14 @@
 
 Under a real MPI every rank is a process: modules that scripts bring along are executed by each,
 and each has its own random numbers and standard streams. Here they are put in place while their
-processor runs. What is installed with Python is shared by the processors of a rank.
+processor runs. What is installed with Python is shared by the processors of a rank, but for what
+uses mpi4py (`installed`).
 """
 
 from __future__ import annotations
 
-import os
 import random
-import site
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -19,17 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpinet.mpi.world.installed import Installed
+
 if TYPE_CHECKING:
     from mpinet.mpi.world.processor import Processor
     from mpinet.mpi.world.world import World
-
-LIBRARIES = ("stdlib", "platstdlib", "purelib", "platlib")
-
-INSTALLED = tuple(
-    os.path.join(os.path.realpath(folder), "")
-    for folder in {*map(sysconfig.get_path, LIBRARIES), site.getusersitepackages()}
-)
-"""Where modules lie that are installed with Python; not all that is below its folder."""
 
 
 class Own:
@@ -95,10 +87,10 @@ GENERATORS = {
 class Privacy:
     """Tells what processors have of their own from what they share.
 
-    They share the modules that are installed with Python, but for those of mpi4py.
-
     Attributes
     ----------
+    installed : Installed
+        Tells which installed modules are every processor's own.
     present : int
         Modules that are there while no processor runs.
     stdout, stderr : file
@@ -106,6 +98,7 @@ class Privacy:
     """
 
     def __init__(self) -> None:
+        self.installed = Installed()
         self._shared = set(sys.modules)
         self.present = len(sys.modules)
         self.stdout, self.stderr = sys.stdout, sys.stderr
@@ -124,27 +117,21 @@ class Privacy:
         if own is not None:
             own.leave()
 
+    def shares(self, package: str) -> bool:
+        """Whether processors share modules of a package already."""
+        return any(name.partition(".")[0] == package for name in self._shared)
+
     def _sorted(self, processor: Processor) -> Own | None:
         """What a processor has of its own, with what it has imported since it was called."""
         new = [name for name in sys.modules if name not in self._shared]
-        found = {name: sys.modules[name] for name in new if _is_private(name)}
+        owns = self.installed.owns
+        found = {name: sys.modules[name] for name in new if owns(sys.modules[name], name)}
         self._shared.update(name for name in new if name not in found)
         self.present = len(sys.modules) - len(found)
         if found:
             processor.own = processor.own or Own()
             processor.own.modules = found
         return processor.own
-
-
-def _is_private(name: str) -> bool:
-    """Whether a module is a processor's own."""
-    top = name.partition(".")[0]
-    if top in ("mpi4py", "mpinet"):
-        return top == "mpi4py"
-    module = sys.modules[name]
-    file = getattr(module, "__file__", None)
-    places = list(getattr(module, "__path__", ())) if file is None else [file]
-    return any(not os.path.realpath(one).startswith(INSTALLED) for one in places)
 
 
 @contextmanager

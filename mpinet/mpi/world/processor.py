@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -83,6 +84,10 @@ class Processor:
         if self.kept is None:
             self.kept = {}
         return self.kept
+
+
+number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
+"""A processor's number, even where it may not be asked for (`Loading`)."""
 
 
 class Strand(Processor):

@@ -77,9 +77,12 @@ class World:
         The processor that is running.
     processors : list of (Processor or None)
         This rank's by slot; None for switches and for those that have ended.
+    privacy : Privacy
+        Tells what processors have of their own, while they run.
     """
 
     current: Processor
+    privacy: Privacy
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class World:
         self._new = [one for one in self.processors if one is not None]
         for processor in self._new:
             processor.thread = self._thread(processor, program)
-        self._privacy = Privacy()
+        self.privacy = Privacy()
         main = sys.modules["__main__"]
         try:
             while self._round():
@@ -298,7 +301,7 @@ class World:
         awaited : Event, tuple of Event or None
             What it waits for, one of them; None: somebody calls it anyhow.
         """
-        here, privacy, modules = self.current, self._privacy, sys.modules
+        here, privacy, modules = self.current, self.privacy, sys.modules
         here.awaited = awaited
         here.since = self.network.now
         if (
@@ -357,6 +360,8 @@ class World:
             receiver = others.processor(target)
             if tag & scope.tags != tag:
                 raise REAL.Exception(REAL.ERR_TAG)
+            if type(tag) is not int:  # an enumeration of the script's, which other ranks lack
+                tag = int(tag)
         except TypeError:
             self.send(scope, as_int(target), as_int(tag), data, told)
             return

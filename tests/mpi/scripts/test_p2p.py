@@ -700,3 +700,23 @@ def test_a_synchronous_exchange_without_a_source_ends_with_its_send(tmp_path):
     said, _ = played(tmp_path, "ring:3", script, synchronous=True)
     assert said == {0: [[7]], 1: [[0, 1, 2]], 2: []}
     assert not hasattr(HAPPENED, "owner")
+
+
+def test_tags_may_be_an_enumeration_of_the_scripts(tmp_path):
+    script = """
+        import enum
+
+        class Tag(enum.IntEnum):
+            HELLO = 3
+
+        for send in (comm.send, comm.ssend):
+            request = comm.irecv(source=(rank - 1) % size, tag=Tag.HELLO)
+            if rank % 2:
+                send(rank, (rank + 1) % size, Tag.HELLO)
+                say(request.wait())
+            else:
+                say(request.wait())
+                send(rank, (rank + 1) % size, tag=Tag.HELLO)
+    """
+    said, _ = played(tmp_path, "hypercube:3", script)
+    assert said == {rank: [(rank - 1) % 8] * 2 for rank in range(8)}

@@ -1,0 +1,133 @@
+"""mpinet exec with installed packages: which of them it can share, and which it refuses."""
+
+import os
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+from launch.conftest import CHECKOUT
+
+ASKING = "from mpi4py import MPI\nrank = MPI.COMM_WORLD.Get_rank()\nsize = MPI.COMM_WORLD.size\n"
+
+HIDDEN = "import sys\nrank = sys.modules['ask' + 'ing'].MPI.COMM_WORLD.{call}\n"
+
+REFUSED = {
+    "a package that asks by another for the rank": (
+        {"asking.py": ASKING, "hidden.py": HIDDEN.format(call="rank")},
+        "import asking, hidden",
+        "hidden.py:2 in <module>: MPI is used while hidden is imported, which is installed, and "
+        "the processors of a rank share it. Install it beside the script (pip install --target "
+        "LIB hidden, and PYTHONPATH=LIB).",
+    ),
+    "a package that calls by another, and catches all": (
+        {
+            "asking.py": ASKING,
+            "hidden.py": "try:\n    import hidden_calls\nexcept BaseException: pass\n",
+            "hidden_calls.py": HIDDEN.format(call="bcast(1)"),
+        },
+        "import asking, hidden",
+        "hidden_calls.py:2 in <module>: MPI is used while hidden_calls is imported",
+    ),
+    "a part of a shared package that imports one that asks": (
+        {
+            "asking.py": ASKING,
+            "shared/__init__.py": "",
+            "shared/part.py": "__import__('ask' + 'ing')\n",
+        },
+        "import shared; MPI.COMM_WORLD.barrier(); import shared.part",
+        "shared.part imports asking, which every processor loads for itself, but the processors "
+        "of a rank share shared already. Import asking first, or install shared beside the script",
+    ),
+}
+
+
+@pytest.fixture
+def libraries(tmp_path, monkeypatch):
+    """A folder where packages are installed for this user alone."""
+    monkeypatch.setenv("PYTHONUSERBASE", str(tmp_path / "user"))
+    scheme = sysconfig.get_preferred_scheme("user")
+    folder = Path(sysconfig.get_path("purelib", scheme, {"userbase": str(tmp_path / "user")}))
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("PYTHONPATH", str(folder))  # where an environment leaves the user's out
+    return folder
+
+
+def install(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def ran(folder, ranks, script):
+    """What becomes of a script on three processors."""
+    (folder / "script.py").write_text(f"from mpi4py import MPI\n{script}\n")
+    command = [CHECKOUT / "launch/run", "-n", str(ranks), "mpinet", "exec", "--on", "ring:3"]
+    return subprocess.run(
+        [*command, "script.py"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=45,
+        env=os.environ,
+    )
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_an_installed_package_finds_the_rank_of_each_processor(tmp_path, libraries, ranks):
+    install(libraries, {"asking.py": ASKING})
+    done = ran(tmp_path, ranks, "import asking; print(asking.rank, asking.size)")
+    assert done.stdout.startswith("0 3\n1 3\n2 3\n"), done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_would_be_one_processors_and_shared_by_others_is_refused(
+    tmp_path, libraries, ranks, case
+):
+    files, script, said = REFUSED[case]
+    install(libraries, files)
+    done = ran(tmp_path, ranks, script)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+COMPILED = """
+#include <Python.h>
+
+static PyObject *rank;
+
+static PyObject *told(PyObject *self, PyObject *nothing) { Py_INCREF(rank); return rank; }
+
+static PyMethodDef methods[] = {{"told", told, METH_NOARGS, ""}, {NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "compiled", "", -1, methods};
+
+PyMODINIT_FUNC PyInit_compiled(void)
+{
+    PyObject *mpi = PyImport_ImportModule("mpi4py.MPI");
+    PyObject *world = mpi ? PyObject_GetAttrString(mpi, "COMM_WORLD") : NULL;
+    rank = world ? PyObject_CallMethod(world, "Get_rank", NULL) : NULL;
+    return rank ? PyModule_Create(&module) : NULL;
+}
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_compiled_code_that_asks_for_its_rank_when_imported_is_refused(tmp_path, libraries, ranks):
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not Path(sysconfig.get_path("include"), "Python.h").exists():
+        pytest.skip("no C compiler, or no headers of Python")
+    (tmp_path / "compiled.c").write_text(COMPILED)
+    library = libraries / f"compiled{sysconfig.get_config_var('EXT_SUFFIX')}"
+    include = f"-I{sysconfig.get_path('include')}"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", include, "compiled.c", "-o", library],
+        cwd=tmp_path,
+        check=True,
+    )
+    done = ran(tmp_path, ranks, "import compiled")
+    assert done.returncode == 1
+    assert "MPI is used while compiled is imported, which is compiled code" in done.stderr
