@@ -21,7 +21,7 @@ of functions from other files: an edit can never bring back an old result. With
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
@@ -30,7 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.errors import NodeError
+from mpinet.blame import is_own, no_number, not_compiled, raised, require_form
+from mpinet.errors import MpinetError, NodeError
 
 SIGNATURES = {
     "port_rule": "int64(int64, int64, int64[::1])",
@@ -46,6 +47,9 @@ SIGNATURES = {
 * ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1.
 """
 
+
+WHOLE = (int, np.integer, np.bool_)
+"""What a rule returns: Numba makes whole numbers of them."""
 
 SHORT = 72
 """Up to so many instructions, a callee's are put into its callers before LLVM sees them.
@@ -136,7 +140,19 @@ class Compiled:
 
     def _jit(self, signature: Any) -> Any:
         """Compile for one signature, or load from the disk what was compiled before."""
-        return _native().kept(self._with_native_callees(), signature)
+        try:
+            return _native().kept(self._with_native_callees(), signature)
+        except Exception as error:
+            own = [part.function for part in self._parts() if is_own(part.function)]
+            if not own:
+                raise
+            raise not_compiled(own, error) from error
+
+    def _parts(self) -> Iterator[Compiled]:
+        """This function and all that are compiled into it."""
+        yield self
+        for part in self.callees.values():
+            yield from part._parts()
 
     @staticmethod
     def _clone(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
@@ -171,21 +187,35 @@ class Rule(Compiled):
     over arrays of processors.
     """
 
+    def __call__(self, *args: Any) -> Any:
+        """Run as plain Python.
+
+        Raises
+        ------
+        RuleError
+            A user's rule fails, or returns what is no whole number.
+        """
+        try:
+            value = self.function(*args)
+        except MpinetError:
+            raise
+        except Exception as error:
+            if is_own(self.function):
+                raise raised(self.function, args, error) from error
+            raise
+        if isinstance(value, WHOLE) or self.kind == "start_rule":
+            return value
+        raise no_number(self.function, args, value)
+
     @cached_property
     def kind(self) -> str:
         """Which signature the rule has, told by its arguments."""
         names = list(inspect.signature(self.function).parameters)
         if len(names) == 5:
             return "schedule_rule"
-        if len(names) == 4 and names[2] == "header":
+        if len(names) == 4:
             return "start_rule"
-        if len(names) == 3:
-            return "decide_rule" if names[1] == "header" else "port_rule"
-        raise TypeError(
-            f"rule {self.name}({', '.join(names)}) has none of the signatures "
-            "(node, port, params), (source, target, header, params), (node, header, params) and "
-            "(node, root, since, step, params)."
-        )
+        return "decide_rule" if names[1] == "header" else "port_rule"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """On a topology: the rule with the topology's parameters, mapped over arrays."""
@@ -196,7 +226,13 @@ class Rule(Compiled):
         """The rule as a kernel takes it: an object whose `call` is the compiled function."""
         if numba().config.DISABLE_JIT:
             return SimpleNamespace(call=self.function)
-        return _box_maker(self.kind)(self._jit(_native().RULES[self.kind]))
+        native = self._jit(_native().RULES[self.kind])
+        try:
+            return _box_maker(self.kind)(native)
+        except TypeError as error:  # Numba has found that it never returns
+            if is_own(self.function):
+                raise not_compiled([self.function], error) from error
+            raise
 
 
 class Kernel(Compiled):
@@ -229,7 +265,14 @@ class Kernel(Compiled):
 
 
 def rule(function: Callable[..., Any]) -> Rule:
-    """Make a local rule of a plain function; its arguments tell which of `SIGNATURES` it has."""
+    """Make a local rule of a plain function; its arguments tell which of `SIGNATURES` it has.
+
+    Raises
+    ------
+    RuleError
+        It has none of them.
+    """
+    require_form(function)
     return Rule(function)
 
 
@@ -321,12 +364,20 @@ class Mapped:
         if nodes.ndim == 0:
             return int(self.rule(int(nodes), int(ports), self.params))
         if nodes.size <= SMALL:
-            pairs = zip(nodes.flat, ports.flat, strict=True)
-            values = [self.rule(int(u), int(p), self.params) for u, p in pairs]
-            return np.array(values, np.int64).reshape(nodes.shape)
+            return np.array(self._play(nodes, ports), np.int64).reshape(nodes.shape)
         mapped = np.empty(nodes.size, np.int64)
-        map_rule(self.native, nodes.ravel(), ports.ravel(), self.params, mapped)
+        try:
+            map_rule(self.native, nodes.ravel(), ports.ravel(), self.params, mapped)
+        except Exception:
+            if is_own(self.rule.function):
+                self._play(nodes, ports)  # says where
+            raise
         return mapped.reshape(nodes.shape)
+
+    def _play(self, nodes: Any, ports: Any) -> list[int]:
+        """The rule's values, in plain Python."""
+        pairs = zip(nodes.flat, ports.flat, strict=True)
+        return [self.rule(int(u), int(p), self.params) for u, p in pairs]
 
     @staticmethod
     def _require(numbers: Any, count: int, what: str) -> None:

@@ -46,6 +46,12 @@ class WiringError(MpinetError):
     status = 2
 
 
+class RuleError(MpinetError):
+    """A rule that is none, cannot be compiled or fails: names the file and the line."""
+
+    status = 2
+
+
 class RoutingError(MpinetError):
     """A routing rule that chose an unwired port or does not come to an end."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.effort import require_walk
 from mpinet.errors import NodeError, UsageError, WiringError
 from mpinet.networks.routing import path
 from mpinet.networks.shortest import UNREACHABLE, fill_first_ports
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology, is_searched
 
 WHOLE = 2**22
 """Networks with up to this many (node, port) pairs are checked whole."""
@@ -21,6 +23,9 @@ PORTS_SAMPLED = 256
 
 ADDRESSES, PAIRS = 1024, 32
 """Most addresses and routed pairs that are tried."""
+
+PLAYED = 4
+"""First and last nodes and ports at which the rules are tried in plain Python."""
 
 NEAR = 16
 """Hops between source and target where a network is too large for far pairs."""
@@ -77,6 +82,7 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0) -> Report:
     """
     random = np.random.default_rng(seed)
     _check_numbers(topology)
+    _play_rules(topology)
     whole = topology.size * topology.ports <= WHOLE
     nodes = _sample(topology.size, topology.size if whole else sample, random)
     ports = _sample(topology.ports, topology.ports if whole else PORTS_SAMPLED, random)
@@ -108,6 +114,25 @@ def _check_numbers(topology: Topology) -> None:
         )
 
 
+def _play_rules(topology: Topology) -> None:
+    """Let the wiring's rules speak in plain Python, which notices more than compiled code."""
+    for node, port in product(_ends(topology.size), _ends(topology.ports)):
+        wired = topology.neighbor(node, port) in range(topology.size)
+        if wired and (topology.ports <= PORTS_SAMPLED or not _searches(topology)):
+            topology.reverse_port(node, port)
+            topology.channel(node, port)
+
+
+def _ends(count: int) -> list[int]:
+    """The first and the last of the numbers 0..count-1."""
+    return sorted({*range(count)[:PLAYED], *range(count)[-PLAYED:]})
+
+
+def _searches(topology: Topology) -> bool:
+    """Whether ways back are searched for, port by port, as there is no rule for them."""
+    return is_searched(topology.reverse_port.rule)
+
+
 def _sample(count: int, wanted: int, random: np.random.Generator) -> NDArray[np.int64]:
     """Some of the numbers 0..count-1, the ends among them; all if these are not more."""
     if count <= wanted:
@@ -130,11 +155,21 @@ def _check_links(topology: Topology, nodes: NDArray[np.int64], ports: NDArray[np
         raise WiringError(f"{name}: neighbor({u}, {p}) = {u} is the processor itself.")
     if size > 1 and nodes.size == 0:
         raise WiringError(f"{name}: no port is wired.")
+    if _searches(topology):
+        require_walk(
+            nodes.size * topology.ports,
+            f"The search for the ways back in {name}, which has no rule 'reverse_port',",
+        )
     back = topology.reverse_port(nodes, ports)
-    for u, p, q in _broken((back < 0) | (back >= topology.ports), nodes, ports, back):
+    for u, p, q, v in _broken((back < 0) | (back >= topology.ports), nodes, ports, back, others):
+        if _searches(topology):
+            raise WiringError(
+                f"{name}: neighbor({u}, {p}) = {v}, but no port of {v} leads to {u}: links go "
+                "both ways in mpinet."
+            )
         raise WiringError(
             f"{name}: reverse_port({u}, {p}) = {q} is no port: ports are 0..{topology.ports - 1}. "
-            f"(neighbor({u}, {p}) = {topology.neighbor(u, p)}.)"
+            f"(neighbor({u}, {p}) = {v}.)"
         )
     ends = topology.neighbor(others, back)
     for u, p, q, v, end in _broken(ends != nodes, nodes, ports, back, others, ends):
@@ -143,6 +178,11 @@ def _check_links(topology: Topology, nodes: NDArray[np.int64], ports: NDArray[np
         )
     again = topology.reverse_port(others, back)
     for u, p, q, v, r in _broken(again != ports, nodes, ports, back, others, again):
+        if _searches(topology):
+            raise WiringError(
+                f"{name}: ports {min(p, r)} and {max(p, r)} of node {u} both lead to node {v}: "
+                "with parallel links define the rule 'reverse_port', which tells where each ends."
+            )
         raise WiringError(
             f"{name}: reverse_port({u}, {p}) = {q}, but reverse_port({v}, {q}) = {r}, not {p}."
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mpinet.blame import raised_at
 from mpinet.errors import MpinetError, TopologyError, TopologyFileError
 from mpinet.networks.arguments import read_declared, read_undeclared
 from mpinet.networks.topology import Topology
@@ -56,8 +57,8 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
         topology = cls(*positional, **named)
     except MpinetError:
         raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise TopologyError(f"{where}:{text} could not be made: {error}.") from error
+    except BaseException as error:  # a class may raise anything, even KeyboardInterrupt
+        raise TopologyError(f"{where}:{text} could not be made: {_told(error)}.") from error
     topology.name = f"{where}:{text}" if text else where
     return topology
 
@@ -99,15 +100,22 @@ def import_from(place: str) -> ModuleType:
     try:
         with _importable(os.getcwd()):
             return load(argument)
+    except MpinetError:
+        raise
     except ModuleNotFoundError as error:
         if error.name is not None and place.split(".")[0] == error.name.split(".")[0]:
             raise ModuleMissing(
                 f"There is no module {place!r}, neither installed nor in the current directory."
             ) from None
         raise TopologyFileError(f"{place} cannot be imported: {error}.") from error
-    except Exception as error:
-        kind = type(error).__name__
-        raise TopologyFileError(f"{place} cannot be imported: {kind}: {error}.") from error
+    except BaseException as error:  # a module may raise anything, even SystemExit
+        raise TopologyFileError(f"{place} cannot be imported: {_told(error)}.") from error
+
+
+def _told(error: BaseException) -> str:
+    """An error in a user's file: where, which and why."""
+    where, kind = raised_at(error), type(error).__name__
+    return ": ".join(part for part in (where, kind, str(error).rstrip(".")) if part)
 
 
 @cache

@@ -352,6 +352,11 @@ def searched_port(node, port, params):
     return -1
 
 
+def is_searched(rule: Rule) -> bool:
+    """Whether a rule `reverse_port` is the default one, which searches."""
+    return rule.function.__code__ is searched_port.function.__code__
+
+
 @rule
 def link_number(node, port, params):
     """A link's number as a channel: that of its end with the lower (node, port)."""
@@ -361,4 +366,4 @@ def link_number(node, port, params):
     return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
 
 
-__all__ = ["MAX_SIZE", "Mapped", "Topology", "complete_rules"]
+__all__ = ["MAX_SIZE", "Mapped", "Topology", "complete_rules", "is_searched"]

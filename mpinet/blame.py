@@ -1,0 +1,164 @@
+"""What is wrong in a user's own file, in one sentence that names the file and the line.
+
+Python and Numba tell it in dozens of lines, most of them about mpinet and Numba.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+import sysconfig
+from collections.abc import Iterator
+from dis import get_instructions
+from inspect import signature
+from traceback import walk_tb
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from mpinet.errors import RuleError
+
+FORMS = (
+    "(node, port, params)",
+    "(source, target, header, params)",
+    "(node, header, params)",
+    "(node, root, since, step, params)",
+)
+"""The arguments of each kind of rule."""
+
+OF_PORTS = ("neighbor", "reverse_port", "channel")
+"""Names of rules that have the first form."""
+
+RULES_USE = "rules use whole numbers, if, for, while, params, and functions marked @inlined"
+
+NUMBA_SAYS = (
+    (r"No conversion from none to int64", "it comes to an end without a number"),
+    (r"No conversion from (.+?) to int64", r"it returns what is no whole number: \1"),
+    (r"mismatch of return type", "it never returns a number"),
+    (r"UnsupportedError: (.+)", r"\1"),
+)
+"""What Numba says in its own terms, and what that means."""
+
+ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
+LIBRARIES = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib"))
+
+
+def is_own(function: Any) -> bool:
+    """Whether a function is a user's, not mpinet's."""
+    return not f"{function.__module__}.".startswith("mpinet.")
+
+
+def require_form(function: Any) -> None:
+    """Raise `RuleError` unless a function's arguments are those of a rule."""
+    names = list(signature(function).parameters)
+    header = len(names) > 1 and names[-2] == "header"
+    fits = len(names) == 5 or len(names) == 3 or (len(names) == 4 and header)
+    if not fits or names[0] == "self":
+        forms = FORMS[:1] if function.__name__ in OF_PORTS else FORMS
+        raise RuleError(
+            f"{start_of(function)}: a rule has {' or '.join(forms)}, not ({', '.join(names)})."
+        )
+    if "print" in function.__code__.co_names:
+        raise RuleError(
+            f"{place_in(function, 'print')}: a rule does not print: it is asked about every "
+            "processor, by every rank. 'mpinet neighbors' shows what it gives."
+        )
+
+
+def start_of(function: Any) -> str:
+    """The file and the line where a function's text begins."""
+    code = function.__code__
+    return f"{shown(code.co_filename)}:{code.co_firstlineno}"
+
+
+def place_in(function: Any, name: str) -> str:
+    """The file and the line where a function names something."""
+    line = function.__code__.co_firstlineno
+    for instruction in get_instructions(function):
+        line = instruction.starts_line or line
+        if instruction.argval == name:
+            break
+    return f"{shown(function.__code__.co_filename)}:{line}"
+
+
+def shown(file: str) -> str:
+    """A file's name, relative to the current directory where it lies in it."""
+    return file.removeprefix(os.getcwd() + os.sep)
+
+
+def raised(function: Any, arguments: tuple[Any, ...], error: BaseException) -> RuleError:
+    """What to raise for an error that a rule of a user's raised in Python."""
+    where = raised_at(error) or start_of(function)
+    if isinstance(error, NameError):
+        return RuleError(f"{where}: {error}.")
+    asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
+    told = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return RuleError(f"{where}: {function.__name__}({asked}, ..) raised {told}.")
+
+
+def raised_at(error: BaseException) -> str:
+    """The last line of a user's through which an error came; '' if it came through none."""
+    found = ""
+    for frame, line in walk_tb(error.__traceback__):
+        file = os.path.abspath(frame.f_code.co_filename)
+        if not file.startswith((ROOM, *LIBRARIES)) and os.path.exists(file):
+            found = f"{shown(file)}:{line}"
+    return found
+
+
+def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleError:
+    """What to raise for a rule that has returned something else than a whole number."""
+    asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
+    value = value.item() if isinstance(value, np.generic) else value
+    hint = ": // divides whole numbers" if isinstance(value, float) else ""
+    return RuleError(
+        f"{start_of(function)}: {function.__name__}({asked}, ..) returned {value!r}, not a whole "
+        f"number{hint}."
+    )
+
+
+def not_compiled(functions: list[Any], error: Exception) -> RuleError:
+    """What to raise for functions of a user's, the caller first, that Numba does not compile."""
+    for function in functions:
+        for told in _wrong_names(function):
+            return RuleError(told)
+    text = str(error)
+    return RuleError(
+        f"{_numbas_place(text, functions)}: {functions[0].__name__} cannot be compiled: "
+        f"{_numbas_word(text)} ({RULES_USE})."
+    )
+
+
+def _wrong_names(function: Any) -> Iterator[str]:
+    """Global names that a rule cannot use."""
+    for instruction in get_instructions(function):
+        if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
+            continue
+        name = instruction.argval
+        where = place_in(function, name)
+        if name not in function.__globals__ and not hasattr(builtins, name):
+            yield f"{where}: name {name!r} is not defined."
+        elif isinstance(function.__globals__.get(name), FunctionType):
+            yield f"{where}: a rule calls {name}, which has to be marked @inlined (mpinet.inlined)."
+
+
+def _numbas_place(text: str, functions: list[Any]) -> str:
+    """The file and the line that Numba's message is about."""
+    files = {os.path.basename(function.__code__.co_filename): function for function in functions}
+    found = re.findall(r'File "([^"]+)", line (\d+)', text)
+    found += re.findall(r"([^\s\"]+\.py) \((\d+)\)", text)
+    for file, line in found:
+        if os.path.basename(file) in files:
+            return f"{shown(files[os.path.basename(file)].__code__.co_filename)}:{line}"
+    return start_of(functions[0])
+
+
+def _numbas_word(text: str) -> str:
+    """The part of Numba's message that says what is wrong."""
+    for pattern, meaning in NUMBA_SAYS:
+        if found := re.search(pattern, text):
+            return found.expand(meaning)
+    lines = [line for line in text.splitlines() if line and "pipeline (step" not in line]
+    return lines[0].split(" Raised from ")[0].rstrip(".:") if lines else "Numba does not say why"
