@@ -91,16 +91,25 @@ class Show(Job):
 
     def _distances(self, transport: Any, watch: Any) -> dict[str, Any]:
         from mpinet.machine import Machine
+        from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
 
         mapping = mapping_of(self._options, self._network, transport)
         machine = Machine(self._network, "all", transport, mapping)
         self.model = machine.model.as_json()
         found = distances(machine, watch)
-        return {
+        measured = {
             "diameter": found.diameter,
             "distance_sum": found.distance_sum,
             "average_distance": found.average_distance,
+        }
+        if self._network.hosts == self._network.size:
+            return measured
+        hosts, total = self._network.hosts, host_distances(machine)
+        return measured | {
+            "host_diameter": total.diameter,
+            "host_distance_sum": total.total,
+            "average_host_distance": total.total / max(1, hosts * (hosts - 1)),
         }
 
     def show(self, result: Any) -> str:

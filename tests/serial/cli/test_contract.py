@@ -170,6 +170,22 @@ def test_the_hash_of_edges_is_that_of_the_sorted_links(name):
     assert shown["degree_histogram"] == histogram
 
 
+@pytest.mark.parametrize("name", ["fattree:3,2", "roadrunner:3,2,2", "torus:3x4"])
+def test_distances_of_processors_are_told_beside_those_of_all_nodes(name):
+    topology = mpinet.open(name)
+    rows = dict(nx.all_pairs_shortest_path_length(to_networkx(topology)))
+    hosts = range(topology.hosts)
+    lengths = [rows[u][v] for u in hosts for v in hosts if u != v]
+    shown = result(f"show {name} --distances")
+    if topology.hosts == topology.size:
+        assert not [key for key in shown if "host" in key]
+        return
+    assert shown["host_diameter"] == max(lengths)
+    assert shown["host_distance_sum"] == sum(lengths)
+    assert shown["average_host_distance"] == sum(lengths) / len(lengths)
+    assert shown["distance_sum"] == sum(sum(row.values()) for row in rows.values())
+
+
 def test_the_file_of_edges_has_the_hash_that_is_shown(tmp_path):
     edges = tmp_path / "edges.txt"
     shown = result(f"show torus:3x5 --edges {edges}")
