@@ -15,6 +15,8 @@ import time
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from threading import enumerate as enumerate_threads
+from threading import main_thread
 from typing import Any
 
 from mpinet.cli.commands import module_of, parse
@@ -184,6 +186,9 @@ def leave(status: int) -> None:
     proof = os.environ.get("MPINET_PROOF")
     if proof and launched_rank() == 0:
         Path(proof).write_text(f"{status}\n")
+    if status and any(not one.daemon for one in enumerate_threads() if one is not main_thread()):
+        sys.stderr.flush()
+        os._exit(status)  # a script's thread may wait without end for what has failed
     sys.exit(status)
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from threading import current_thread, main_thread
 from typing import Any
 
 from mpinet.errors import UsageError
@@ -85,8 +86,8 @@ def Query_thread() -> int:
 
 
 def Is_thread_main() -> bool:
-    """Whether the caller is the thread that has begun with MPI; there is no other."""
-    return True
+    """Whether the caller is the thread that has begun with MPI: no other may call."""
+    return current_thread() is main_thread()
 
 
 def Wtime() -> float:

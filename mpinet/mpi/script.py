@@ -93,8 +93,12 @@ def _run(
             # as a function: `exec` lies on the stack that is copied whenever a processor waits
             FunctionType(whole.code, main.__dict__)()
         except SystemExit as ended:
-            call_last(main.__dict__)
+            finish(main)
             raise ended
+        finish(main)
+
+    def finish(main: ModuleType) -> None:
+        world.threads.join()
         call_last(main.__dict__)
 
     with (
@@ -105,6 +109,7 @@ def _run(
         loading(world),
         streams(world),
         garbage_collected(),
+        world.threads.watched(),
     ):
         world.run(program, watch)
 

@@ -407,3 +407,17 @@ def test_a_reader_that_has_seen_enough_ends_the_run_in_silence(words):
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_a_thread_that_waits_without_end_does_not_keep_a_failed_run_from_ending(tmp_path, ranks):
+    script = """
+import threading
+threading.Thread(target=threading.Event().wait).start()
+with __import__("concurrent.futures").futures.ThreadPoolExecutor(1) as pool:
+    pool.submit(comm.bcast, me).result()
+"""
+    (tmp_path / "script.py").write_text(HEADING + script)
+    done = mpinet(tmp_path, ranks, "script.py", network="ring:3")
+    assert done.returncode == 1
+    assert "bcast is called from a thread; a processor has only one." in done.stderr

@@ -46,10 +46,10 @@ CALL = """
 def {kind}({parameters}):
     world = running.world
     here = world.current
+    if getcurrent() is not here.thread:
+        world.threads.refuse("{kind}")
     if here.account is not None:
         return method({arguments})
-    if getcurrent() is not here.thread:
-        raise RuntimeError("{kind} is called from a thread; a processor has only one.")
     frame = caller(1)
     account = world.accounts.last.get(frame.f_lasti)
     if account is None or account.code is not frame.f_code or account.kind != "{kind}":

@@ -35,6 +35,7 @@ from mpinet.mpi.world.matching import Posted, Unexpected
 from mpinet.mpi.world.message import SENT, TOLD, Message, Told
 from mpinet.mpi.world.process_state import Privacy
 from mpinet.mpi.world.processor import Processor, Strand
+from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.transit import Network
 from mpinet.mpi.world.trees import Pattern, Trees
 
@@ -99,6 +100,7 @@ class World:
         self.contexts = Contexts(self.size)
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.ends = Ends(machine, out)
+        self.threads = Threads(self)
         self._foundation = Foundation()
         self.trees = Trees(machine, self._foundation, pattern)
         self.network = Network(machine, self.contexts, routing, packet)
@@ -152,6 +154,7 @@ class World:
                 watch(self.network.now)
         finally:
             sys.modules["__main__"] = main
+            self.threads.end()
             self._close()
             self._foundation.uncover()
 
@@ -288,6 +291,10 @@ class World:
     def stop(self, error: BaseException) -> NoReturn:
         """Let the running processor fail, whatever its script catches."""
         self.ends.fail(self.current, error.with_traceback(script_line()), self.network.now)
+        self.stay()
+
+    def stay(self) -> NoReturn:
+        """Let the running processor do nothing more until the run ends, which has failed."""
         while True:
             self.sleep()
 

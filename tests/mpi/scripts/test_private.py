@@ -129,28 +129,54 @@ def test_processors_may_put_streams_of_their_own_in_place(tmp_path, mapping):
         assert said[rank] == [(f"{rank} 0\n{rank} 1\n", "odd\n" if odd else "", not odd)]
 
 
-def test_a_call_from_a_thread_is_an_error(tmp_path):
-    script = """
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize(
+    ("daemon", "wait"),
+    [(True, "thread.join()"), (False, "thread.join()"), (True, "done.wait()"), (False, "pass")],
+)
+def test_a_call_from_a_thread_ends_the_run_whatever_its_processor_waits_for(tmp_path, daemon, wait):
+    script = f"""
         import threading
 
-        heard = []
+        done = threading.Event()
 
         def work():
             try:
-                comm.barrier()
-            except RuntimeError as error:
-                heard.append(str(error))
+                comm.send("never", rank)
+            except Exception:
+                pass
 
         if rank == 1:
-            thread = threading.Thread(target=work)
+            thread = threading.Thread(target=work, daemon={daemon})
             thread.start()
-            thread.join()
-        comm.barrier()
-        say(heard)
+            {wait}
+        else:
+            comm.recv()
+    """
+    told = "Processor 1, .*send is called from a thread; a processor has only one."
+    with pytest.raises(ProgramError, match=told):
+        played(tmp_path, "ring:3", script)
+
+
+def test_threads_that_compute_are_waited_for_at_the_end(tmp_path):
+    script = """
+        import threading, time
+
+        class Last:
+            def __del__(self):
+                say(found)
+
+        def work():
+            time.sleep(0.05)
+            found.append(MPI.Is_thread_main())
+
+        found = []
+        last = Last()
+        threading.Thread(target=work).start()
+        say(MPI.Is_thread_main())
     """
     said, _ = played(tmp_path, "ring:3", script)
-    told = "barrier is called from a thread; a processor has only one."
-    assert said == {0: [[]], 1: [[told]], 2: [[]]}
+    assert said == {rank: [True, [False]] for rank in range(3)}
 
 
 OWNER = """

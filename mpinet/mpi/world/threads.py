@@ -1,0 +1,120 @@
+"""Threads that scripts start: they may compute, but MPI's calls are their processor's alone.
+
+A call from a thread ends the run, whatever its processor does: it may wait for the thread, which
+will not come to its end, or may have gone on, as if the call had been made.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread, current_thread, get_ident, main_thread
+from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakKeyDictionary
+
+from greenlet import getcurrent
+
+from mpinet.errors import UsageError
+from mpinet.mpi.world.failure import script_line
+
+if TYPE_CHECKING:
+    from mpinet.mpi.world.processor import Processor
+    from mpinet.mpi.world.world import World
+
+SIGNAL = signal.SIGURG
+"""Wakes a processor that waits for its thread: a signal that has no effect on whom it is new to."""
+
+AGAIN = 0.05
+"""Seconds after which the signal is sent again: the processor may have been in a call."""
+
+
+class Threads:
+    """The threads of this rank's processors.
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    """
+
+    def __init__(self, world: World):
+        self._world = world
+        self._owners: WeakKeyDictionary[Thread, Processor] = WeakKeyDictionary()
+        self._failed = False
+        self._staying: set[int] = set()
+        self._over = False
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Within it, threads belong to the processors that start them."""
+        start = Thread.start
+        begun = self._began
+
+        def start_owned(thread: Thread) -> None:
+            begun(thread)
+            start(thread)
+
+        Thread.start = start_owned  # type: ignore[method-assign, assignment]
+        handler = signal.signal(SIGNAL, self._wake) if _is_main() else None
+        try:
+            yield
+        finally:
+            Thread.start = start  # type: ignore[method-assign]
+            if _is_main():
+                signal.signal(SIGNAL, handler)
+
+    def end(self) -> None:
+        """Let threads whose calls were refused come to their ends: somebody may wait for them."""
+        self._over = True
+
+    def join(self) -> None:
+        """Wait for the running processor's threads, as the interpreter does at its end."""
+        here = self._world.current
+        for thread, owner in list(self._owners.items()):
+            if owner is here and not thread.daemon:
+                thread.join()
+
+    def refuse(self, call: str) -> NoReturn:
+        """Let the run end for a call that is not made by a processor itself.
+
+        Raises
+        ------
+        RuntimeError
+            It is made by a greenlet of the script's own.
+        SystemExit
+            It is made by a thread, and the run has ended.
+        """
+        said = f"{call} is called from a thread; a processor has only one."
+        if _is_main():
+            raise RuntimeError(said)
+        world = self._world
+        owner = self._owners.get(current_thread(), world.current)
+        if not self._over:
+            error = UsageError(said).with_traceback(script_line())
+            world.ends.fail(owner, error, world.network.now)
+            self._failed = True
+        while not self._over:
+            signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
+            time.sleep(AGAIN)
+        sys.exit()
+
+    def _began(self, thread: Thread) -> None:
+        """Note whose a thread is."""
+        self._owners[thread] = self._owners.get(current_thread(), self._world.current)
+
+    def _wake(self, *_: Any) -> None:
+        """Let the running processor stay where it is: it may wait for what a failed one holds."""
+        here = self._world.current
+        if not self._failed or here.id in self._staying:
+            return
+        if here.id >= 0 and here.account is None and getcurrent() is here.thread:
+            self._staying.add(here.id)
+            self._world.stay()
+
+
+def _is_main() -> bool:
+    """Whether the caller is the thread in which processors run."""
+    return current_thread() is main_thread()
