@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mpinet.process.values import unpack
+from mpinet.process.values import contents_of, unpack
 
 ROUTED = -1
 """The place of a port's number where a message did not come by a port, but was routed here."""
@@ -18,6 +18,17 @@ LEFT, TAKEN, OVER = range(3)
 
 Parcels = tuple[tuple[tuple[int, ...], Any], ...]
 """What a processor sends in a step: ports, and the one value that goes out on all of them."""
+
+
+def together(parcels: Parcels) -> Parcels:
+    """The same with one parcel for all ports that get equal values: one transmission on a bus."""
+    ports_of: dict[Any, tuple[int, ...]] = {}
+    values: dict[Any, Any] = {}
+    for ports, value in parcels:
+        contents = contents_of(value)
+        ports_of[contents] = ports_of.get(contents, ()) + ports
+        values.setdefault(contents, value)
+    return tuple((ports, values[contents]) for contents, ports in ports_of.items())
 
 
 class Action:

@@ -19,6 +19,7 @@ from mpinet.process.actions import (
     Route,
     Send,
     Waiting,
+    together,
 )
 from mpinet.process.random import Random
 from mpinet.process.values import pack
@@ -132,7 +133,8 @@ class Node:
         Parameters
         ----------
         ports : int, iterable of int, or mapping
-            A port; ports that all get the same value; or {port: value}.
+            A port; ports that all get the same value; or {port: value}. Equal values on ports of
+            one bus are one transmission.
         value : object
             Any picklable value.
         """
@@ -214,6 +216,8 @@ class Node:
     def _parcels(self, ports: Ports | Mapping[int, Any], value: Any) -> Parcels:
         if isinstance(ports, Mapping):
             parcels: Parcels = tuple(((index(port),), pack(ports[port])) for port in ports)
+            if not self._hosting.topology.links:
+                parcels = together(parcels)
         else:
             parcels = ((_as_ports(ports), pack(value)),)
         self._hosting.require_no_switches(self._slot, parcels)

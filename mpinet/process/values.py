@@ -40,6 +40,13 @@ def pack(value: Any) -> Any:
         ) from None
 
 
+def contents_of(value: Any) -> Any:
+    """What is the same for values, as they travel, that are the same: 1 is neither 1.0 nor True."""
+    if type(value) is tuple:
+        return tuple(map(contents_of, value))
+    return type(value), pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+
+
 def unpack(value: Any) -> Any:
     """The receiver's value of what has travelled."""
     return pickle.loads(value) if type(value) is Packed else value
