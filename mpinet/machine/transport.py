@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -211,7 +212,7 @@ class Mpi(Local):
     ) -> Received:
         """Alltoall of counts and words, then Alltoallv of the records."""
         width = records.dtype.itemsize * math.prod(records.shape[1:])
-        incoming, total = self._control(counts, word, width)
+        incoming, total = self._control(counts, word, records)
         records = np.ascontiguousarray(records)
         coming = int(incoming.sum())
         received = room(coming) if room else np.empty((coming, *records.shape[1:]), records.dtype)
@@ -300,22 +301,26 @@ class Mpi(Local):
         self._comm.Abort(status)
 
     def _control(
-        self, counts: NDArray[np.int64], word: int, width: int = 0
+        self,
+        counts: NDArray[np.int64],
+        word: int,
+        records: NDArray[Any] | None = None,
     ) -> tuple[NDArray[np.int64], int]:
-        """Tell every rank how many records it will get, a word, and the records' width in bytes.
+        """Tell every rank how many records it will get, a word, and what kind of records.
 
         It also says how many records there are in all: where nobody has one, nothing needs to move.
         """
         self._told[:, 0] = counts
-        self._told[:, 1:HEAD] = word, width, counts.sum()
+        kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
+        self._told[:, 1:HEAD] = word, kind, counts.sum()
         self._comm.Alltoall(self._told, self._heard)
-        came, words, widths, sent = self._heard[:, :HEAD].T.tolist()
+        came, words, kinds, sent = self._heard[:, :HEAD].T.tolist()
         if min(came) == FAILED:
             self._raise_together(None)
-        if min(widths) != max(widths):
+        if min(kinds) != max(kinds):
             raise UsageError(
                 "All ranks must give messages of one dtype and shape, also those that send none: "
-                f"they give {', '.join(map(str, widths))} bytes a message."
+                f"they give {', '.join(self._of_all(_described(records)))}."
             )
         self._anything = any(sent)
         return np.array(came, np.int64), sum(words)
@@ -328,15 +333,20 @@ class Mpi(Local):
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""
-        text = b"" if error is None else json.dumps([type(error).__name__, str(error)]).encode()
+        said = "" if error is None else json.dumps([type(error).__name__, str(error)])
+        name, sentence = json.loads(next(text for text in self._of_all(said) if text))
+        raise getattr(errors, name)(sentence)
+
+    def _of_all(self, said: str) -> list[str]:
+        """What every rank says, while no other collective is under way."""
+        text = said.encode()
         lengths = np.zeros(self.size, np.int64)
         self._comm.Allgather(np.array([len(text)], np.int64), lengths)
         everything = bytearray(int(lengths.sum()))
-        layout = _layout(lengths)
-        self._comm.Allgatherv([text, mpi().BYTE], [everything, layout, mpi().BYTE])
-        first = int(lengths[np.flatnonzero(lengths)[0]])
-        name, sentence = json.loads(everything[:first])
-        raise getattr(errors, name)(sentence)
+        self._comm.Allgatherv([text, mpi().BYTE], [everything, _layout(lengths), mpi().BYTE])
+        ends = np.cumsum(lengths).tolist()
+        begins = [0, *ends[:-1]]
+        return [everything[a:b].decode() for a, b in zip(begins, ends, strict=True)]
 
     def _reduce(self, values: NDArray[Any], operation: Any) -> NDArray[Any]:
         self._control(np.zeros(self.size, np.int64), 0)
@@ -420,6 +430,23 @@ def mpi() -> Any:
 def _few(values: NDArray[Any]) -> bool:
     """Whether values can ride along with what ranks tell in any case."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
+
+
+@cache
+def _kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
+    """A number that stands for a type of records."""
+    return 1 + crc32(f"{dtype.descr} {shape}".encode())
+
+
+def _described(records: NDArray[Any] | None) -> str:
+    """What a rank gives, for the sentence that says that others give something else."""
+    if records is None:
+        return "nothing"
+    names = records.dtype.names or ()
+    dtype, shape = records.dtype, records.shape[1:]
+    if "payload" in names:
+        dtype, shape = dtype["payload"].base, dtype["payload"].shape
+    return f"{dtype} of shape {shape}" if shape else str(dtype)
 
 
 def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

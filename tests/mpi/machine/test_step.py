@@ -212,3 +212,30 @@ def test_arrays_of_different_lengths_are_refused_on_every_rank():
     with pytest.raises(UsageError, match="as many messages"):
         machine.step(some, np.zeros(len(some), np.int64), np.arange(len(some) + guilty))
     assert machine.sum(1) == [transport().size]
+
+
+DIFFERENT = [
+    (np.int64, np.float64, "int64, .*float64"),
+    (np.float32, np.int32, "float32, .*int32"),
+    (np.dtype("<i4"), np.dtype(">i4"), "int32, .*>i4"),
+    (np.dtype([("a", "i4")]), np.dtype([("b", "i4")]), r"\[\('a', .*'b'"),
+    (np.dtype(("i4", 2)), np.dtype("i8"), r"int32 of shape \(2,\), .*int64"),
+    (np.int16, np.int64, "int16, .*int64"),
+]
+
+
+@pytest.mark.parametrize("senders", [0, 4])
+@pytest.mark.parametrize(("first", "other", "text"), DIFFERENT)
+def test_ranks_that_give_messages_of_different_types_are_refused(first, other, text, senders):
+    machine = machine_of("ring:16")
+    dtype = first if transport().rank == 0 else other
+    nodes = machine.nodes[:senders]
+    payload = np.zeros(len(nodes), dtype)
+    if transport().size == 1:  # nobody to differ from
+        assert machine.step(nodes, np.zeros_like(nodes), payload).payload.dtype == payload.dtype
+        return
+    with pytest.raises(UsageError, match=f"one dtype and shape.*they give {text}") as error:
+        machine.step(nodes, np.zeros_like(nodes), payload)
+    assert len(set(everyone(str(error.value)))) == 1
+    inbox = machine.step(machine.nodes, np.zeros_like(machine.nodes), machine.nodes)
+    assert inbox.payload.tolist() == [(u - 1) % 16 for u in machine.nodes.tolist()]
