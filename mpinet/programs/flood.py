@@ -54,7 +54,8 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
 
     Every node that was informed in the step before sends on all its ports; the flood ends when all
     are informed (or nobody new is). On busses it offers those that it has not heard the message on,
-    and of the nodes that offer a bus the lowest-numbered one sends, to all members.
+    and of the nodes that offer a bus the lowest-numbered one sends, to all members. Of two that
+    offer a half-duplex link the lower-numbered one sends, too.
 
     Parameters
     ----------
@@ -81,6 +82,8 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     informed[machine.slots(fresh)] = True
     reached, farthest_host = 1, 0
     wave = _call_wave if machine.topology.links else _bus_wave
+    if machine.model.half_duplex:
+        wave = _half_duplex_wave
     heard = np.empty((0, 2), np.int64)
     while reached < machine.topology.size:
         nodes, heard = wave(machine, fresh, heard)
@@ -105,29 +108,38 @@ def _call_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Number
     return machine.call(fresh), heard
 
 
+def _half_duplex_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+    """One step over half-duplex links: who hears of it."""
+    sends = _on_free_channels(machine, *wired(machine.topology, fresh), heard)
+    return _different(machine.step(*sends).nodes), heard
+
+
 def _bus_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
     """One step over busses: who hears of it, and rows (node, bus) of what came."""
-    sends = _on_free_busses(machine, *wired(machine.topology, fresh), heard)
+    sends = _on_free_channels(machine, *wired(machine.topology, fresh), heard)
     inbox = machine.step(*sends)
     busses = machine.topology.channel(inbox.nodes, inbox.ports)
     return _different(inbox.nodes), np.stack([inbox.nodes, busses], axis=1)
 
 
-def _on_free_busses(
+def _on_free_channels(
     machine: Machine, nodes: Numbers, ports: Numbers, heard: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Of these sends, those on busses that have not carried the message, one sender a bus.
+    """Of these sends, those on channels that have not carried the message, one sender a channel.
+
+    A channel is a bus, or a half-duplex link.
 
     Parameters
     ----------
     heard : ndarray of int64, shape (k, 2)
-        Rows (node, bus) of what came in the step before (collective).
+        Rows (node, channel) of what came in the step before (collective).
     """
-    topology, busses = machine.topology, machine.topology.busses or 0
+    topology = machine.topology
+    count = topology.busses or topology.size * topology.ports
     channels = topology.channel(nodes, ports)
     slots = machine.slots(nodes)
-    keys = slots * busses + channels
-    free = ~np.isin(keys, machine.slots(heard[:, 0]) * busses + heard[:, 1])
+    keys = slots * count + channels
+    free = ~np.isin(keys, machine.slots(heard[:, 0]) * count + heard[:, 1])
     nodes, ports, channels, keys = nodes[free], ports[free], channels[free], keys[free]
     _, first = np.unique(keys, return_index=True)
     told = heard_claims(machine, np.stack([nodes[first], channels[first]], axis=1))

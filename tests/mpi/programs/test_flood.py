@@ -14,6 +14,7 @@ import mpinet
 from mpinet import Machine
 from mpinet.compiled import rule
 from mpinet.errors import NodeError, UsageError
+from mpinet.machine.model import PortModel
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.programs import waves
@@ -106,3 +107,21 @@ def test_flooding_needs_an_all_port_machine_and_a_root():
         flood(machine_of("ring:5", "one"), 0)
     with pytest.raises(NodeError, match=r"nodes are 0\.\.4"):
         flood(machine_of("ring:5"), 5)
+
+
+HALF = "ring:3 ring:17 mesh:3x4 torus:2x3x5 hypercube:5 complete:9 ccc:3 debruijn:6".split()
+
+
+@pytest.mark.parametrize(("network", "mapping"), list(zip(HALF, cycle(MAPPINGS), strict=False)))
+def test_a_flood_over_half_duplex_links_sends_once_between_two_of_a_wave(network, mapping):
+    topology, wiring = mpinet.open(network), EVERYTHING[network]
+    mapped = mapping_of(topology, mapping)
+    machine = machine_of(topology, PortModel(half_duplex=True), mapping=mapped)
+    root = topology.size // 3
+    result = flood(machine, root)
+    distance = networkx.single_source_shortest_path_length(graph(wiring), root)
+    farthest = max(distance.values())
+    links = [(u, v) for u, v in graph(wiring).to_directed().edges if distance[u] < farthest]
+    sent = [(u, v) for u, v in links if u < v or distance[u] != distance[v]]
+    assert (result.steps, result.informed) == (farthest, topology.size)
+    assert result.messages == len(sent)
