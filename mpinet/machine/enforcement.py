@@ -137,7 +137,7 @@ def look_up_sends(
 
 
 def _sender_violation(machine: Machine, code: int, node: int, port: int) -> ModelViolation:
-    step = machine.steps + 1
+    step = machine.next_step
     if code == FOREIGN:
         return ModelViolation(
             f"Step {step}: processor {node} is not hosted by rank {machine.placement.rank}, which "
@@ -190,7 +190,7 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
     if different.any():
         at = order[np.flatnonzero(different)[0] + 1]
         raise ModelViolation(
-            f"Step {machine.steps + 1}: processor {sends.nodes[at]} sends on port "
+            f"Step {machine.next_step}: processor {sends.nodes[at]} sends on port "
             f"{sends.ports[at]}: sends on several ports of bus {sends.channels[at]} are one "
             "transmission and must carry one message."
         )
@@ -225,7 +225,7 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Num
         if len(over):
             node, port = divmod(int(keys[over[0] + limit]), ports)
             raise ModelViolation(
-                f"Step {machine.steps + 1}: processor {node} receives on port {port}: a processor "
+                f"Step {machine.next_step}: processor {node} receives on port {port}: a processor "
                 f"accepts at most {limit} message(s) in a step."
             )
     if machine.model.half_duplex:
@@ -234,7 +234,7 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Num
         if len(both):
             node, port = divmod(int(both[0]), ports)
             raise ModelViolation(
-                f"Step {machine.steps + 1}: processor {node} sends and receives on port {port}: a "
+                f"Step {machine.next_step}: processor {node} sends and receives on port {port}: a "
                 "half-duplex link carries one message in a step."
             )
 
@@ -270,7 +270,7 @@ def check_busses(machine: Machine, transmissions: Numbers) -> None:
         at = int(np.flatnonzero(clash)[0])
         port = _port_on(machine, int(senders[at + 1]), int(channels[at]))
         raise ModelViolation(
-            f"Step {machine.steps + 1}: processor {senders[at + 1]} sends on port {port}: bus "
+            f"Step {machine.next_step}: processor {senders[at + 1]} sends on port {port}: bus "
             f"{channels[at]} carries one transmission in a step, and processor {senders[at]} "
             "sends on it, too."
         )

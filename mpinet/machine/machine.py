@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -100,6 +101,7 @@ class Machine:
         self.mapping = mapping or blocks(topology)
         self.placement = Placement(self.mapping, self.transport.rank, self.transport.size)
         self.meters = Meters()
+        self._before = 0
         self.metered = loads
         if loads:
             most = self.placement.most * topology.ports
@@ -116,6 +118,20 @@ class Machine:
     def steps(self) -> int:
         """Steps that the machine has made."""
         return self.meters.steps
+
+    @property
+    def next_step(self) -> int:
+        """The next step's number in what users are told: a program's run counts from its first."""
+        return self.meters.steps - self._before + 1
+
+    @contextmanager
+    def counted_anew(self) -> Iterator[None]:
+        """Within it messages count steps from here."""
+        before, self._before = self._before, self.meters.steps
+        try:
+            yield
+        finally:
+            self._before = before
 
     def slots(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where this rank's processors stand among `nodes`, shape of the argument."""

@@ -549,7 +549,7 @@ class Router:
     def _error(self) -> RoutingError:
         place, number = self._messages[self._ledger[hop.WRONG_MESSAGE], : hop.WORDS].tolist()
         network = self.machine.topology.name
-        who = f"Step {self.machine.steps + 1}: routing {self.routing.name} on {network}"
+        who = f"Step {self.machine.next_step}: routing {self.routing.name} on {network}"
         if self._ledger[hop.WRONG] == hop.UNWIRED_PORT:
             return RoutingError(
                 f"{who} chose port {hop.low(place)} of processor {hop.high(place)}, which is not "

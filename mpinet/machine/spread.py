@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
+from mpinet.machine import enforcement, step
 from mpinet.machine.call import goes_unchecked, wired
 
 if TYPE_CHECKING:
@@ -44,18 +45,18 @@ class Spread:
 
     def __init__(self, machine: Machine, ports: Ports | None = None):
         self._machine = machine
-        # In an all-port machine that nobody watches there is nothing to check or to write down.
+        if ports is not None:
+            _check_both_ends(machine, *ports)
+        # In an all-port machine that nobody watches there is nothing more to check or write down.
         unchecked = goes_unchecked(machine)
         self._plan = None if unchecked else machine.plan(*(ports or _all_wired(machine)))
         starts, heard = _heard_by_all(machine) if ports is None else _heard_on(machine, *ports)
         self.sends = len(heard)
         self.starts = starts.astype(np.uint64)
-        elsewhere = self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
-        if ports is not None and machine.transport.size > 1:
-            self._require_both_ends(elsewhere)
+        self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
 
-    def _lay_out(self, hearers: Numbers, heard: Numbers) -> Numbers:
-        """Find the rows that are heard, and those that leave this rank; the slots of the others'.
+    def _lay_out(self, hearers: Numbers, heard: Numbers) -> None:
+        """Find the rows that are heard, and those that leave this rank.
 
         Links lead both ways: whom a processor hears elsewhere hears it. Rows from elsewhere are in
         the order of positions, which is that of ranks, then of slots: the order of the senders.
@@ -71,15 +72,6 @@ class Spread:
         owners, slots = np.divmod(np.unique(owners * count + hearers), max(count, 1))
         self._leaving = _in_a_row(slots)
         self._counts = np.bincount(owners, minlength=machine.transport.size)
-        return elsewhere
-
-    def _require_both_ends(self, elsewhere: Numbers) -> None:
-        """Check that from elsewhere comes what is heard, row for row (collective)."""
-        machine = self._machine
-        first = machine.placement.first
-        leaving = np.arange(machine.placement.count)[self._leaving] + first
-        coming = machine.transport.exchange(leaving, self._counts).records
-        machine.checked(lambda: _require_same(coming, elsewhere + first))
 
     def room(self, *shape: int) -> NDArray[np.uint64]:
         """Rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
@@ -113,11 +105,22 @@ class Spread:
         ).total
 
 
-def _require_same(coming: Numbers, heard: Numbers) -> None:
-    if not np.array_equal(coming, heard):
+def _check_both_ends(machine: Machine, nodes: Numbers, ports: Numbers) -> None:
+    """Check the sends, and that every one is answered over the same link (collective)."""
+    sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
+    arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
+    machine.checked(lambda: _require_answers(machine, sends, arrivals))
+
+
+def _require_answers(machine: Machine, sends: step.Sends, arrivals: step.Arrivals) -> None:
+    width = machine.topology.ports
+    came = arrivals.nodes * width + arrivals.ports
+    silent = np.setdiff1d(came, sends.nodes * width + sends.ports)
+    if len(silent):
+        node, port = divmod(int(silent[0]), width)
         raise ModelViolation(
-            "A spread goes over both ends of a link or none: a processor sends over a link on "
-            "which its neighbour does not."
+            f"Step {machine.next_step}: processor {node} receives on port {port}, but does not "
+            "send there: a spread goes over both ends of a link or none."
         )
 
 

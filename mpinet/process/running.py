@@ -98,7 +98,7 @@ def run(
     """
     _require_fitting(program, arguments, named or {})
     steps, messages = machine.steps, machine.meters.messages
-    with rare_collections():
+    with rare_collections(), machine.counted_anew():
         scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)
         scheduler.run(watch)
     return _outcome(scheduler, machine.steps - steps, machine.meters.messages - messages)

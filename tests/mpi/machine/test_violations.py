@@ -190,13 +190,35 @@ def test_a_half_duplex_link_carries_one_message_even_if_nobody_listens():
     ranks_are_in_step("ring:6")
 
 
-def test_a_spread_over_one_end_of_a_link_between_ranks_is_a_violation():
-    machine = machine_of("ring:12")
-    if transport().size == 1:
-        return
-    ports = np.zeros_like(machine.nodes)
-    everybody_is_told(machine, "both ends", lambda: machine.spread((machine.nodes, ports)))
-    ranks_are_in_step("ring:12")
+SPREADS = {
+    "one end of every link": (
+        "ring:12",
+        [(u, 0) for u in range(12)],
+        "receives on port 1, but does",
+    ),
+    "one end of one link": ("ring:4", [(0, 0)], "1 receives on port 1, but does not send there: "),
+    "one end of one of many": (
+        "mesh:3x3",
+        [(4, p) for p in range(4)] + [(1, 0), (1, 2), (3, 0), (5, 1), (7, 1), (7, 3)],
+        "receives on port .* both ends of a link or none",
+    ),
+    "not wired": ("mesh:3x3", [(0, 1)], "processor 0 sends on port 1: that port is not wired"),
+    "twice": ("ring:4", [(0, 0), (0, 0), (1, 1)], "processor 0 sends on port 0: a channel carries"),
+    "no such port": ("ring:4", [(2, 2)], "processor 2 sends on port 2: there are only ports 0"),
+    "one end of a bus": (GRID, [(4, 0)], "receives on port .* both ends of a link or none"),
+}
+"""Name -> network, processors and ports of a spread, what is said."""
+
+
+@pytest.mark.parametrize("options", [{}, {"loads": True}], ids=["plain", "metered"])
+@pytest.mark.parametrize("name", SPREADS)
+def test_a_spread_goes_both_ways_over_links_that_are_there(name, options):
+    topology, sends, text = SPREADS[name]
+    machine = machine_of(topology, **options)
+    machine.step([], [])
+    ports = of_this_rank(machine, sends)
+    everybody_is_told(machine, f"Step 2: .*{text}", lambda: machine.spread(ports))
+    ranks_are_in_step(topology)
 
 
 def test_a_spread_over_both_ends_of_some_links_brings_what_their_other_ends_send():

@@ -293,3 +293,59 @@ def test_the_command_gives_the_same_digest_on_any_number_of_ranks(mapping):
         digests.append(digest(result))
     assert transport().rank > 0 or digests[0] == digests[1]
     assert transport().rank > 0 or (result["steps"], len(result["values"])) == (11, 11)
+
+
+def ports_of_busses(node):
+    """A processor's ports, by bus."""
+    topology, busses = node._hosting.topology, {}
+    for port in node.ports:
+        busses.setdefault(topology.channel(node.id, port), []).append(port)
+    return list(busses.values())
+
+
+def tell_one_bus(node, form, value, other):
+    """Processor 0 tells the members of its first bus a value, all but one of them `other`."""
+    if node.id:
+        return (yield node.receive(limit=3))
+    ports = ports_of_busses(node)[0]
+    assert len(ports) > 1
+    values = {port: value() for port in ports[1:]} | {ports[0]: other()}
+    yield node.send(ports, value()) if form == "list" else node.send(values)
+    return None
+
+
+VALUES = [lambda: 7, lambda: "all", lambda: [1, {"a": (2.5, None)}], lambda: ("a", float("nan"))]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_equal_values_on_the_ports_of_one_bus_are_one_transmission(value, ports):
+    by_list = machine_of("clens:3,2", ports).run(tell_one_bus, "list", value, value)
+    by_port = machine_of("clens:3,2", ports).run(tell_one_bus, "dict", value, value)
+    assert (by_list.messages, by_list.digest) == (1, by_port.digest)
+    assert (by_port.messages, by_port.steps) == (1, by_list.steps)
+
+
+@pytest.mark.parametrize(("value", "other"), [(1, True), (1, 1.0), ((0.0,), (-0.0,)), ("a", b"a")])
+def test_values_that_only_compare_equal_are_different_messages_on_a_bus(value, other):
+    with pytest.raises(ModelViolation, match=r"Step 1: processor 0 .* must carry one message"):
+        machine_of("clens:3,2").run(tell_one_bus, "dict", lambda: value, lambda: other)
+
+
+def send_twice(node):
+    """A legal step, then two messages of processor 3."""
+    yield node.send(0)
+    yield node.send([0, 1][: 1 + (node.id == 3)])
+
+
+def test_a_violation_counts_steps_from_the_run_s_first():
+    machine = machine_of("ring:6", "one")
+    for _ in range(2):
+        with pytest.raises(ModelViolation, match=r"^Step 2: processor 3 sends on port 1") as error:
+            machine.run(send_twice)
+        assert len(set(everyone(str(error.value)))) == 1
+    assert machine.steps == 2
+    nodes = np.repeat(machine.nodes[machine.nodes == 3], 2)
+    with pytest.raises(ModelViolation, match=r"^Step 3: processor 3"):
+        machine.step(nodes, np.arange(len(nodes)))
+        machine.sum(1)
