@@ -17,7 +17,7 @@ REFERENCE = re.compile(rf"\bdocs/(?P<page>[a-z]+(?:/[a-z]+)?)\b(?!/|\.\w){SECTIO
 SPECIFICATION = re.compile(rf"(?P<page>[a-z]+(?:/[a-z]+)?){SECTIONS}")
 OLD_NAMES = re.compile(
     r"\bspec(?:ification)?s? of (?:the )?(?:G\(|STH|HDN|GBSN|BSN|lens)|\(spec,? \d"
-    r"|\b(?:contract|design|speed|mpi|style)\.md\b|\bspec/\w+|\bshared/"
+    r"|(?<![\w/])(?:contract|design|speed|mpi|style)\.md\b|\bspec/\w+"
 )
 
 
@@ -87,6 +87,13 @@ def test_every_network_says_where_it_is_defined(family):
         assert match["sections"]
     texts = [(DOCS / f"{match['page']}.md").read_text() for match in found]
     assert all(f"`{family.name}" in text for text in texts)
+
+
+def test_links_to_files_of_the_repository_have_targets():
+    pages = [(CHECKOUT / name, text) for name, text in TEXTS.items() if name.endswith(".md")]
+    links = [(page, link) for page, text in pages for link in re.findall(r"\]\(([^):]+)\)", text)]
+    assert len(links) > 8
+    assert [link for page, link in links if not (page.parent / link).exists()] == []
 
 
 def test_links_between_pages_have_targets():
