@@ -140,6 +140,13 @@ FUNCTIONS = {
 """Functions of our own in place of the real ones."""
 
 
+REFUSED_MODULES = (
+    "mpi4py.futures",
+    *(f"mpi4py.futures.{name}" for name in ("aplus", "pool", "server", "util")),
+    "mpi4py.util.pool",
+)
+"""Modules of mpi4py that rest on threads."""
+
 FINDER = "mpi4py._mpiabi"
 """The module of mpi4py that finds its compiled parts; it knows which it has found."""
 
@@ -197,6 +204,7 @@ def _package(real: ModuleType) -> dict[str, ModuleType]:
             setattr(package, name, value)
     package.rc = type(real.rc)()  # type: ignore[attr-defined]
     package.MPI = stand_in()  # type: ignore[attr-defined]
-    package.futures = RefusedModule("mpi4py.futures")  # type: ignore[attr-defined]
-    modules = {f"mpi4py.{name}": getattr(package, name) for name in ("rc", "MPI", "futures")}
-    return {"mpi4py": package, **modules}
+    refused = {name: RefusedModule(name) for name in REFUSED_MODULES}
+    package.futures = refused["mpi4py.futures"]  # type: ignore[attr-defined]
+    modules = {f"mpi4py.{name}": getattr(package, name) for name in ("rc", "MPI")}
+    return {"mpi4py": package, **modules, **refused}

@@ -9,33 +9,23 @@ from typing import Any, NoReturn
 from mpinet.mpi.constants import instance_of, serialized
 from mpinet.mpi.real import REAL
 
-LACKING = {
-    "_addressof": "no objects of C",
-    "_handleof": "no objects of C",
-    "Accept": "no ports",
-    "Close_port": "no ports",
-    "Connect": "no ports",
-    "File": "no parallel files",
-    "Join": "no sockets",
-    "Lookup_name": "no ports",
-    "Open_port": "no ports",
-    "Parrived": "no partitioned messages",
-    "Pready": "no partitioned messages",
-    "Precv_init": "no partitioned messages",
-    "Psend_init": "no partitioned messages",
-    "Publish_name": "no ports",
-    "Register_datarep": "no parallel files",
-    "Session": "no sessions",
-    "Spawn": "no processors but its own",
-    "Spawn_multiple": "no processors but its own",
-    "Unpublish_name": "no ports",
-    "Win": "no memory that others may reach",
-    "futures": "neither threads nor processors but its own",
+WITHOUT = {
+    "no memory that others may reach": "Win",
+    "no parallel files": "File Register_datarep",
+    "no sessions": "Session Create_from_session_pset",
+    "no processors but its own": "Spawn Spawn_multiple",
+    "no ports": "Accept Close_port Connect Lookup_name Open_port Publish_name Unpublish_name",
+    "no sockets": "Join",
+    "no partitioned messages": "Parrived Pready Pready_list Pready_range Precv_init Psend_init",
+    "no processors that fail": "Ack_failed Agree Get_failed Iagree Ishrink Is_revoked Revoke "
+    "Shrink",
+    "neither threads nor processors but its own": "futures pool",
+    "no objects of C": "_addressof _handleof",
 }
-"""What the machine lacks for a call or for the calls of a class."""
+"""What the machine lacks, and the calls, classes and modules that are refused for that."""
 
-FAILURES = "Ack_failed Agree Get_failed Iagree Is_revoked Ishrink Revoke Shrink".split()
-"""Calls that deal with processors that have failed."""
+LACKING = {name: lacks for lacks, names in WITHOUT.items() for name in names.split()}
+"""What the machine lacks for a call, for the calls of a class, or for a module."""
 
 
 class Unsupported(NotImplementedError):
@@ -52,8 +42,6 @@ def refuse(name: str) -> NoReturn:
     """
     parts = name.split(".")
     lacks = next((LACKING[part] for part in parts if part in LACKING), "")
-    if parts[-1] in FAILURES:
-        lacks = "no processors that fail"
     why = f": the machine has {lacks}" if lacks else ""
     raise Unsupported(f"{name} is not part of the emulated MPI{why}.")
 

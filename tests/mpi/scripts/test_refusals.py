@@ -1,0 +1,110 @@
+"""What is refused: the list in the README is all of it, and each says its name."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from mpi.scripts.playing import played
+
+from mpinet.mpi.module import CLASSES, stand_in
+from mpinet.mpi.real import REAL
+from mpinet.mpi.refusals import LACKING, Unsupported
+
+pytestmark = pytest.mark.mpi
+
+README = Path(__file__).parents[3] / "README.md"
+WHOLE = ("File", "Session", "Win")
+"""Classes of which there is the null object alone."""
+
+OURS = Unsupported.__module__
+"""Where functions come from that refuse."""
+
+NULL_OBJECTS = set("free handle toint py2f fromhandle fromint f2py Get_name name".split())
+"""Members that objects have of a class that is refused: there is the null one."""
+
+
+def listed() -> dict[str, str]:
+    """By name what the README says that the machine has not, for which it is refused."""
+    table = README.read_text().partition("| the machine has | refused |\n")[2].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[1:]]
+    return {name: lacks for lacks, names in rows for name in re.findall("`([^`]+)`", names)}
+
+
+def refusal(use) -> str:
+    """What is said where something is refused; "" if it is not."""
+    try:
+        use()
+    except Unsupported as error:
+        return str(error)
+    except BaseException:
+        return ""
+    return ""
+
+
+def refused_members() -> set[str]:
+    """The public members that our classes refuse, by class and name, without those inherited."""
+    found = set()
+    for name, cls in CLASSES.items():
+        for member in [one for one in dir(getattr(REAL, name)) if not one.startswith("_")]:
+            owner = next(base for base in cls.__mro__ if member in vars(base))
+            one = vars(owner)[member]
+            call = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
+            if getattr(call, "__module__", "") == OURS and refusal(call):
+                found.add(f"{name}.{member}")
+    return found
+
+
+def test_the_readme_lists_what_is_refused_and_why():
+    assert {name.rpartition(".")[2]: lacks for name, lacks in listed().items()} == LACKING
+
+
+def test_every_member_of_a_class_is_ours_or_refused_for_what_is_listed():
+    refused = refused_members()
+    names = {name.rpartition(".")[2] for name in listed()}
+    assert {one for one in refused if not set(one.split(".")) & names} == set()
+    for name in listed():
+        cls, _, member = name.partition(".")
+        if cls in CLASSES:
+            assert f"{cls}.{member}" in refused
+    for cls in WHOLE:
+        public = {name for name in dir(getattr(REAL, cls)) if not name.startswith("_")}
+        members = {one.partition(".")[2] for one in refused if one.startswith(f"{cls}.")}
+        assert members >= public - NULL_OBJECTS
+
+
+def test_every_member_of_a_class_of_ours_is_no_real_one_that_acts_on_others():
+    local = {"Datatype", "Exception", "Info", "Pickle", "Status"}
+    for name, cls in CLASSES.items():
+        for member in [one for one in dir(getattr(REAL, name)) if not one.startswith("_")]:
+            owner = next(base for base in cls.__mro__ if member in vars(base))
+            assert vars(REAL).get(owner.__name__) is not owner or name in local, f"{name}.{member}"
+
+
+def test_every_public_name_is_there_and_what_is_refused_is_listed(tmp_path):
+    played(tmp_path, "complete:1", "")
+    module, names = stand_in(), {name.partition(".")[2] for name in listed()}
+    for name in [one for one in vars(REAL) if not one.startswith("_")]:
+        one = getattr(module, name)
+        refused = getattr(one, "__module__", "") == OURS and refusal(one)
+        assert bool(refused) == (name in names - set(CLASSES)), name
+        assert not refused or f"MPI.{name} is not part of the emulated MPI" in refused
+
+
+def test_modules_that_rest_on_threads_are_imported_and_refused_by_name(tmp_path):
+    script = """
+        import importlib
+
+        for name in ("futures", "futures.pool", "futures.server", "util.pool"):
+            try:
+                importlib.import_module(f"mpi4py.{name}").Pool
+            except NotImplementedError as error:
+                say(str(error))
+        from mpi4py.util import pool
+    """
+    said, _ = played(tmp_path, "complete:2", script)
+    names = ("futures", "futures.pool", "futures.server", "util.pool")
+    lacks = "the machine has neither threads nor processors but its own"
+    told = [f"mpi4py.{name}.Pool is not part of the emulated MPI: {lacks}." for name in names]
+    assert said == {rank: told for rank in range(2)}
+    assert all(importlib.util.find_spec(f"mpi4py.{name}") for name in names)
