@@ -9,7 +9,6 @@ from serial.gbsn.reference import Gbsn, ceil_lg, distances, graph
 from serial.gbsn.settings import BSN, GBSN, WIRINGS, drawn, name
 
 import mpinet
-from mpinet.compiled import SMALL
 from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.graph import to_networkx
 from mpinet.networks.shortest import neighbor_table
@@ -23,26 +22,11 @@ def edges(wiring):
     return {frozenset(edge) for edge in graph(wiring).edges}
 
 
-@pytest.mark.parametrize("text", WIRINGS)
-def test_ports_lead_where_the_definition_says(text):
-    topology, wiring = mpinet.open(text), WIRINGS[text]
-    assert topology.size == len(wiring)
-    assert topology.ports == max(map(len, wiring))
-    assert neighbor_table(topology).tolist() == ports_of(wiring, topology.ports)
-
-
 @pytest.mark.parametrize("network", drawn(seed=1, count=60, most=40), ids=name)
 def test_irregular_networks_are_wired_as_defined(network):
     topology = mpinet.open(name(network))
     assert neighbor_table(topology).tolist() == ports_of(network.wiring, topology.ports)
     assert mpinet.check(topology).exhaustive
-
-
-@pytest.mark.parametrize("text", WIRINGS)
-def test_the_contract_is_kept(text):
-    report = mpinet.check(mpinet.open(text))
-    assert report.exhaustive
-    assert report.ports == sum(v is not None for row in WIRINGS[text] for v in row)
 
 
 @pytest.mark.parametrize(
@@ -56,19 +40,6 @@ def test_the_contract_is_kept(text):
 )
 def test_the_contract_is_kept_in_large_networks(text):
     assert not mpinet.check(mpinet.open(text)).exhaustive
-
-
-@pytest.mark.parametrize("text", [text for text in WIRINGS if len(WIRINGS[text]) <= 128])
-def test_compiled_rules_do_as_plain_python(text):
-    topology = mpinet.open(text)
-    nodes = np.repeat(np.arange(topology.size), topology.ports)
-    ports = np.tile(np.arange(topology.ports), topology.size)
-    repeats = -(-(SMALL + 1) // nodes.size)
-    nodes, ports = np.tile(nodes, repeats), np.tile(ports, repeats)
-    wired = topology.neighbor(nodes, ports) >= 0
-    for mapped in (topology.neighbor, topology.reverse_port):
-        plain = [mapped.rule(u, p, topology.params) for u, p in zip(nodes, ports, strict=True)]
-        assert mapped(nodes, ports)[wired].tolist() == np.array(plain)[wired].tolist()
 
 
 @pytest.mark.parametrize(

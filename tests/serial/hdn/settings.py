@@ -65,3 +65,7 @@ LARGE = {
     "hdn:3x4,super=0.1/0/0.1/1": Network([ring(3), ring(4)], [(0, 1), (0,), (0, 1), (1,)]),
 }
 """Networks of which some pairs are tried."""
+
+RDN = ["rdn:2,0", "rdn:2,1", "rdn:3,2", "rdn:K5,1", "rdn:2x2,1", "rdn:2x2,2", "rdn:2x3x5,1"]
+RDN += ["rdn:K4x7,1", "rdn:2,4", "rdn:P3xK4,0", "rdn:2x3x5,2"]
+CUBES = [f"dualcube:{n}" for n in (2, 3, 4, 5, 6, 7, 8, 12, 20, 29)]

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 from serial.lens import reference
-from serial.lens.test_wiring import CIRCLES, LENSES, OTHERS, PARTIALS
+from serial.lens.settings import CIRCLES, LENSES, OTHERS, PARTIALS
 
 import mpinet
 from mpinet.compiled import kernel

@@ -1,59 +1,12 @@
 """Wiring of the lens: numbers, ports, busses, addresses are those of docs/papers/lens, 2 and 3."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from serial.lens import reference
+from serial.lens.settings import BUS_NETWORKS, CIRCLES, LENSES, OTHERS, PARTIALS
 
 import mpinet
 from mpinet.errors import NodeError, TopologyError
-
-LENSES = {
-    f"lens:{p},{q},{n}": reference.lens(p, q, n)
-    for p, q, n in [
-        *product(range(2, 6), range(2, 6), range(1, 4)),
-        (3, 3, 5),
-        (3, 2, 5),
-        (2, 3, 5),
-    ]
-}
-CIRCLES = {
-    f"clens:{p},{n}": reference.lens(p, p, n, completed=True)
-    for p, n in [
-        (2, 2),
-        (2, 3),
-        (2, 6),
-        (3, 2),
-        (3, 3),
-        (3, 4),
-        (3, 5),
-        (4, 2),
-        (4, 3),
-        (5, 2),
-        (6, 2),
-    ]
-}
-PARTIALS = {
-    **{f"plens:3,{size}": reference.partial_lens(3, size, 3) for size in range(9, 25)},
-    **{f"plens:3,{size},4": reference.partial_lens(3, size, 4) for size in (4, 5, 7, 11, 23, 24)},
-    **{
-        f"plens:4,{size}": reference.partial_lens(4, size, 3)
-        for size in (19, 29, 41, 53, 60, 80, 81)
-    },
-    **{f"plens:5,{size}": reference.partial_lens(5, size, 2) for size in (2, 3, 13, 18, 31, 32)},
-}
-OTHERS = {
-    **{
-        f"snowflake:{p},{n}": reference.snowflake(p, n)
-        for p, n in [(2, 1), (2, 2), (2, 5), (3, 1), (3, 2), (3, 4), (4, 3), (5, 3), (7, 2), (3, 5)]
-    },
-    **{
-        f"busstar:{p},{n}": reference.star(p, n)
-        for p, n in [(3, 1), (3, 2), (3, 3), (3, 5), (4, 2), (4, 4), (5, 3), (6, 3), (7, 2), (9, 3)]
-    },
-}
-BUS_NETWORKS = LENSES | CIRCLES | PARTIALS | OTHERS
 
 
 @pytest.mark.parametrize("name", LENSES | CIRCLES | PARTIALS)
@@ -83,15 +36,6 @@ def test_snowflake_and_star_have_the_busses_of_the_definition(name):
         for (bus, _), number in zip(ports, topology.channel(u, here).tolist(), strict=False):
             assert labels.setdefault(bus, number) == number
     assert sorted(labels.values()) == list(range(topology.busses))
-
-
-@pytest.mark.parametrize("name", BUS_NETWORKS)
-def test_the_contract_is_kept(name):
-    topology = mpinet.open(name)
-    assert mpinet.check(topology).exhaustive
-    assert topology.name == name
-    again = mpinet.open(topology.name)
-    assert again.params.tolist() == topology.params.tolist()
 
 
 @pytest.mark.parametrize("name", LENSES | CIRCLES | PARTIALS)
@@ -268,25 +212,6 @@ def test_recursive_construction_makes_the_same_network(p, q, n):
 def test_wrong_settings_are_refused_with_a_sentence(wrong, sentence):
     with pytest.raises(TopologyError, match=sentence):
         mpinet.open(wrong)
-
-
-@pytest.mark.parametrize("value", [True, 3.0, "3"])
-def test_parameters_that_are_no_whole_numbers_are_refused(value):
-    from mpinet.networks.lens.multistage import Multistage
-    from mpinet.networks.lens.partial import PartialLens
-    from mpinet.networks.lens.snowflake import DenseSnowflake
-    from mpinet.networks.lens.star import BusStar
-    from mpinet.networks.lens.wiring import CompletedLens, Lens
-
-    for family, good in [
-        (Lens, (3, 3, 3)), (CompletedLens, (3, 3)), (PartialLens, (3, 20, 3)),
-        (DenseSnowflake, (3, 3)), (BusStar, (3, 3)),
-    ]:  # fmt: skip
-        for place in range(len(good)):
-            with pytest.raises(TopologyError, match="must be a whole number"):
-                family(*good[:place], value, *good[place + 1 :])
-    with pytest.raises(TopologyError, match="must be a whole number"):
-        Multistage("omega", value)
 
 
 @pytest.mark.parametrize("p", [3, 4, 5, 6])

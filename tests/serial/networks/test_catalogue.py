@@ -54,15 +54,6 @@ def own(own_directory, monkeypatch):
     monkeypatch.chdir(own_directory)
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_canonical_names_open_the_same_network(name):
-    topology = mpinet.open(name)
-    assert topology.name == name
-    again = mpinet.open(topology.name)
-    assert again.name == topology.name
-    assert again.params.tolist() == topology.params.tolist()
-
-
 @pytest.mark.parametrize(
     ("loose", "canonical"),
     [

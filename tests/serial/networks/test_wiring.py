@@ -1,12 +1,10 @@
 """The classic networks are what docs/papers list, port by port."""
 
 import networkx
-import numpy as np
 import pytest
 from serial.networks.reference import CLASSICS, EVERYTHING, graph
 
 import mpinet
-from mpinet.compiled import SMALL
 from mpinet.networks.graph import to_networkx
 
 FAMILIES_OF_NETWORKX = {
@@ -19,19 +17,6 @@ FAMILIES_OF_NETWORKX = {
     "circulant:13,jumps=5-2-6": networkx.circulant_graph(13, [2, 5, 6]),
     "doubleloop:19,8": networkx.circulant_graph(19, [1, 8]),
 }
-
-
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_ports_lead_where_the_specification_says(name):
-    topology, wiring = mpinet.open(name), EVERYTHING[name]
-    assert topology.size == len(wiring)
-    assert topology.ports == max(map(len, wiring))
-    for u, ports in enumerate(wiring):
-        expected = [-1 if v is None else v for v in ports]
-        expected += [-1] * (topology.ports - len(expected))
-        assert topology.neighbor(
-            np.full(topology.ports, u), np.arange(topology.ports)
-        ).tolist() == (expected)
 
 
 @pytest.mark.parametrize("name", EVERYTHING)
@@ -62,30 +47,6 @@ def test_ccc_has_the_stated_diameter(n):
     topology = mpinet.open(f"ccc:{n}")
     from_one = networkx.single_source_shortest_path_length(to_networkx(topology), 0)
     assert max(from_one.values()) == topology.stated["diameter"]
-
-
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_compiled_rules_do_as_plain_python(name):
-    topology = mpinet.open(name)
-    repeats = -(-(SMALL + 1) // (topology.size * topology.ports))
-    nodes = np.tile(np.repeat(np.arange(topology.size), topology.ports), repeats)
-    ports = np.tile(np.arange(topology.ports), nodes.size // topology.ports)
-    wired = topology.neighbor(nodes, ports) >= 0
-    for mapped in (topology.neighbor, topology.reverse_port, topology.channel):
-        plain = [mapped.rule(u, p, topology.params) for u, p in zip(nodes, ports, strict=True)]
-        assert mapped(nodes, ports)[wired].tolist() == np.array(plain)[wired].tolist()
-
-
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_every_link_is_one_channel_with_two_ends(name):
-    topology = mpinet.open(name)
-    ends: dict[int, list[tuple[int, int]]] = {}
-    for u, ports in enumerate(EVERYTHING[name]):
-        for p, v in enumerate(ports):
-            if v is not None:
-                ends.setdefault(topology.channel(u, p), []).append((u, v))
-    assert all(len(pair) == 2 and pair[0] == pair[1][::-1] for pair in ends.values())
-    assert len(ends) == graph(EVERYTHING[name]).number_of_edges()
 
 
 def test_large_networks_are_computed_not_stored():
