@@ -22,6 +22,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
@@ -65,6 +67,21 @@ def numba() -> ModuleType:
     import numba as module
 
     return module
+
+
+@contextmanager
+def watching(watch: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
+    """Within it, what is compiled anew is so in a context that `watch` gives."""
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+_watch: ContextVar[Callable[[], AbstractContextManager[object]]] = ContextVar(
+    "watch", default=nullcontext
+)
 
 
 class Compiled:
@@ -141,7 +158,7 @@ class Compiled:
     def _jit(self, signature: Any) -> Any:
         """Compile for one signature, or load from the disk what was compiled before."""
         try:
-            return _native().kept(self._with_native_callees(), signature)
+            return _native().kept(self._with_native_callees(), signature, _watch.get())
         except Exception as error:
             own = [part.function for part in self._parts() if is_own(part.function)]
             if not own:

@@ -6,6 +6,8 @@ Imports Numba: `compiled` loads this module where the first function is compiled
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from hashlib import sha256
 from types import FunctionType
 from typing import Any
@@ -14,11 +16,14 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.typeinfer import register_dispatcher
 
+Compiling = Callable[[], AbstractContextManager[object]]
+"""Gives the context in which a function is compiled."""
+
 SEAL = sha256().digest_size
 """Bytes before a file's own."""
 
 
-def kept(function: FunctionType, signature: Any) -> Any:
+def kept(function: FunctionType, signature: Any, compiling: Compiling = nullcontext) -> Any:
     """Compile for one signature, or load what was compiled before.
 
     Parameters
@@ -27,15 +32,19 @@ def kept(function: FunctionType, signature: Any) -> Any:
         What Numba can compile; its name tells it from all others of its file.
     signature : object
         In Numba's types.
+    compiling : callable
+        Gives the context in which it is compiled, where nothing could be loaded.
     """
     native: Any = numba.njit(function)
-    try:
-        native._cache = Cache(function)
-    except RuntimeError as error:
-        if "cannot cache" not in str(error):  # no place for this file, as in a notebook's cell
-            raise
-    with register_dispatcher(native):
-        native.compile(signature)
+    with ExitStack() as stack:
+        try:
+            native._cache = Cache(function, lambda: stack.enter_context(compiling()))
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):  # no place for this file, as in a notebook's cell
+                raise
+            stack.enter_context(compiling())
+        with register_dispatcher(native):
+            native.compile(signature)
     native.disable_compile()
     return native
 
@@ -57,20 +66,32 @@ class SealedFile(IndexDataCacheFile):
 
 
 class Cache(FunctionCache):
-    """Numba's cache of one function, whose files may be damaged, foreign or not writable."""
+    """Numba's cache of one function, whose files may be damaged, foreign or not writable.
 
-    def __init__(self, function: FunctionType):
+    Parameters
+    ----------
+    function : function
+        The function.
+    missed : callable
+        Called where nothing can be loaded, before it is compiled.
+    """
+
+    def __init__(self, function: FunctionType, missed: Callable[[], object] = lambda: None):
         super().__init__(function)
+        self._missed = missed
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was compiled before; None if there is nothing that can be used."""
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # whatever is wrong with these files, they can be made anew
             self._forget()
-            return None
+            found = None
+        if found is None:
+            self._missed()
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep it for later, if that is possible: a full disk is no reason to fail."""

@@ -95,12 +95,13 @@ class Session:
         """Run the job on all ranks and come to the end together."""
         import numpy as np
 
+        from mpinet.compiled import watching
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
         try:
             transport = world()
-            with self._progress(options, job) as progress:
+            with self._progress(options, job) as progress, watching(progress.compiling):
                 job.say = progress.say
                 result = job.run(transport, progress.update)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell

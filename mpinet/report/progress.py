@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -32,6 +34,7 @@ class Progress:
         self._bar: Any = _rich_bar(what) if self._shown and terminal else None
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
+        self._compiled, self._told = 0.0, False
 
     def __enter__(self) -> Progress:
         if self._bar is not None:
@@ -46,6 +49,21 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Within it something is compiled: that takes no step's time, and is said if it is long."""
+        if self._compiled > PATIENCE and not self._told:
+            self._told = True
+            self.say("compiling (once; it is kept for later runs)")
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            seconds = time.monotonic() - began
+            self._compiled += seconds
+            self._began += seconds
+            self._said += seconds
 
     def say(self, text: str) -> None:
         """Show a line that stays."""
