@@ -32,6 +32,10 @@ class TooLarge(UsageError):
     """What does not fit into the memory there is, or has no end in sight; tells both numbers."""
 
 
+class OutputError(MpinetError):
+    """A result that could not be written: a full disk, a limit, a file that went away."""
+
+
 class Disconnected(UsageError):
     """A network in pieces, where what was asked for needs a connected one."""
 

@@ -29,6 +29,6 @@ def is_launched() -> bool:
 
 def _first_number(variables: tuple[str, ...], default: int) -> int:
     for name in variables:
-        if os.environ.get(name, "").isdigit():
+        if os.environ.get(name, "").isdecimal():
             return int(os.environ[name])
     return default

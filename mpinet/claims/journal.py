@@ -7,18 +7,22 @@ version of mpinet or of the user's file are passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import mpinet
 from mpinet.claims.finding import Finding
-from mpinet.errors import FileError
+from mpinet.errors import FileError, OutputError
 
 Key = tuple[str, str]
 """A claim's id, and a point as it is printed."""
+
+LONGEST = 1e9
+"""Seconds that no measurement takes."""
 
 
 def version_of(files: Sequence[str]) -> str:
@@ -68,29 +72,71 @@ class Journal:
         """All findings of this version, as lines."""
         lines: list[str] = []
         for path in sorted(self._folder.glob("rank-*.jsonl")):
-            lines += [line for line in path.read_text().splitlines() if self._is_current(line)]
+            if not path.is_file():
+                raise FileError(f"--journal {path}: this is no file.")
+            try:
+                text = path.read_text(errors="replace")
+            except OSError as error:
+                raise FileError(f"--journal {path}: {error.strerror}.") from None
+            lines += [line for line in text.splitlines() if self._is_current(line)]
         return "\n".join(lines).encode()
 
     def _is_current(self, line: str) -> bool:
-        """Whether a line is whole and of this version; a stopped run may leave a part of one."""
+        """Whether a line is whole, sound and of this version.
+
+        A stopped run may leave a part of one, and an editor anything.
+        """
         try:
-            return bool(json.loads(line)["version"] == self._version)
-        except (ValueError, KeyError, TypeError):
+            row = json.loads(line)
+            _row(row)
+            return bool(row["version"] == self._version)
+        except (ValueError, KeyError, TypeError, RecursionError):
             return False
 
     def write(self, key: Key, finding: Finding) -> None:
         """Write a finding down at once."""
         row = {"version": self._version, "key": key, "finding": asdict(finding)}
-        self._file.write(json.dumps(row) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(row) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
 
     def close(self) -> None:
         """Write no more."""
-        self._file.close()
+        with suppress(OSError):  # of a line that could not be written before
+            self._file.close()
 
 
 def findings_in(lines: bytes) -> dict[Key, Finding]:
     """Read lines that `known` gave; an error that was found is found again."""
-    rows: Iterable[dict] = map(json.loads, lines.splitlines())
-    findings = {tuple(row["key"]): Finding(**row["finding"]) for row in rows}
+    findings = dict(_row(json.loads(line)) for line in lines.splitlines())
     return {key: found for key, found in findings.items() if not found.error}
+
+
+def _row(row: Any) -> tuple[Key, Finding]:
+    """What a line says.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        It says what `Journal.write` never writes.
+    """
+    claim, point = row["key"]
+    found = Finding(**row["finding"])
+    kinds = (
+        (row["key"], list),
+        (claim, str),
+        (point, str),
+        (found.holds, bool),
+        (found.where, dict),
+        (found.out_of_reach, str),
+        (found.error, str),
+        (found.seconds, float | int),
+    )
+    if not all(isinstance(value, kind) for value, kind in kinds):
+        raise TypeError("a field of another type")
+    if not 0 <= found.seconds < LONGEST:
+        raise ValueError("no time that a measurement takes")
+    json.dumps(row, allow_nan=False)  # NaN and infinity are no findings
+    return (claim, point), found

@@ -8,6 +8,7 @@ from typing import Any
 from mpinet.cli.job import Job
 from mpinet.cli.options import add_common
 from mpinet.errors import UsageError
+from mpinet.numerals import is_whole, shown
 from mpinet.plain import plain
 
 LASTING = ("name", "unit", "command")
@@ -52,15 +53,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _ranks(text: str) -> list[int]:
     """Read numbers of ranks."""
     numbers = text.split(",")
-    if not all(number.isdigit() and int(number) > 0 for number in numbers):
-        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers of ranks, such as 1,2")
+    if not all(is_whole(number) and int(number) > 0 for number in numbers):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no list of ranks, such as 1,2")
     return list(dict.fromkeys(map(int, numbers)))
 
 
 def _repeat(text: str) -> int:
     """Read a number of rounds."""
-    if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: 1 or more")
+    if not is_whole(text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no number of rounds: 1 or more")
     return int(text)
 
 

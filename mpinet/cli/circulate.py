@@ -7,7 +7,7 @@ from typing import Any
 
 from mpinet.cli.collective import Collective
 from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
+from mpinet.cli.options import add_common, add_machine, add_topology, number, topology_of
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +16,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dimensions",
         metavar="Q",
-        type=int,
+        type=number,
         help="circulate in every subcube of the low Q dimensions (default: all)",
     )
     parser.add_argument(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
 import mpinet
+from mpinet.numerals import shown
 
 COMMANDS = {
     "topologies": "list the networks that can be named",
@@ -58,11 +60,19 @@ def parse(typed: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--version", action="version", version=f"mpinet {mpinet.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = next((word for word in typed if not word.startswith("-")), None)
+    if wanted is not None and wanted not in COMMANDS:
+        parser.error(_unknown(wanted))
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
         if name == wanted:
             module_of(name).add_options(command)
     return parser.parse_args(typed)
+
+
+def _unknown(word: str) -> str:
+    close = difflib.get_close_matches(word.lower(), COMMANDS, n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    return f"there is no command {shown(word)}: {hint}'mpinet --help' lists them all."
 
 
 def module_of(command: str) -> ModuleType:

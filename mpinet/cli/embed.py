@@ -9,6 +9,7 @@ from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, make_machine, topology_of
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
+from mpinet.numerals import is_whole, shown
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def images(text: str) -> list[int]:
     """Read numbers joined by commas."""
     words = text.split(",")
-    if not all(word.isdecimal() for word in words):
-        raise argparse.ArgumentTypeError(f"host processors are numbers U,V,.., not {text!r}")
+    if not all(map(is_whole, words)):
+        raise argparse.ArgumentTypeError(f"host processors are numbers U,V,.., not {shown(text)}")
     return [int(word) for word in words]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, make_machine, topology_of
+from mpinet.cli.options import add_common, add_machine, make_machine, number, topology_of
 from mpinet.errors import UsageError
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
@@ -50,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--packet",
-        type=int,
+        type=number,
         metavar="BYTES",
         help="let messages travel in packets (default: each is one message of the machine)",
     )
@@ -121,7 +122,7 @@ class Exec(Job):
             options.packet,
             options.sends == "synchronous",
             watch,
-            sys.stderr if options.json else sys.stdout,
+            (sys.stderr if options.json else sys.stdout) or io.StringIO(),
             None if options.collectives is None else Pattern(options.collectives),
         )
         return {

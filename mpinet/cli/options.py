@@ -10,6 +10,7 @@ from mpinet.errors import UsageError
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
+from mpinet.numerals import is_whole, shown, whole
 
 if TYPE_CHECKING:
     from mpinet.machine import PortModel
@@ -76,9 +77,17 @@ def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> Non
 
 def seed(text: str) -> int:
     """Read a seed: 0 .. 2^63 - 1."""
-    if not text.isdigit() or int(text) >= 2**63:
-        raise argparse.ArgumentTypeError(f"a seed is a whole number 0..2^63-1, not {text!r}")
+    if not is_whole(text) or int(text) >= 2**63:
+        raise argparse.ArgumentTypeError(f"a seed is a whole number 0..2^63-1, not {shown(text)}")
     return int(text)
+
+
+def number(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return whole(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def topology_of(options: argparse.Namespace) -> Topology:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mpinet.cli.job import Job
 from mpinet.errors import UsageError
+from mpinet.numerals import is_whole, shown
 from mpinet.plain import plain
 
 PREDICTED = {
@@ -55,8 +56,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def _whole(text: str) -> int:
     """Read a whole number."""
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number")
+    if not is_whole(text):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no whole number")
     return int(text)
 
 
@@ -67,7 +68,7 @@ def _positive(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no positive number")
     return number
 
 

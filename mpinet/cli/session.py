@@ -13,7 +13,7 @@ import os
 import sys
 import time
 import traceback
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 from threading import main_thread
@@ -21,10 +21,11 @@ from typing import Any
 
 from mpinet.cli.commands import module_of, parse
 from mpinet.cli.job import Failed, Job
-from mpinet.errors import FileError, MpinetError, UsageError
+from mpinet.errors import FileError, MpinetError, OutputError, Unread, UsageError
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.memory import out_of_memory
 from mpinet.report.files import as_csv, as_json, require_result_file, write_text
+from mpinet.report.output import Output, drop
 from mpinet.report.progress import Progress
 
 INTERRUPTED = 130
@@ -46,9 +47,11 @@ class Session:
     """
 
     def __init__(self, typed: list[str]):
-        self._typed = typed
+        self._typed = typed or ["--help"]
         self._json = "--json" in typed
         self._began = time.perf_counter()
+        self._out = Output(sys.stdout, "the standard output")
+        self._err = Output(sys.stderr, "the standard error")
 
     def run(self) -> int:
         """Do it all; the exit status."""
@@ -58,6 +61,8 @@ class Session:
             job = self._prepare(options)
         except SystemExit as ended:
             return int(ended.code or 0)
+        except BrokenPipeError:
+            return Unread.status
         except MpinetError as error:
             if launched_rank() == 0:
                 self._say_error(str(error), error.status)
@@ -81,13 +86,15 @@ class Session:
 
     def _parse(self) -> argparse.Namespace:
         """Read what was typed."""
-        said, heard = io.StringIO(), sys.stdout if launched_rank() == 0 else io.StringIO()
+        said, heard = io.StringIO(), io.StringIO()
         try:
             with redirect_stderr(said), redirect_stdout(heard):
                 options = parse(self._typed)
         except SystemExit as ended:
             if ended.code:
                 raise UsageError(_sentence(said.getvalue())) from None
+            if launched_rank() == 0:
+                self._out.write(heard.getvalue())
             raise
         return options
 
@@ -109,6 +116,8 @@ class Session:
             status, text = error.status, str(error)
         except KeyboardInterrupt:
             status, text = INTERRUPTED, "interrupted"
+        except BrokenPipeError:
+            status, text = Unread.status, ""
         except MemoryError as error:
             status, text = 1, out_of_memory(error)
         except Exception:
@@ -123,8 +132,7 @@ class Session:
                 self._say_error(failed[0][1], failed[0][0])
             return failed[0][0]
         if transport.rank == 0:
-            self._show(options, job, result, transport.size)
-            return job.status(result)
+            return self._finish(options, job, result, transport.size)
         return 0
 
     @staticmethod
@@ -132,6 +140,20 @@ class Session:
         """Progress as it is wanted: of rank 0, under a launcher without a terminal."""
         wanted = options.progress if launched_rank() == 0 else False
         return Progress(job.unit, wanted, launched_ranks() > 1)
+
+    def _finish(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> int:
+        """Show the result; the exit status."""
+        try:
+            self._show(options, job, result, ranks)
+        except BrokenPipeError:
+            return Unread.status
+        except MpinetError as error:
+            self._say_error(str(error), error.status)
+            return error.status
+        except MemoryError as error:
+            self._say_error(out_of_memory(error), 1)
+            return 1
+        return job.status(result)
 
     def _show(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> None:
         """Print the result and write it where it is wanted."""
@@ -151,8 +173,7 @@ class Session:
         )
         text = as_json(document) if options.json else job.show(document["result"]) + "\n"
         try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            self._out.write(text)
         finally:  # also where nobody reads what is printed
             if options.out is not None:
                 self._write(options, job, document)
@@ -171,9 +192,11 @@ class Session:
         """Print an error where the user looks for it."""
         if not sentence:
             return
-        if self._json:
-            print(json.dumps({"error": sentence, "status": status}))
-        print(f"mpinet: {sentence}", file=sys.stderr, flush=True)
+        with suppress(OutputError, BrokenPipeError):
+            if self._json:
+                self._out.write(json.dumps({"error": sentence, "status": status}) + "\n")
+        with suppress(OutputError, BrokenPipeError):
+            self._err.write(f"mpinet: {sentence}\n")
 
 
 def leave(status: int) -> None:
@@ -181,14 +204,20 @@ def leave(status: int) -> None:
 
     A launcher ends the job when one rank has failed: the others let rank 0 say why first.
     """
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError) as error:  # full, closed, or never there
+        status = Unread.status if isinstance(error, BrokenPipeError) else status
+        drop(sys.stdout)
     if status and launched_rank() > 0:
         time.sleep(LAST_WORD)
     proof = os.environ.get("MPINET_PROOF")
     if proof and launched_rank() == 0:
-        Path(proof).write_text(f"{status}\n")
+        with suppress(OSError):  # on a full disk the launcher sees the status alone
+            Path(proof).write_text(f"{status}\n")
     if status and any(not one.daemon for one in enumerate_threads() if one is not main_thread()):
-        sys.stderr.flush()
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.flush()
         os._exit(status)  # a script's thread may wait without end for what has failed
     sys.exit(status)
 

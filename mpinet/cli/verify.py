@@ -76,7 +76,8 @@ def _arguments(typed: list[str]) -> dict[str, str]:
 
 def shows_colours() -> bool:
     """Whether standard output is a person's terminal; a launcher may give ranks one of its own."""
-    return sys.stdout.isatty() and not is_launched() and "NO_COLOR" not in os.environ
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return terminal and not is_launched() and "NO_COLOR" not in os.environ
 
 
 class Listing(Job):

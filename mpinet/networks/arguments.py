@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import REQUIRED, Parameter
+from mpinet.numerals import looks_whole, whole
 
 
 def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def read_undeclared(where: str, text: str) -> tuple[list[Any], dict[str, Any]]:
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for name, text_value in _split(text, ()):
-        value = int(text_value) if re.fullmatch(r"[+-]?\d+", text_value) else text_value
+        value = _whole(where, text_value) if looks_whole(text_value) else text_value
         if name is None:
             positional.append(value)
         elif name in named:
@@ -107,3 +107,11 @@ def read_undeclared(where: str, text: str) -> tuple[list[Any], dict[str, Any]]:
         else:
             named[name] = value
     return positional, named
+
+
+def _whole(where: str, text: str) -> int:
+    """Read a whole number."""
+    try:
+        return whole(text)
+    except ValueError as error:
+        raise TopologyError(f"{where}: {error}.") from None

@@ -5,6 +5,7 @@ The one place where networks are stored graphs: every rank that uses one holds a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -204,7 +205,7 @@ def read_graph(path: str) -> networkx.Graph:
         raise TopologyError(
             f"graph: the format of {path!r} is told by its ending: {', '.join(READERS)}."
         )
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise TopologyFileError(f"graph: there is no file {path}.")
     try:
         graph = reader(path)

@@ -92,7 +92,7 @@ def import_from(place: str) -> ModuleType:
     """
     load: Callable[[str], ModuleType] = import_module
     if place.endswith(".py"):
-        if not Path(place).is_file():
+        if not os.path.isfile(place):
             raise TopologyFileError(f"There is no file {place}.")
         load, argument = _load_file, str(Path(place).resolve())
     else:

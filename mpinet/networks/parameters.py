@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpinet.errors import TopologyError
+from mpinet.numerals import whole
 
 REQUIRED: Any = object()
 """Marks a parameter without a default."""
@@ -48,12 +49,8 @@ def whole_number(
     return Parameter(name, _range(least, most), integer, default, least=least, most=most)
 
 
-def integer(text: str) -> int:
-    """Read a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is not a whole number") from None
+integer = whole
+"""Reads a whole number."""
 
 
 def sizes(text: str) -> tuple[int, ...]:

@@ -19,6 +19,7 @@ from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
+from mpinet.numerals import counted, looks_whole, shown, whole
 
 MAX_SIZE = 2**63 - 1
 """Largest number of processors: numbers are 64-bit."""
@@ -81,20 +82,19 @@ class Topology:
         hosts: int | None = None,
         busses: int | None = None,
     ):
+        what = f"{self.family}:{arguments} would have"
         if size > MAX_SIZE:
             raise TopologyError(
-                f"{self.family}:{arguments} would have {size} processors; at most 2^63 - 1 can "
-                "be numbered."
+                f"{what} {counted(size)} processors; at most 2^63 - 1 can be numbered."
             )
         if size * ports > MAX_SIZE:
             raise TopologyError(
-                f"{self.family}:{arguments} would have {size} processors with {ports} ports each; "
-                "at most 2^63 - 1 ports can be numbered."
+                f"{what} {counted(size)} processors with {counted(ports)} ports each; at most "
+                "2^63 - 1 ports can be numbered."
             )
         if busses is not None and busses > MAX_SIZE:
             raise TopologyError(
-                f"{self.family}:{arguments} would have {busses} busses; at most 2^63 - 1 can be "
-                "numbered."
+                f"{what} {counted(busses)} busses; at most 2^63 - 1 can be numbered."
             )
         family = self.family or f"{type(self).__module__}:{type(self).__qualname__}"
         self.name = f"{family}:{arguments}" if arguments else family
@@ -215,7 +215,7 @@ class Topology:
             number = -1
         if not 0 <= number < self.size or self.address(number) != address:
             raise NodeError(
-                f"{address!r} is not an address in {self.name}: addresses are "
+                f"{shown(address)} is not an address in {self.name}: addresses are "
                 f"{self.address(0)} .. {self.address(self.size - 1)}."
             )
         return number
@@ -235,10 +235,14 @@ class Topology:
 
     def find(self, text: str) -> int:
         """The node that a person means: by its number, or by its address."""
-        if text.lstrip("-").isdigit():
-            self.require_node(int(text))
-            return int(text)
-        return self.node(text)
+        if not looks_whole(text):
+            return self.node(text)
+        try:
+            number = whole(text)
+        except ValueError as error:
+            raise NodeError(f"{error}; {self.name} has nodes 0..{self.size - 1}.") from None
+        self.require_node(number)
+        return number
 
     def require_node(self, node: int) -> None:
         """Raise `NodeError` unless `node` is a node of this network."""

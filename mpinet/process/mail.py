@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.errors import ProgramError
 from mpinet.machine import Inbox, Machine
 from mpinet.machine.step import by_owner
 from mpinet.networks.topology import Topology
+from mpinet.numerals import counted
 from mpinet.process.actions import Parcels
 from mpinet.process.values import from_bytes, to_bytes
 
@@ -52,12 +54,27 @@ class Outbox:
         """Senders, ports and the places of their values in `values`, by sender."""
         counts = np.fromiter(map(len, self._ports), np.int64, len(self._ports))
         senders = np.repeat(np.array(self._senders, np.int64), counts)
-        ports = np.fromiter(chain.from_iterable(self._ports), np.int64, len(senders))
+        try:
+            ports = np.fromiter(chain.from_iterable(self._ports), np.int64, len(senders))
+        except OverflowError:
+            raise self._too_large() from None
         keys = np.repeat(np.arange(len(counts)), counts)
         if (np.diff(senders) < 0).any():
             order = np.argsort(senders, kind="stable")
             senders, ports, keys = senders[order], ports[order], keys[order]
         return senders, ports, keys
+
+    def _too_large(self) -> ProgramError:
+        """The error of the first port whose number no machine can have."""
+        sender, port = next(
+            (sender, port)
+            for sender, ports in zip(self._senders, self._ports, strict=True)
+            for port in ports
+            if port.bit_length() > 63
+        )
+        return ProgramError(
+            f"Processor {sender} sends on port {counted(port)}: ports have numbers of 64 bits."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +145,7 @@ def carry(machine: Machine, letters: Letters) -> Arrived:
 
     Raises
     ------
-    ModelViolation
+    ProgramError
         As in `Machine.step`.
     """
     ranks = machine.transport.size

@@ -185,9 +185,10 @@ class Node:
 
     def idle(self, steps: int = 1) -> Action:
         """Let steps pass (0: go on at once)."""
-        if index(steps) < 0:
+        number = _whole(steps, "number of steps")
+        if number < 0:
             raise UsageError(f"a processor idles 0 steps or more, not {steps}")
-        return self._new(Idle(index(steps)))
+        return self._new(Idle(number))
 
     def route(self, target: int, value: Any = None) -> Action:
         """Hand a message to the router, which brings it to any processor, hop by hop.
@@ -203,9 +204,10 @@ class Node:
         value : object
             Any picklable value.
         """
-        if not 0 <= index(target) < self.size:
+        number = _whole(target, "processor")
+        if not 0 <= number < self.size:
             raise UsageError(f"there is no processor {target}: processors are 0..{self.size - 1}")
-        return self._new(Route(index(target), pack(value)))
+        return self._new(Route(number, pack(value)))
 
     def _new(self, action: Action) -> Action:
         if self._made is not None:
@@ -215,7 +217,7 @@ class Node:
 
     def _parcels(self, ports: Ports | Mapping[int, Any], value: Any) -> Parcels:
         if isinstance(ports, Mapping):
-            parcels: Parcels = tuple(((index(port),), pack(ports[port])) for port in ports)
+            parcels: Parcels = tuple(((_whole(port, "port"),), pack(ports[port])) for port in ports)
             if not self._hosting.topology.links:
                 parcels = together(parcels)
         else:
@@ -227,12 +229,27 @@ class Node:
 def _as_ports(ports: Ports) -> tuple[int, ...]:
     """The ports that are meant."""
     if isinstance(ports, Iterable):
-        return tuple(map(index, ports))
-    return (index(ports),)
+        some = tuple(ports)
+        try:
+            return tuple(map(index, some))
+        except TypeError:
+            return tuple(_whole(port, "port") for port in some)
+    return (_whole(ports, "port"),)
 
 
 def _limit(limit: int | None) -> int | None:
     """Check a limit in steps."""
-    if limit is not None and index(limit) < 0:
+    if limit is None:
+        return None
+    number = _whole(limit, "number of steps")
+    if number < 0:
         raise UsageError(f"a receive waits 0 steps or more, not {limit}")
-    return limit
+    return number
+
+
+def _whole(number: Any, what: str) -> int:
+    """Check that a number is a whole one."""
+    try:
+        return index(number)
+    except TypeError:
+        raise UsageError(f"a {what} is a whole number, not {number!r}") from None

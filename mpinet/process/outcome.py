@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from mpinet.errors import ProgramError
 from mpinet.plain import plain
+
+MOST_BITS = 14_000
+"""Longest numbers that stand as decimals: Python writes and reads no longer ones."""
 
 
 @dataclass(frozen=True)
@@ -51,17 +55,35 @@ def legible(value: Any) -> Any:
     """A value as JSON knows it; what JSON does not know stands as its text.
 
     The text does not depend on where an object lies or how a set is ordered.
+
+    Raises
+    ------
+    ProgramError
+        The value contains itself, or an object in it cannot be told.
     """
-    if value is None or isinstance(value, bool | int | str):
+    try:
+        return _legible(value)
+    except RecursionError:
+        reason = "it contains itself, or its parts lie too deep in one another"
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+    raise ProgramError(f"What a program has returned cannot be told: {reason}.")
+
+
+def _legible(value: Any) -> Any:
+    """The same, with the errors of users' objects."""
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= MOST_BITS else hex(value)
     value = plain(value)
     if isinstance(value, float):
         return value if value - value == 0.0 else str(value)
     if isinstance(value, dict):
-        return {str(key): legible(part) for key, part in value.items()}
+        return {str(key): _legible(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [legible(part) for part in value]
+        return [_legible(part) for part in value]
     if isinstance(value, set | frozenset):
-        return sorted((legible(part) for part in value), key=repr)
+        return sorted((_legible(part) for part in value), key=repr)
     nameless = type(value).__dict__.get("__repr__", object.__repr__) == object.__repr__
     return f"<{type(value).__qualname__}>" if nameless else repr(value)

@@ -37,5 +37,5 @@ def argument(words: str) -> tuple[str, Any]:
         name, text = "", words
     try:
         return name, ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):  # however strange
         return name, text

@@ -145,7 +145,9 @@ def _outcome(scheduler: Scheduler, steps: int, messages: int) -> Outcome:
             if node < machine.topology.hosts:
                 values[node] = unpack(value)
     places = sorted(places)[:NAMED]
-    proof = digest(steps, messages, unreceived, places, values) if told else ""
+    proof = machine.checked(
+        lambda: digest(steps, messages, unreceived, places, values) if told else ""
+    )
     proof, found = agreed(machine.transport, (proof, places))
     places = [(node, count) for node, count in found]
     hosts = machine.topology.hosts

@@ -160,7 +160,9 @@ class Scheduler:
                 done = action
         except StopIteration as ended:
             self._end(node, ended.value)
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             self._fail_by(node, error)
 
     def _begin(self, node: Node) -> Generator[Action, Any, Any] | None:
@@ -291,7 +293,7 @@ class Scheduler:
 
     def _letters(self) -> Letters:
         """What moves in this step: what processors send, and what the network routes."""
-        senders, ports, keys = self._outbox.sends()
+        senders, ports, keys = self.machine.checked(self._outbox.sends)
         if self._routes:
             return self._post.letters(senders, ports, keys, self._outbox.values)
         return Letters(

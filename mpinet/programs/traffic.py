@@ -21,6 +21,7 @@ from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
+from mpinet.numerals import is_whole, shown
 
 Numbers = NDArray[np.int64]
 
@@ -218,8 +219,10 @@ def _host(topology: Topology, text: str, where: str) -> int:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) == 0:
-        raise UsageError(f"random:{text}: the number of messages must be a whole number >= 1.")
+    if not is_whole(text) or int(text) == 0:
+        raise UsageError(
+            f"random:{shown(text)}: the number of messages must be a whole number >= 1."
+        )
     return int(text)
 
 

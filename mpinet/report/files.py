@@ -7,18 +7,22 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mpinet.errors import FileError, UsageError
+from mpinet.errors import FileError, OutputError, UsageError
 
 ENDINGS = (".json", ".csv")
 
 
 def require_writable(path: Path) -> None:
     """Raise `UsageError` if a file cannot be written at this place."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
+    try:
+        folder = path.is_dir() or not path.absolute().parent.is_dir()
+    except OSError as error:  # its name is too long
+        raise FileError(f"Cannot write {path}: {error.strerror}.") from None
+    if folder:
         raise FileError(f"Cannot write {path}: its folder does not exist, or it is a folder.")
     if not os.access(path.absolute().parent, os.W_OK):
         raise FileError(f"Cannot write {path}: no permission.")
@@ -33,7 +37,13 @@ def require_result_file(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that appears at `path` only when it is complete."""
+    """Open a file that appears at `path` only when it is complete.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written, or not all of it.
+    """
     aside = path.with_name(f".{path.name}.part")
     try:
         with aside.open("wb") as file:
@@ -41,14 +51,17 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror}.") from None
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a whole file of text."""
     with whole_file(path) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))
 
 
 def as_json(document: dict[str, Any]) -> str:

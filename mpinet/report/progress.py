@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
@@ -70,7 +70,7 @@ class Progress:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         elif self._shown:
-            print(text, file=sys.stderr, flush=True)
+            _print(text)
 
     def update(self, done: int) -> None:
         """Say that `done` are done."""
@@ -82,13 +82,19 @@ class Progress:
         now = time.monotonic()
         if now - self._said >= self._pause:
             self._said, self._pause = now, min(60.0, 1.5 * self._pause)
-            print(f"{self._what} {done} after {now - self._began:.0f} s", file=sys.stderr)
+            _print(f"{self._what} {done} after {now - self._began:.0f} s")
+
+
+def _print(line: str) -> None:
+    """Print a line where it is wanted and can be: a run does not fail for want of its progress."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def _is_terminal() -> bool:
     """Whether standard error is a terminal that a person sees (some launchers pretend one)."""
     try:
-        return sys.stderr.isatty() and os.get_terminal_size(2).columns > 0
+        return bool(sys.stderr) and sys.stderr.isatty() and os.get_terminal_size(2).columns > 0
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
-from mpinet.errors import ProgramError, Unread
+from mpinet.errors import OutputError, ProgramError, Unread
 from mpinet.machine import Machine
 from mpinet.mpi.world.failure import named, told
 from mpinet.mpi.world.processor import Processor, number_of
@@ -94,6 +94,8 @@ class Ends:
             A processor's script has failed.
         Unread
             Nobody reads what processors print.
+        OutputError
+            It cannot be written.
         """
         transport = self._machine.transport
         printed, self._printed = self._printed, []
@@ -102,6 +104,9 @@ class Ends:
             self._write(sorted(together, key=itemgetter(0)))
         except BrokenPipeError:
             transport.fail(Unread())
+        except OSError as error:
+            reason = error.strerror
+            transport.fail(OutputError(f"Cannot write what the processors print: {reason}."))
         none = self._machine.topology.size
         own = none if self._failed is None else self._failed[0]
         lowest = -self._machine.max(-own)[0]
@@ -115,9 +120,15 @@ class Ends:
         """Write what processors have printed, on rank 0."""
         for _, error, text in lines:
             if error:
-                self._errors.write(text)
+                self._errors.write(_encodable(text, self._errors))
             else:
-                self._out.write(text)
+                self._out.write(_encodable(text, self._out))
                 self._written.update(text.encode(errors="surrogatepass"))
         self._out.flush()
         self._errors.flush()
+
+
+def _encodable(text: str, file: TextIO) -> str:
+    """A text with escapes for what the file's encoding does not know."""
+    encoding = file.encoding or "utf-8"
+    return text.encode(encoding, errors="backslashreplace").decode(encoding)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import integer, require_integer
+from mpinet.numerals import shown, whole
 
 RING, COMPLETE, PATH = "C", "K", "P"
 
@@ -46,10 +47,10 @@ def factors(text: str) -> tuple[Factor, ...]:
 
 
 def _factor(text: str) -> Factor:
-    match = re.fullmatch(r"([A-Za-z]?)(-?\d+)", text)
+    match = re.fullmatch(r"([A-Za-z]?)(-?[0-9]+)", text)
     if match is None:
-        raise ValueError(f"{text!r} is not a factor such as C5, K4 or P3")
-    return Factor(match[1] or RING, int(match[2]))
+        raise ValueError(f"{shown(text)} is not a factor such as C5, K4 or P3")
+    return Factor(match[1] or RING, whole(match[2]))
 
 
 def super_nodes(text: str) -> tuple[Members, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mpinet.errors import UsageError
+from mpinet.numerals import is_whole, shown
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
@@ -72,8 +73,8 @@ class CyclicShift(Permuting):
         """``shift:5``; ``shift`` alone shifts by 1."""
         if not text:
             return cls()
-        if not text.removeprefix("-").isdecimal():
-            raise UsageError(f"shift:{text}: give a whole number, as in shift:5.")
+        if not is_whole(text.removeprefix("-")):
+            raise UsageError(f"shift:{shown(text)}: give a whole number, as in shift:5.")
         return cls(int(text))
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
@@ -167,8 +168,8 @@ class Transposition(Permuting):
         if not text:
             return cls()
         rows, _, columns = text.partition("x")
-        if not (rows.isdecimal() and columns.isdecimal()):
-            raise UsageError(f"transpose:{text}: give rows and columns, as in transpose:4x16.")
+        if not (is_whole(rows) and is_whole(columns)):
+            raise UsageError(f"transpose:{shown(text)}: give rows x columns, as in transpose:4x16.")
         return cls(int(rows), int(columns))
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:

@@ -279,7 +279,7 @@ def routes_too_far(node):
         (sends_a_function, "in sends_a_function: A value of type function .* pickled"),
         (returns_a_function, "in returns_a_function, at its end: A value of type function"),
         (exits, "after step 1, .*in exits: SystemExit"),
-        (sends_to_a_letter, "in sends_to_a_letter: TypeError"),
+        (sends_to_a_letter, "in sends_to_a_letter: a port is a whole number"),
         (routes_too_far, "in routes_too_far: there is no processor 5: processors are 0..4"),
     ],
 )
@@ -318,3 +318,32 @@ def walked(following, node):
         node = following.get(node, -1)
         way.append(node)
     return way
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (lambda node: node.idle(1.5), "a number of steps is a whole number, not 1.5"),
+        (lambda node: node.receive(limit="2"), "a number of steps is a whole number, not '2'"),
+        (lambda node: node.receive(0.0), "a port is a whole number, not 0.0"),
+        (lambda node: node.send(None), "a port is a whole number, not None"),
+        (lambda node: node.send("0"), "a port is a whole number, not '0'"),
+        (lambda node: node.send({0.5: 1}), "a port is a whole number, not 0.5"),
+        (lambda node: node.route(1.0), "a processor is a whole number, not 1.0"),
+    ],
+)
+def test_what_is_no_whole_number_is_named_with_its_line(act, sentence):
+    def program(node):
+        yield act(node)
+
+    with pytest.raises(ProgramError, match=rf"test_actions\.py:\d+ in .*{sentence}\.$") as failed:
+        run(program)
+    assert "Traceback" not in str(failed.value)
+
+
+def test_a_port_beyond_64_bits_is_refused():
+    def program(node):
+        yield node.send(10**30)
+
+    with pytest.raises(ProgramError, match="Processor 0 sends on port 1000000000000000000000000"):
+        run(program)

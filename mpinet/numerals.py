@@ -1,0 +1,53 @@
+"""Whole numbers as people write them on the command line, in topology strings and in files.
+
+Python reads more (digits of all scripts, and `str.isdigit` says yes to superscripts that `int`
+refuses) and less (it refuses thousands of digits, by an error of its own).
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST_DIGITS = 1000
+"""Most digits that a number may have; none that means anything here has as many."""
+
+SHOWN = 60
+"""Most characters of what was typed that a sentence repeats."""
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number without a sign: digits 0..9 that `whole` reads."""
+    return re.fullmatch("[0-9]+", text) is not None and len(text) <= MOST_DIGITS
+
+
+def looks_whole(text: str) -> bool:
+    """Whether a text is meant to be a whole number: `whole` reads it, or says that it is long."""
+    return re.fullmatch("[+-]?[0-9]+", text) is not None
+
+
+def whole(text: str) -> int:
+    """Read a whole number.
+
+    Raises
+    ------
+    ValueError
+        It is none, or it has more than `MOST_DIGITS` digits; the sentence shows it.
+    """
+    if not re.fullmatch("[+-]?[0-9]+(_[0-9]+)*", text.strip()):
+        raise ValueError(f"{shown(text)} is not a whole number")
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"{shown(text)} is too long: a number has {MOST_DIGITS} digits at most")
+    return int(text)
+
+
+def shown(text: str) -> str:
+    """What was typed, in quotes, as a sentence repeats it: not all of it if it is long."""
+    if len(text) <= SHOWN:
+        return repr(text)
+    return f"{text[:SHOWN]!r}.. ({len(text)} characters)"
+
+
+def counted(number: int) -> str:
+    """A number in a sentence; one that fills more than a line stands as a power of two."""
+    bits = number.bit_length()
+    return str(number) if bits <= 200 else f"more than 2^{bits - 1}"
