@@ -131,6 +131,7 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "hypercube": ("hypercube:14", "hypercube:6", ("bitfixing",)),
     "ccc": ("ccc:11", "ccc:4", ("cycle",)),
     "debruijn": ("debruijn:12", "debruijn:7", ("shortest",)),
+    "kautz": ("kautz:2,13", "kautz:2,4", ("shift",)),
     "shuffleexchange": ("shuffleexchange:12", "shuffleexchange:6", ("shortest",)),
     "moebius": ("moebius:12", "moebius:6", ("shortest",)),
     "circulant": ("circulant:16384,jumps=1-128", "circulant:16,jumps=1-4", ("shortest",)),

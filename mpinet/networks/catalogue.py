@@ -25,6 +25,7 @@ FAMILIES = {
     "hypercube": "mpinet.networks.classic.hypercube:Hypercube",
     "ccc": "mpinet.networks.classic.ccc:CubeConnectedCycles",
     "debruijn": "mpinet.networks.classic.shift:DeBruijn",
+    "kautz": "mpinet.networks.classic.kautz:Kautz",
     "shuffleexchange": "mpinet.networks.classic.shift:ShuffleExchange",
     "moebius": "mpinet.networks.classic.shift:Moebius",
     "circulant": "mpinet.networks.classic.circulant:Circulant",

@@ -53,6 +53,20 @@ def double_loop(n: int, s: int) -> Wiring:
     return targets(n, lambda u: (u + 1, u - 1, u + s, u - s))
 
 
+def kautz(d: int, k: int) -> Wiring:
+    """Shifts of words that repeat no letter; docs/networks, 3, numbers them."""
+    steps = product(range(d + 1), *[range(1, d + 1)] * (k - 1))
+    words = [tuple(sum(word[: i + 1]) % (d + 1) for i in range(k)) for word in steps]
+    number = {word: u for u, word in enumerate(words)}
+    wiring: Wiring = []
+    for word in words:
+        left = [(*word[1:], (word[-1] + i) % (d + 1)) for i in range(1, d + 1)]
+        right = [((word[0] - i) % (d + 1), *word[:-1]) for i in range(1, d + 1)]
+        behind: list[int | None] = [number[other] for other in left]
+        wiring.append(behind + [None if other in left else number[other] for other in right])
+    return wiring
+
+
 def bits(u: int, n: int) -> str:
     return format(u, f"0{n}b")
 
@@ -222,6 +236,10 @@ CLASSICS: dict[str, Wiring] = {
     "rcirculant:3,2": recursive_circulant(3, 2),
     "rcirculant:16,2": recursive_circulant(16, 2),
     "rcirculant:16,4": recursive_circulant(16, 4),
+    "kautz:2,2": kautz(2, 2),
+    "kautz:2,4": kautz(2, 4),
+    "kautz:3,3": kautz(3, 3),
+    "kautz:5,2": kautz(5, 2),
     "rcirculant:15,2": recursive_circulant(15, 2),
     "rcirculant:7,9": recursive_circulant(7, 9),
     "rcirculant:10,3": recursive_circulant(10, 3),

@@ -54,6 +54,18 @@ def test_tables_name_the_lowest_port_that_is_one_hop_closer(name):
         assert routing.decide(source, header, routing.params) == (closer[0] if closer else -1)
 
 
+@pytest.mark.parametrize("name", ["kautz:2,2", "kautz:2,4", "kautz:3,3"])
+def test_words_of_a_kautz_graph_are_shifted_by_what_the_longest_overlap_leaves(name):
+    topology = mpinet.open(name)
+    words = [topology.address(u).split("-") for u in range(topology.size)]
+    for source, target in hosts_of(topology):
+        k = len(words[target])
+        common = max(i for i in range(k + 1) if words[source][k - i :] == words[target][:i])
+        way = words[source] + words[target][common:]
+        nodes, _ = path(topology, topology.routing("shift"), source, target)
+        assert [words[u] for u in nodes] == [way[i : i + k] for i in range(k - common + 1)]
+
+
 def dimension_order(sides, wrap, source, target):
     """The places passed, dimension by dimension, the shorter way, a tie forward."""
     places = [source]

@@ -1,0 +1,126 @@
+"""The Kautz graph: words in which no letter is followed by itself, shifted by one letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.parameters import whole_number
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import Topology
+
+DEGREE, LENGTH, TAILS = 2, 3, 4
+"""Where the rules' parameters hold d, k, and the number d^(k-1) of words with one first letter."""
+
+
+class Kautz(Topology):
+    """Kautz graph K(d,k): (d+1) d^(k-1) words of k letters 0..d, neighbours differ by a shift.
+
+    A word is numbered by its first letter and, for each further one, how far it is ahead of the
+    letter before it: one of d numbers. Ports: d shifts to the left, which append a letter, then d
+    shifts to the right; of two that lead to the same processor the later one is not wired.
+    """
+
+    family = "kautz"
+    parameters = (whole_number("d", 2, 2**20), whole_number("k", 2, 61))
+    example = "kautz:2,4"
+    paper = "Kautz 1968"
+    specification = "networks 3"
+
+    def __init__(self, d: int, k: int):
+        self.letters = self.checked("d", d) + 1
+        self.length = self.checked("k", k)
+        tails = d ** (k - 1)
+        super().__init__(f"{d},{k}", size=self.letters * tails, ports=2 * d, params=[d, k, tails])
+
+    @rule
+    def neighbor(node, port, params):
+        """Shift to the left, or to the right where no shift to the left leads there, too."""
+        d = params[DEGREE]
+        if port < d:
+            return shifted_left(node, port, params)
+        other = shifted_right(node, port - d, params)
+        return -1 if shifted_left(node, other % d, params) == other else other
+
+    @rule
+    def reverse_port(node, port, params):
+        """The shift that brings back what was lost at the other end, to the left if it can."""
+        d, tails = params[DEGREE], params[TAILS]
+        if port >= d:
+            return node % d
+        other = shifted_left(node, port, params)
+        if shifted_left(other, node % d, params) == node:
+            return node % d
+        return d + (other // tails - node // tails - 1) % (d + 1)
+
+    def address(self, node: int) -> str:
+        """The letters, joined by ``-``."""
+        self.require_node(node)
+        d, word = self.letters - 1, []
+        for place in range(self.length - 1, 0, -1):
+            word.append(node // d ** (place - 1) % d)
+        letters = [node // d ** (self.length - 1)]
+        for ahead in word:
+            letters.append((letters[-1] + 1 + ahead) % self.letters)
+        return "-".join(map(str, letters))
+
+    def read_address(self, address: str) -> int:
+        """Count how far each letter is ahead of the one before it."""
+        letters = [int(letter) for letter in address.split("-")]
+        if len(letters) != self.length or not all(0 <= x < self.letters for x in letters):
+            raise ValueError(f"{address} has other letters or another length")
+        number = letters[0]
+        for i in range(1, self.length):
+            if letters[i] == letters[i - 1]:
+                raise ValueError(f"{address} repeats a letter")
+            number = number * (self.letters - 1) + (letters[i] - letters[i - 1] - 1) % self.letters
+        return number
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Size (d+1) d^(k-1)."""
+        return {"size": self.letters * (self.letters - 1) ** (self.length - 1)}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shift in what the longest overlap of the word with the target leaves to come."""
+        return {"shift": lambda: stateless("shift", decide, self, shortest=False)}
+
+
+@inlined
+def shifted_left(node, ahead, params):
+    """The word without its first letter, and behind it the one `ahead` + 1 after the last."""
+    d, tails = params[DEGREE], params[TAILS]
+    rest = node % tails
+    second = rest // (tails // d)
+    first = (node // tails + 1 + second) % (d + 1)
+    return first * tails + rest % (tails // d) * d + ahead
+
+
+@inlined
+def shifted_right(node, ahead, params):
+    """The word without its last letter, before it the letter that it is `ahead` + 1 ahead of."""
+    d, tails = params[DEGREE], params[TAILS]
+    first = (node // tails - 1 - ahead) % (d + 1)
+    return first * tails + ahead * (tails // d) + node % tails // d
+
+
+@rule
+def decide(node, header, params):
+    """Append the target's next letter behind the longest end of the word that begins the target.
+
+    At most k hops, and not always a shortest way, as it never shifts to the right.
+    """
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    d, tails = params[DEGREE], params[TAILS]
+    start, letter = target // tails, node // tails
+    behind, skipped = tails, 1
+    while behind > 1:  # `behind` numbers the letters behind the one where the overlap may begin
+        behind //= d
+        letter = (letter + 1 + node // behind % d) % (d + 1)
+        skipped *= d
+        if letter == start and node % behind == target % tails // skipped:
+            return target % tails // (skipped // d) % d
+    return (start - letter - 1) % (d + 1)
