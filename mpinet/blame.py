@@ -95,7 +95,14 @@ def raised(function: Any, arguments: tuple[Any, ...], error: BaseException) -> R
         return RuleError(f"{where}: {error}.")
     asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
     told = f"{type(error).__name__}: {error}".removesuffix(": ")
+    headers = function.__code__.co_varnames.index("header") if _has_header(function) else None
+    if isinstance(error, IndexError) and headers is not None:
+        told += f" (Routing.words gives its messages a header of {len(arguments[headers])} words)"
     return RuleError(f"{where}: {function.__name__}({asked}, ..) raised {told}.")
+
+
+def _has_header(function: Any) -> bool:
+    return "header" in signature(function).parameters
 
 
 def raised_at(error: BaseException) -> str:

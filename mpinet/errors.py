@@ -60,6 +60,10 @@ class RoutingError(MpinetError):
     """A routing rule that chose an unwired port or does not come to an end."""
 
 
+class Stuck(RoutingError):
+    """A routing that knows no way on for a message."""
+
+
 class OutOfReach(MpinetError):
     """A question that the effort allowed for it does not decide: more effort may."""
 

@@ -14,14 +14,19 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.blame import is_own
 from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
 from mpinet.draws import permuted
 from mpinet.errors import UsageError
 from mpinet.memory import require_memory
+from mpinet.networks.promises import check_cluster_order
 from mpinet.networks.topology import Topology
 
 TO_POSITION, TO_NODE = 0, 1
 DIRECTIONS = 2
+
+ORDERED = 2**22
+"""Most processors whose places in a user's own order of clusters are checked."""
 
 UNEVEN = -1
 """What stands for the share where blocks have lengths of their own."""
@@ -86,6 +91,8 @@ def clustered(topology: Topology) -> Mapping:
     """
     order = type(topology).cluster_order
     starts = partial(cluster_starts, topology)
+    if order is not None and is_own(order.function):
+        check_cluster_order(topology, np.arange(min(topology.size, ORDERED)))
     if order is None:
         return Mapping("clusters", in_order, np.array([topology.size, 2], np.int64), starts)
     return Mapping("clusters", order, topology.params, starts)

@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.effort import require_walk
-from mpinet.errors import NodeError, UsageError, WiringError
-from mpinet.networks.routing import path
+from mpinet.errors import NodeError, WiringError
+from mpinet.networks.promises import (
+    check_cluster_order,
+    check_cycle,
+    check_routings,
+    check_schedules,
+)
 from mpinet.networks.shortest import UNREACHABLE, fill_first_ports
-from mpinet.networks.topology import Topology, is_searched
+from mpinet.networks.topology import MOST_ADDRESSES, Topology, is_searched
 
 WHOLE = 2**22
 """Networks with up to this many (node, port) pairs are checked whole."""
@@ -21,17 +26,11 @@ WHOLE = 2**22
 PORTS_SAMPLED = 256
 """Ports tried per node where not all pairs are."""
 
-ADDRESSES, PAIRS = 1024, 32
-"""Most addresses and routed pairs that are tried."""
+ADDRESSES = 1024
+"""Most addresses that are tried."""
 
 PLAYED = 4
 """First and last nodes and ports at which the rules are tried in plain Python."""
-
-NEAR = 16
-"""Hops between source and target where a network is too large for far pairs."""
-
-FAR_PAIRS_UP_TO = 1024
-"""Nodes of a network in which any pair may be routed by asking node after node."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,9 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0) -> Report:
     WiringError
         The contract is broken; the sentence names the processor and the port.
     RoutingError
-        The default routing takes an unwired port or does not arrive.
+        A routing takes an unwired port, does not arrive or is not as short as it says.
+    RuleError
+        A user's rule fails, or cannot be compiled.
     """
     random = np.random.default_rng(seed)
     _check_numbers(topology)
@@ -92,9 +93,15 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0) -> Report:
         _check_busses(topology, some)
     if whole:
         _check_connected(topology)
+    if topology.searches_addresses and topology.size > MOST_ADDRESSES:
+        nodes = nodes[:0]  # no number is ever read from an address
     addressed = nodes if nodes.size <= ADDRESSES else random.permutation(nodes)[:ADDRESSES]
     _check_addresses(topology, addressed)
-    routes = _check_routes(topology, random)
+    check_cluster_order(topology, nodes)
+    if whole:
+        check_cycle(topology)
+        check_schedules(topology)
+    routes = check_routings(topology, random)
     return Report(topology.name, nodes.size, wired, whole, addressed.size, routes)
 
 
@@ -205,10 +212,33 @@ def _check_channels(
             f"{topology.name}: channel({u}, {p}) = {c}, but at the other end channel({v}, {q}) = "
             f"{d}."
         )
+    if topology.links:
+        _check_links_channels(topology, nodes, ports, others, back, channels)
     count = topology.size * topology.ports if topology.busses is None else topology.busses
     for u, p, c in _broken((channels < 0) | (channels >= count), nodes, ports, channels):
         raise WiringError(
             f"{topology.name}: channel({u}, {p}) = {c} is not in the range 0..{count - 1}."
+        )
+
+
+def _check_links_channels(
+    topology: Topology,
+    nodes: NDArray[np.int64],
+    ports: NDArray[np.int64],
+    others: NDArray[np.int64],
+    back: NDArray[np.int64],
+    channels: NDArray[np.int64],
+) -> None:
+    """No two links have the same number."""
+    links = np.minimum(nodes * topology.ports + ports, others * topology.ports + back)
+    order = np.lexsort((links, channels))
+    shared = (np.diff(channels[order]) == 0) & (np.diff(links[order]) != 0)
+    one, other = order[:-1], order[1:]
+    found = (nodes[one], ports[one], channels[one], nodes[other], ports[other])
+    for u, p, c, v, q in _broken(shared, *found):
+        raise WiringError(
+            f"{topology.name}: channel({u}, {p}) = channel({v}, {q}) = {c}, but these are two "
+            "links: each has a number of its own."
         )
 
 
@@ -273,34 +303,6 @@ def _check_addresses(topology: Topology, nodes: NDArray[np.int64]) -> None:
             raise WiringError(
                 f"{topology.name}: address({node}) = {address!r}, but node({address!r}) = {back}."
             )
-
-
-def _check_routes(topology: Topology, random: np.random.Generator) -> int:
-    """Messages of the default routing arrive over wired ports; gives the number of messages."""
-    try:
-        routing = topology.routing()
-    except UsageError:
-        return 0
-    for source, target in _routed_pairs(topology, random):
-        path(topology, routing, source, target)
-    return PAIRS
-
-
-def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Any pairs in small networks, else pairs that are near each other."""
-    far = topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
-    for _ in range(PAIRS):
-        source = int(random.integers(topology.hosts))
-        target = int(random.integers(topology.hosts)) if far else _walk(topology, source, random)
-        yield source, target
-
-
-def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
-    """Where a random walk ends."""
-    for port in random.integers(0, topology.ports, NEAR).tolist():
-        following = topology.neighbor(node, port)
-        node = following if following >= 0 else node
-    return node
 
 
 def _broken(wrong: NDArray[np.bool_], *columns: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:

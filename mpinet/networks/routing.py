@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import Rule, inlined, rule
-from mpinet.errors import RoutingError, UsageError
+from mpinet.errors import RoutingError, Stuck, UsageError
 
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
@@ -163,7 +163,7 @@ def path(
         nodes.append(following)
         ports.append(port)
     if port == STUCK or node != target:
-        raise RoutingError(
+        raise (Stuck if port == STUCK else RoutingError)(
             f"Routing {routing.name} on {topology.name} stopped at node {node} with a message "
             f"from {source} to {target}."
         )

@@ -24,6 +24,9 @@ from mpinet.numerals import counted, looks_whole, shown, whole
 MAX_SIZE = 2**63 - 1
 """Largest number of processors: numbers are 64-bit."""
 
+MOST_ADDRESSES = 2**20
+"""Nodes of the largest network whose addresses are searched where there is no other way."""
+
 
 class Topology:
     """Wiring and wayfinding of one network, computed from processors' own numbers.
@@ -211,6 +214,8 @@ class Topology:
         """
         try:
             number = self.read_address(address)
+        except NodeError:
+            raise
         except ValueError:
             number = -1
         if not 0 <= number < self.size or self.address(number) != address:
@@ -223,15 +228,36 @@ class Topology:
     def read_address(self, address: str) -> int:
         """Turn an address, in the form that `address` gives, into a number.
 
-        A family with addresses of its own overrides it together with `address`. `node` checks
-        what comes out, so that it need not.
+        By default all nodes' addresses are searched, in networks of up to `MOST_ADDRESSES` nodes; a
+        family with addresses of its own overrides it for larger ones. `node` checks what comes
+        out, so that it need not.
 
         Raises
         ------
         ValueError
             The text has not the form of an address.
+        NodeError
+            There are too many addresses to search.
         """
-        return int(address)
+        if type(self).address is Topology.address:
+            return int(address)
+        if self.searches_addresses and self.size > MOST_ADDRESSES:
+            raise NodeError(
+                f"{self.name} has 'address', but no 'read_address' to read {address!r}: addresses "
+                f"of up to {MOST_ADDRESSES} nodes are searched, these are {self.size}."
+            )
+        return self._addressed.get(address, -1)
+
+    @property
+    def searches_addresses(self) -> bool:
+        """Whether there are addresses, but no way to read them but a search."""
+        own, reader = type(self).address, type(self).read_address
+        return own is not Topology.address and reader is Topology.read_address
+
+    @cached_property
+    def _addressed(self) -> dict[str, int]:
+        """Every address's lowest node."""
+        return {self.address(node): node for node in reversed(range(self.size))}
 
     def find(self, text: str) -> int:
         """The node that a person means: by its number, or by its address."""

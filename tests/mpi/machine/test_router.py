@@ -90,6 +90,12 @@ def decide_beyond(node, header, params):
 
 
 @rule
+def decide_one_beyond(node, header, params):
+    """The first port that is none."""
+    return params[1]
+
+
+@rule
 def decide_far_beyond(node, header, params):
     """A port that is none, and does not fit into a message's row."""
     return 1 << 40
@@ -98,6 +104,7 @@ def decide_far_beyond(node, header, params):
 WRONG = {
     "unwired": (decide_plus, "mesh:4", r"port 0 of processor 3, which is not wired, .* message 2"),
     "no such port": (decide_beyond, "ring:4", r"port 99 of processor 2, which is not wired"),
+    "a port too many": (decide_one_beyond, "ring:4", r"port 2 of processor 2, which is not wired"),
     "no port at all": (decide_far_beyond, "ring:4", r"port 16777215 of processor 2, which is not"),
     "endless": (decide_forever, "ring:4", r"does not come to an end: message 0 .* 80 hops"),
 }
@@ -106,7 +113,7 @@ WRONG = {
 @pytest.mark.parametrize(
     ("name", "ports"),
     [
-        *product(["unwired", "no such port", "no port at all"], ["all", "one"]),
+        *product(["unwired", "no such port", "a port too many", "no port at all"], ["all", "one"]),
         ("endless", "all"),
     ],
 )

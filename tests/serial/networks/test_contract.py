@@ -8,7 +8,7 @@ from serial.networks.reference import EVERYTHING
 
 import mpinet
 from mpinet import Topology, rule
-from mpinet.errors import RoutingError, WiringError
+from mpinet.errors import NodeError, RoutingError, WiringError
 from mpinet.networks.routing import stateless
 
 
@@ -153,6 +153,17 @@ class DeafAddress(Wrong):
     def address(self, node):
         return f"P{node}"
 
+    def read_address(self, address):
+        return int(address)
+
+
+class Named(Wrong):
+    def __init__(self, size):
+        Topology.__init__(self, f"{size}", size=size, ports=2)
+
+    def address(self, node):
+        return f"P{node}"
+
 
 class WrongParams(Wrong):
     def __init__(self):
@@ -213,6 +224,22 @@ class Early(Lost):
 def test_check_names_processor_and_port(broken, sentence):
     with pytest.raises(WiringError, match=sentence):
         mpinet.check(broken)
+
+
+def test_addresses_are_searched_where_nothing_reads_them():
+    ring = Named(1000)
+    assert mpinet.check(ring).addresses == 1000
+    assert [ring.node(f"P{node}") for node in range(1000)] == list(range(1000))
+    with pytest.raises(NodeError, match="'P1000' is not an address"):
+        ring.node("P1000")
+
+
+def test_of_many_addresses_there_has_to_be_a_reader():
+    ring = Named(2**21)
+    assert mpinet.check(ring).addresses == 0
+    assert ring.find("77") == 77
+    with pytest.raises(NodeError, match=r"no 'read_address' to read 'P7'.* 1048576 .* 2097152"):
+        ring.find("P7")
 
 
 @pytest.mark.parametrize("broken", [Lost(), Beside(), Early()])
