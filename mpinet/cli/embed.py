@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, make_machine, topology_of
+from mpinet.cli.options import add_common, add_machine, make_machine, topology_of, without_folders
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.numerals import is_whole, shown
@@ -106,8 +106,8 @@ class Embed(Job):
                 machine, embedding, self._operator, options.program, routing, options.seed, watch
             )
         return {
-            "guest": embedding.guest.name,
-            "host": embedding.host.name,
+            "guest": without_folders(embedding.guest.name),
+            "host": without_folders(embedding.host.name),
             "routing": routing.name,
             "dilation": measured.dilation,
             "route_length": measured.route_length,

@@ -126,7 +126,7 @@ class Exec(Job):
             None if options.collectives is None else Pattern(options.collectives),
         )
         return {
-            "script": self._source.name,
+            "script": self._source.title,
             "processors": found.processors,
             "steps": found.steps,
             "messages": sum(one.messages for one in found.accounts),

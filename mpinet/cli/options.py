@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,15 @@ if TYPE_CHECKING:
     from mpinet.machine import PortModel
     from mpinet.machine.placement import Mapping
     from mpinet.machine.transport import Local
+
+
+FOLDERS = re.compile(r"[^:,=]*/(?=[^/:,=]*\.[A-Za-z])")
+"""The folders of a file, in a name."""
+
+
+def without_folders(name: str) -> str:
+    """A name as a result has it, whose digest is the same wherever the files in it lie."""
+    return FOLDERS.sub("", name)
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:

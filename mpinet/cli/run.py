@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, make_machine, topology_of
+from mpinet.cli.options import add_common, add_machine, make_machine, topology_of, without_folders
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.tables import fields, table
@@ -83,7 +83,7 @@ class Run(Job):
         options = self._options
         found = run(machine, self._program, *self._arguments, options.seed, options.routing, watch)
         return {
-            "program": options.program,
+            "program": without_folders(options.program),
             "processors": found.processors,
             "steps": found.steps,
             "messages": found.messages,

@@ -19,6 +19,7 @@ from mpinet.mpi.source import Source
 from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
+from mpinet.mpi.world.naming import Naming
 from mpinet.mpi.world.process_state import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.streams import descriptors_kept, streams
@@ -73,6 +74,7 @@ def run_script(
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
         world = World(machine, routing, packet, synchronous, apart, pattern)
+        world.accounts.naming = Naming(whole)
         running.world = world
         _run(world, whole, arguments, watch)
         return outcome(world)

@@ -21,10 +21,12 @@ class Source:
     ----------
     name : str
         What the script finds in ``sys.argv[0]``.
+    title : str
+        What it is called wherever it lies: the file's name without folders, or the module's.
     code : CodeType
         What every processor runs.
     folder : str
-        Where it imports from first.
+        Where it imports from first; '' for the current one.
     package : str
         The package that it is a part of; '' if of none.
     attributes : mapping
@@ -32,6 +34,7 @@ class Source:
     """
 
     name: str
+    title: str
     code: CodeType
     folder: str
     package: str = ""
@@ -51,7 +54,8 @@ def file(path: Path) -> Source:
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}.") from None
     place = {"__file__": str(path.absolute())}
-    return Source(str(path), _compiled(text, str(path)), str(path.resolve().parent), "", place)
+    code = _compiled(text, str(path))
+    return Source(str(path), path.name, code, str(path.resolve().parent), "", place)
 
 
 def line(text: str) -> Source:
@@ -62,7 +66,7 @@ def line(text: str) -> Source:
     FileError
         It is no Python.
     """
-    return Source("-c", _compiled(text.encode(), "<string>"), "")
+    return Source("-c", "-c", _compiled(text.encode(), "<string>"), "")
 
 
 def module(name: str) -> Source:
@@ -79,9 +83,9 @@ def module(name: str) -> Source:
     origin = None if found is None or not found.has_location else found.origin
     if found is None or origin is None or not origin.endswith(".py"):
         raise FileError(f"-m {name}: there is no such module in Python that could be run.")
-    source = file(Path(origin))
+    code = file(Path(origin)).code
     attributes = {"__file__": origin, "__spec__": found, "__loader__": found.loader}
-    return Source(origin, source.code, "", found.parent or "", attributes)
+    return Source(origin, found.name, code, "", found.parent or "", attributes)
 
 
 def _found(name: str) -> ModuleSpec | None:

@@ -320,7 +320,7 @@ def test_a_module_of_a_package_can_be_run(tmp_path, ranks):
     (tmp_path / "tools/__main__.py").write_text("from tools import sums\n")
     done = mpinet(tmp_path, ranks, "-m", "tools.sums", "--json", "x", network="ring:4")
     assert done.stdout.startswith("tools __main__ tools 4 --json x\n" * 4), done.stderr
-    assert "tools/sums.py:3" in done.stdout
+    assert "tools.sums:3" in done.stdout
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -421,3 +421,44 @@ with __import__("concurrent.futures").futures.ThreadPoolExecutor(1) as pool:
     done = mpinet(tmp_path, ranks, "script.py", network="ring:3")
     assert done.returncode == 1
     assert "bcast is called from a thread; a processor has only one." in done.stderr
+
+
+WHERE = {
+    "script.py": "import installed, beside, parts.half\nbeside.comm.bcast(1)\n",
+    "beside.py": "from mpi4py import MPI\ncomm = MPI.COMM_WORLD\ncomm.bcast(0)\n",
+    "parts/half.py": "from mpi4py import MPI\ncomm = MPI.COMM_WORLD.Dup()\n",
+}
+
+INSTALLED = "from mpi4py import MPI\nMPI.COMM_WORLD.allreduce(1)\n"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_digest_of_a_script_is_the_same_wherever_it_lies(tmp_path, monkeypatch, ranks):
+    for place in ("here", "there/deeper"):
+        for name, text in WHERE.items():
+            file = tmp_path / place / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    documents = []
+    for folder, name in [
+        ("here", "script.py"),
+        ("there", "deeper/script.py"),
+        ("here", str(tmp_path / "there/deeper/script.py")),
+        ("there/deeper", "../../here/script.py"),
+    ]:
+        library = tmp_path / f"library{len(documents)}"
+        library.mkdir()
+        (library / "installed.py").write_text(INSTALLED)
+        monkeypatch.setenv("PYTHONPATH", str(library))
+        documents.append(result(tmp_path / folder, ranks, name))
+    assert len({document["digest"] for document in documents}) == 1
+    found = documents[0]["result"]
+    assert found["script"] == "script.py"
+    files = {call["file"] for call in found["calls"]}
+    assert files == {"script.py", "beside.py", "parts/half.py", "installed"}
+
+
+def test_an_installed_module_that_is_run_is_called_by_its_name(tmp_path):
+    found = result(tmp_path, 1, "-m", "mpinet.examples.mpi.pi", "10", network="ring:3")["result"]
+    assert found["script"] == "mpinet.examples.mpi.pi"
+    assert {call["file"] for call in found["calls"]} == {"mpinet.examples.mpi.pi"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from types import CodeType, FrameType
@@ -24,7 +24,7 @@ class Account:
     Attributes
     ----------
     kind, file, line
-        The call's name, and where it is written.
+        The call's name, and where it is written, wherever that lies (`Naming`).
     number : int
         The same on all ranks: it tells the rank that has opened the account, too.
     calls : int
@@ -70,6 +70,12 @@ class Account:
         """Steps in which messages of this account were under way."""
         return sum(self.intervals[1::2]) - sum(self.intervals[::2])
 
+    @property
+    def place(self) -> str:
+        """Where the call is written, as a person finds it; on the rank that has opened it."""
+        file = self.file if self.code is None else shown(self.code.co_filename)
+        return f"{file}:{self.line}"
+
     def cover(self, begin: int, end: int) -> None:
         """Note that messages were under way; `end` is not before any earlier one."""
         if begin == end:
@@ -91,11 +97,15 @@ class Accounts:
 
     Attributes
     ----------
+    naming : callable
+        Names the file of a frame's code (`Naming`).
     accounts : list of Account
         By their order of opening.
     last : dict from int to Account
         Of the calls that an instruction of this number makes, in any code, the one last asked for.
     """
+
+    naming: Callable[[FrameType], str]
 
     def __init__(self, rank: int, ranks: int) -> None:
         self.accounts: list[Account] = []
@@ -110,7 +120,7 @@ class Accounts:
         account = self._places.get(place)
         if account is None:
             number = len(self.accounts) * self._ranks + self._rank
-            account = Account(kind, shown(frame.f_code.co_filename), frame.f_lineno, number)
+            account = Account(kind, self.naming(frame), frame.f_lineno, number)
             account.code = frame.f_code
             self.accounts.append(account)
             self._places[place] = account

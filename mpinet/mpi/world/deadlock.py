@@ -118,7 +118,7 @@ def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
     """What one processor waits for, and where."""
     name = named(world.machine.topology, processor.id)
     account = processor.account
-    where = "outside of calls" if account is None else f"{account.file}:{account.line}"
+    where = "outside of calls" if account is None else account.place
     kind = "" if account is None else f" in {account.kind}"
     if processor.awaited is None:
         return f"  processor {name}, {where}: asks{kind}{_come(processor)}"

@@ -65,7 +65,7 @@ class Installed:
             return top == "mpi4py"
         file = getattr(module, "__file__", None)
         places = list(getattr(module, "__path__", ())) if file is None else [os.path.dirname(file)]
-        return not all(map(_is_library, places)) or (bool(places) and self._decided(top))
+        return not all(map(is_library, places)) or (bool(places) and self._decided(top))
 
     def claim(self, name: str) -> None:
         """Let every processor load the package of a module for itself."""
@@ -89,7 +89,7 @@ class Installed:
 
 
 @cache
-def _is_library(folder: str) -> bool:
+def is_library(folder: str) -> bool:
     """Whether what lies in a folder is installed with Python."""
     return os.path.join(os.path.realpath(folder), "").startswith(INSTALLED)
 

@@ -43,7 +43,7 @@ def libraries(tmp_path, monkeypatch):
     places = (*installed.INSTALLED, f"{folder.resolve()}/")
     monkeypatch.setattr(installed, "INSTALLED", places)
     monkeypatch.syspath_prepend(str(folder))
-    installed._is_library.cache_clear()
+    installed.is_library.cache_clear()
     before = set(sys.modules)
 
     def install(files, **requirements):
@@ -60,7 +60,7 @@ def libraries(tmp_path, monkeypatch):
         importlib.invalidate_caches()
 
     yield install
-    installed._is_library.cache_clear()
+    installed.is_library.cache_clear()
     for name in set(sys.modules) - before:
         if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]

@@ -365,3 +365,21 @@ def test_help_answers_without_numba_mpi_networkx_and_numpy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_the_digest_of_ones_own_program_is_the_same_wherever_its_file_lies(tmp_path):
+    folders = [tmp_path, tmp_path / "deeper/still"]
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "own.py").write_text(OWN_PROGRAM)
+        (folder / "own.edges").write_text("0 1\n1 2\n2 0\n")
+    for command in ("run {}/own.py:talk --on ring:4", "embed graph:{}/own.edges complete:4"):
+        done = [json.loads(run(f"{command.format(one)} --json").stdout) for one in folders]
+        assert done[0]["digest"] == done[1]["digest"]
+        assert not any(str(tmp_path) in json.dumps(one["result"]) for one in done)
+
+
+OWN_PROGRAM = """
+def talk(node):
+    yield node.send(0, node.id)
+"""

@@ -1,0 +1,43 @@
+"""What files are called in results: the same in every checkout, and on every machine."""
+
+from __future__ import annotations
+
+import os
+from types import FrameType
+
+from mpinet.mpi.source import Source
+from mpinet.mpi.world.installed import is_library
+
+
+class Naming:
+    """Names the files of frames' code.
+
+    A script is called by its title, a file of its folder by the way from there, any other one by
+    its module's name. What was compiled from no file has the name it was given.
+
+    Parameters
+    ----------
+    script : Source
+        What is run.
+    """
+
+    def __init__(self, script: Source) -> None:
+        self._script = script
+        self._folder = os.path.join(script.folder or os.getcwd(), "")
+        self._own = script.code.co_filename
+
+    def __call__(self, frame: FrameType) -> str:
+        """The name of the file that a frame's code is written in."""
+        file = frame.f_code.co_filename
+        if file == self._own:
+            return file if file.startswith("<") else self._script.title
+        if not os.path.isabs(file):
+            return file
+        folder, name = os.path.split(file)
+        if not is_library(folder):
+            whole = os.path.join(os.path.realpath(folder), name)
+            if whole.startswith(self._folder):
+                return whole.removeprefix(self._folder)
+        spec = frame.f_globals.get("__spec__")
+        module: str = getattr(spec, "name", None) or frame.f_globals.get("__name__") or name
+        return module
