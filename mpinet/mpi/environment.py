@@ -10,6 +10,7 @@ from typing import Any
 
 from mpinet.errors import UsageError
 from mpinet.mpi.real import REAL
+from mpinet.mpi.settings import settled
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.processor import Processor
 
@@ -72,7 +73,7 @@ def Finalize() -> None:
 
 def Is_initialized() -> bool:
     """Whether MPI has been begun with, as the import does by itself."""
-    return bool(sys.modules["mpi4py"].rc.initialize) or _state() is not None
+    return bool(settled()["initialize"]) or _state() is not None
 
 
 def Is_finalized() -> bool:

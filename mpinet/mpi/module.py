@@ -27,6 +27,7 @@ from mpinet.mpi.messages.matched_probes import MESSAGE_NO_PROC, MESSAGE_NULL, Me
 from mpinet.mpi.messages.requests import REQUEST_NULL, Prequest, Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.refusals import RefusedModule, refuse, refuse_rest, refused, refusing
+from mpinet.mpi.settings import Package
 from mpinet.mpi.world.world import World
 
 LOCAL_CLASSES = (
@@ -198,13 +199,12 @@ def _taken() -> dict[str, ModuleType]:
 
 def _package(real: ModuleType) -> dict[str, ModuleType]:
     """The package's modules that differ from the real ones; others are imported from its files."""
-    package = ModuleType(real.__name__, real.__doc__)
+    package = Package(real.__name__, real.__doc__)
     for name, value in vars(real).items():
-        if not isinstance(value, ModuleType):
+        if not isinstance(value, ModuleType) and name != "rc":
             setattr(package, name, value)
-    package.rc = type(real.rc)()  # type: ignore[attr-defined]
-    package.MPI = stand_in()  # type: ignore[attr-defined]
+    package._mpi = stand_in()
     refused = {name: RefusedModule(name) for name in REFUSED_MODULES}
     package.futures = refused["mpi4py.futures"]  # type: ignore[attr-defined]
-    modules = {f"mpi4py.{name}": getattr(package, name) for name in ("rc", "MPI")}
+    modules: dict[str, Any] = {"mpi4py.rc": package._rc, "mpi4py.MPI": package._mpi}
     return {"mpi4py": package, **modules, **refused}

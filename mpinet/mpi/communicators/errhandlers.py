@@ -9,6 +9,7 @@ from typing import Any
 
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import REAL
+from mpinet.mpi.settings import CHOICES, settled
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.endpoint import Membership
 from mpinet.mpi.world.failure import Aborted
@@ -103,6 +104,11 @@ def _own() -> dict[int, Function]:
     return own
 
 
+def _first() -> tuple[int, None]:
+    """The error handler of communicators that have been given none, as `mpi4py.rc` wants it."""
+    return NAMES.index(CHOICES["errors"][settled()["errors"]]), None
+
+
 class ErrorHandling(Membership):
     """A communicator's error handler, which a script may call; errors of calls are raised."""
 
@@ -133,9 +139,9 @@ class ErrorHandling(Membership):
         return one
 
     def Get_errhandler(self) -> Errhandler:
-        """The error handler; at first the one that lets errors be raised."""
+        """The error handler; at first the one that `mpi4py.rc.errors` names."""
         errhandler = Errhandler()
-        errhandler._number = (self._holding.errhandler or (RETURN, None))[0]
+        errhandler._number = (self._holding.errhandler or _first())[0]
         return errhandler
 
     def Set_errhandler(self, errhandler: Errhandler) -> None:
@@ -147,7 +153,7 @@ class ErrorHandling(Membership):
 
     def Call_errhandler(self, errorcode: int) -> None:
         """Call the error handler; the fatal ones end the run."""
-        number, function = self._holding.errhandler or (RETURN, None)
+        number, function = self._holding.errhandler or _first()
         if function is not None:
             function(self, errorcode)
         elif number != RETURN and errorcode != REAL.SUCCESS:
