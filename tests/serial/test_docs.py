@@ -96,6 +96,13 @@ def test_links_to_files_of_the_repository_have_targets():
     assert [link for page, link in links if not (page.parent / link).exists()] == []
 
 
+def test_the_map_of_the_rooms_names_files_that_are_there():
+    rows = re.findall(r"^\| (`.*?) \|", TEXTS["docs/architecture.md"], re.MULTILINE)
+    paths = [path for row in rows for path in re.findall(r"`([\w/]+(?:\.py|/))`", row)]
+    assert len(paths) > 50
+    assert [path for path in paths if not (CHECKOUT / "mpinet" / path).exists()] == []
+
+
 def test_links_between_pages_have_targets():
     pages = {name: text for name, text in TEXTS.items() if name.startswith("docs/")}
     targets = {
