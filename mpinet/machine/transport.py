@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from mpinet import errors
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launched import launched_ranks
+from mpinet.machine.lookout import Lookout
 from mpinet.memory import require_memory
 
 FAILED = -1
@@ -202,6 +204,27 @@ class Mpi(Local):
         self._told = np.zeros((self.size, HEAD + FEW), np.int64)
         self._heard = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
+        self._calls = 0
+
+    def look_out(self) -> None:
+        """Say from now on which rank of this host keeps the others waiting (collective)."""
+        host = self._comm.Split_type(mpi().COMM_TYPE_SHARED)
+        ranks = host.allgather(self.rank)
+        path, board = "", None
+        try:
+            if host.rank == 0:
+                path = _shared_file(8 * 3 * len(ranks))
+            path = host.bcast(path)
+            board = np.memmap(path, np.float64, "r+", shape=(len(ranks), 3)) if path else None
+        except OSError:
+            pass  # a rank that cannot be seen: then nobody looks
+        everybody = host.allreduce(board is not None, mpi().LAND)
+        if path and host.rank == 0:
+            os.unlink(path)
+        if everybody and board is not None:
+            elsewhere = len(ranks) < self.size
+            Lookout(board, ranks, host.rank, elsewhere, lambda: self._calls, __file__).start()
+        host.Free()
 
     def exchange(
         self,
@@ -310,6 +333,7 @@ class Mpi(Local):
 
         It also says how many records there are in all: where nobody has one, nothing needs to move.
         """
+        self._calls += 1
         self._told[:, 0] = counts
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
         self._told[:, 1:HEAD] = word, kind, counts.sum()
@@ -401,7 +425,9 @@ def _launched_world() -> Local:
             f"({mpi().Get_library_version().split(',')[0]}) does not belong to it, so every "
             "rank is alone. Start the job with the launcher of that library."
         )
-    return Mpi(comm)
+    transport = Mpi(comm)
+    transport.look_out()
+    return transport
 
 
 @cache
@@ -425,6 +451,17 @@ def mpi() -> Any:
             f"An MPI library is needed here, and none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
+
+
+def _shared_file(size: int) -> str:
+    """A file of zeros for the ranks of a host; no path where there is no room for it."""
+    try:
+        descriptor, path = tempfile.mkstemp(prefix="mpinet-ranks-")
+        os.write(descriptor, bytes(size))
+        os.close(descriptor)
+    except OSError:
+        return ""
+    return path
 
 
 def _few(values: NDArray[Any]) -> bool:

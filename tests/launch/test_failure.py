@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -146,3 +148,36 @@ def test_interrupted_output_file_is_not_left_half_written(tmp_path: Path) -> Non
     assert mpinet("show", "ring:5", "--out", str(out)).returncode == 0
     assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
     assert json.loads(out.read_text())["result"]["links"] == 5
+
+
+SLOW = """
+import os, signal, sys, time
+import numpy as np
+from mpinet.machine.transport import world
+
+ranks = world()
+ranks.sum(np.zeros(1))
+if ranks.rank == 1:
+    os.kill(os.getpid(), signal.SIGSTOP)
+total = ranks.sum(np.ones(2)).tolist()
+if ranks.rank == 0:
+    print(total)
+"""
+
+
+def test_a_rank_that_does_not_answer_is_named_and_may_go_on(mpirun: Path, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    job = subprocess.Popen(
+        [CHECKOUT / "launch/run", "-n", "3", "--mpirun", mpirun, "python", tmp_path / "slow.py"],
+        env={**os.environ, "MPINET_PATIENCE": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    said = job.stderr.readline()
+    named = re.search(r"rank 1 \(process (\d+)\) on \S+ has not answered", said)
+    assert named, said
+    os.kill(int(named[1]), signal.SIGCONT)
+    assert job.communicate(timeout=TIME_LIMIT)[0].strip() == "[3.0, 3.0]"
+    assert job.returncode == 0

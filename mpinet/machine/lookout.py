@@ -1,0 +1,131 @@
+"""Who keeps the other ranks waiting: said on standard error, where it would be waited in silence.
+
+A thread of each rank looks now and then whether its rank waits in a collective, and notes that in
+memory which the ranks of a host share. Collectives themselves do nothing for it.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PATIENCE = 60.0
+"""Seconds of waiting after which it is said for whom; then again after twice the time."""
+
+LOOKS = 4
+"""How often a rank looks in that time."""
+
+BEAT, SINCE, PROCESS = 0, 1, 2
+"""What a rank notes: when it has looked last, since when it waits (0: it does not), who it is."""
+
+Board = NDArray[np.float64]
+
+
+def patience() -> float:
+    """Seconds of waiting; tests set them by the environment."""
+    try:
+        return float(os.environ.get("MPINET_PATIENCE", PATIENCE))
+    except ValueError:
+        return PATIENCE
+
+
+class Lookout:
+    """One rank's look at the ranks of its host.
+
+    Parameters
+    ----------
+    board : ndarray of float64, shape (ranks of the host, 3)
+        The memory that they share.
+    ranks : list of int
+        Their numbers.
+    own : int
+        This rank's place among them.
+    others : bool
+        Whether there are ranks on other hosts.
+    calls : callable
+        How many collectives this rank has begun.
+    where : str
+        The file in whose functions a rank waits.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        ranks: list[int],
+        own: int,
+        others: bool,
+        calls: Callable[[], int],
+        where: str,
+    ):
+        self._board, self._ranks, self._own, self._others = board, ranks, own, others
+        self._calls, self._where = calls, where
+        self._main = _thread.get_ident()
+        self._patience = self._next = patience()
+        self._seen = -1
+        self._note(0.0)
+
+    def start(self) -> None:
+        """Look on until the process ends; no thread that a program sees in `threading`."""
+        _thread.start_new_thread(self._look_on, ())
+
+    def _look_on(self) -> None:
+        while True:
+            time.sleep(self._patience / LOOKS)
+            self.look()
+
+    def look(self) -> None:
+        """Note whether this rank waits, and say for whom if it is the one to say it."""
+        since, calls = float(self._board[self._own, SINCE]), self._calls()
+        if not self._waits():
+            since = 0.0
+        elif not since or calls != self._seen:
+            since, self._next = time.monotonic(), self._patience
+        self._seen = calls
+        self._note(since)
+        waited = time.monotonic() - since
+        if since and waited >= self._next:
+            self._next = 2 * waited
+            self._say(waited)
+
+    def _waits(self) -> bool:
+        """Whether the rank's own thread is in a collective just now."""
+        frame: Any = sys._current_frames().get(self._main)
+        return frame is not None and frame.f_code.co_filename == self._where
+
+    def _note(self, since: float) -> None:
+        self._board[self._own] = time.monotonic(), since, os.getpid()
+
+    def missing(self) -> list[int]:
+        """Places of the ranks of this host that do not wait, or do not even look."""
+        silent = time.monotonic() - self._board[:, BEAT] > self._patience / 2
+        return np.flatnonzero(silent | (self._board[:, SINCE] == 0)).tolist()
+
+    def _say(self, seconds: float) -> None:
+        """Say who is missing: the first rank of the host that waits does."""
+        missing = self.missing()
+        if any(place not in missing for place in range(self._own)):
+            return
+        host = platform.node()
+        named = [f"{self._ranks[k]} (process {self._board[k, PROCESS]:.0f})" for k in missing]
+        if named:
+            several = len(named) > 1
+            text = (
+                f"rank{'s' * several} {', '.join(named)} on {host} {'have' if several else 'has'} "
+                "not answered: stopped, or still computing"
+            )
+        elif self._others:
+            text = f"all ranks on {host} wait for ranks on other hosts"
+        else:
+            return
+        try:
+            os.write(2, f"mpinet: after {seconds:.0f} s {text}\n".encode())
+        except OSError:
+            return
