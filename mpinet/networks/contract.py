@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.blame import is_own, raised_at
 from mpinet.effort import require_walk
-from mpinet.errors import NodeError, WiringError
+from mpinet.errors import MpinetError, NodeError, RuleError, WiringError
 from mpinet.networks.promises import (
     check_cluster_order,
     check_cycle,
@@ -79,8 +80,21 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0) -> Report:
     RoutingError
         A routing takes an unwired port, does not arrive or is not as short as it says.
     RuleError
-        A user's rule fails, or cannot be compiled.
+        A user's rule or method fails, or cannot be compiled.
     """
+    try:
+        return _check(topology, sample, seed)
+    except MpinetError:
+        raise
+    except Exception as error:
+        if not is_own(type(topology)):
+            raise
+        where = raised_at(error) or topology.name
+        raise RuleError(f"{where}: {type(error).__name__}: {error}.") from error
+
+
+def _check(topology: Topology, sample: int, seed: int) -> Report:
+    """All of it."""
     random = np.random.default_rng(seed)
     _check_numbers(topology)
     _play_rules(topology)

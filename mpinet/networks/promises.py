@@ -27,7 +27,10 @@ NEAR = 16
 """Hops between source and target where a network is too large for far pairs."""
 
 FAR_PAIRS_UP_TO = 1024
-"""Nodes of a network in which any pair may be routed, and a schedule played."""
+"""Nodes of a network in which any pair may be routed."""
+
+PLAYED_UP_TO = 256
+"""Nodes of a network in which schedules are played."""
 
 MEASURED = 2**16
 """Up to so many (node, port) pairs the length of paths is compared with distances."""
@@ -124,7 +127,7 @@ def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
 
 def check_schedules(topology: Topology) -> None:
     """Schedules obey their port models, and the first informs everybody (links, small networks)."""
-    if not topology.links or topology.size > FAR_PAIRS_UP_TO:
+    if not topology.links or topology.size > PLAYED_UP_TO:
         return
     for root in sorted({0, topology.hosts - 1}):
         for place, make in enumerate(topology.schedules(root).values()):

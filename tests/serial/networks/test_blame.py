@@ -128,6 +128,17 @@ def test_a_class_may_raise_anything(raising, where, tmp_path, capsys):
     assert f"{file}:{line}: " in refusal(f"{file}:Bad:500", capsys)
 
 
+@pytest.mark.parametrize(
+    "method",
+    ["address(self, node)", "schedules(self, root)", "cycle(self)", "read_address(self, a)"],
+)
+def test_a_method_that_fails_is_told_with_the_line(method, tmp_path, capsys):
+    file = written(tmp_path)
+    file.write_text(f"{file.read_text()}\n    def {method}:\n        return self.sise\n")
+    told = refusal(f"{file}:Bad:9", capsys)
+    assert f"{file}:17: AttributeError: 'Bad' object has no attribute 'sise'." in told
+
+
 PARALLEL = "return (node + 1 - 2 * (port // 2)) % params[0]"
 
 
