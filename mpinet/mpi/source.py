@@ -49,6 +49,8 @@ def file(path: Path) -> Source:
     FileError
         It cannot be read, or is no Python.
     """
+    if path.is_char_device() or path.is_block_device():
+        raise FileError(f"{path} is a device, and no file that could be run.")
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -66,7 +68,7 @@ def line(text: str) -> Source:
     FileError
         It is no Python.
     """
-    return Source("-c", "-c", _compiled(text.encode(), "<string>"), "")
+    return Source("-c", "-c", _compiled(text.encode(errors="surrogateescape"), "<string>"), "")
 
 
 def module(name: str) -> Source:
@@ -114,3 +116,5 @@ def _compiled(text: bytes, name: str) -> CodeType:
         return compile(text, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise FileError(f"{name} is no Python: {error}.") from None
+    except (MemoryError, RecursionError):
+        raise FileError(f"{name} cannot be run: it is nested too deeply for Python.") from None

@@ -220,6 +220,11 @@ def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks):
     [
         (["broken.py"], "broken.py is no Python: invalid syntax (broken.py, line 2)."),
         (["missing.py"], "missing.py cannot be read: No such file or directory."),
+        (["/dev/zero"], "/dev/zero is a device, and no file that could be run."),
+        (["."], ". cannot be read: Is a directory."),
+        (["deep.py"], "deep.py cannot be run: it is nested too deeply for Python."),
+        (["latin.py"], "latin.py is no Python: (unicode error) 'utf-8' codec can't decode byte"),
+        (["-c", "print('\udcff')"], "<string> is no Python: (unicode error) 'utf-8' codec can't"),
         (["-m", "no.such"], "-m no.such: there is no such module in Python that could be run."),
         (["-c", "1 +"], "<string> is no Python: invalid syntax (<string>, line 1)."),
         ([], "there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE."),
@@ -229,6 +234,8 @@ def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks):
 )
 def test_what_cannot_be_run_gets_a_sentence_and_status_2(tmp_path, ranks, words, said):
     (tmp_path / "broken.py").write_text("print('never')\nif else\n")
+    (tmp_path / "deep.py").write_text("-" * 200_000 + "1\n")
+    (tmp_path / "latin.py").write_bytes(b"'\xff'\n")
     done = mpinet(tmp_path, ranks, *words)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert len([line for line in done.stderr.splitlines() if said in line]) == 1
