@@ -257,6 +257,13 @@ class Router:
         """Messages in flight on this rank."""
         return int(self._ledger[hop.LIVE])
 
+    @property
+    def at_their_sources(self) -> Numbers:
+        """The nodes of messages on this rank that have not hopped yet, one for each message."""
+        rows = self._messages[: self.live]
+        waiting = rows[rows[:, hop.NUMBER] & hop.LOW_MOST == 0]
+        return waiting[:, hop.PLACE] >> hop.LOW_BITS
+
     def step(self) -> bool:
         """Make one step of the machine (collective).
 

@@ -94,15 +94,14 @@ def Is_thread_main() -> bool:
 def Wtime() -> float:
     """The machine's time in seconds: a step is a microsecond, computation takes none.
 
-    Time stands still while a processor computes: one that asks again and again lets others go on.
+    Time stands still while a processor computes; it passes while its port is busy with what it has
+    sent, and while it asks again and again for it.
     """
     world = running.world
     here = world.current
-    here.asked += 1
-    if here.asked > QUESTIONS:
-        here.asked = 0
+    if type(here) is Processor and here.account is None and world.time_passes(QUESTIONS):
         here.account = world.accounts.at("Wtime", sys._getframe(1))
-        world.poll()
+        world.pass_time()
         here.account = None
     return world.network.now * STEP
 

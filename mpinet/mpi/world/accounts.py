@@ -157,7 +157,7 @@ def books(
             spans.setdefault(key, []).extend(arrived.intervals)
     for key, intervals in spans.items():
         found[key].intervals = union(intervals)
-    return [found[key] for key in sorted(found)]
+    return [found[key] for key in sorted(found) if found[key].calls]
 
 
 def union(intervals: Sequence[int]) -> array[int]:

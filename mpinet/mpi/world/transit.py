@@ -71,6 +71,19 @@ class Network:
         self._keys = 0
         self._bodies: dict[int, Message] = {}
         self._missing: dict[int, int] = {}
+        self._leaving: tuple[int, set[int]] = 0, set()
+
+    def has_begun(self, sender: int) -> bool:
+        """Whether all messages of a processor on this rank that have set out have left it."""
+        step, senders = self._leaving
+        if step != self.now:
+            senders = set(self._router.at_their_sources.tolist())
+            self._leaving = self.now, senders
+        return sender not in senders
+
+    def idle(self, steps: int) -> None:
+        """Let time pass while nothing is under way on any rank."""
+        self.now += steps
 
     @property
     def under_way(self) -> int:

@@ -48,6 +48,12 @@ IN_A_ROUND = 100
 ASKING = 20_000_000
 """Questions in vain of all processors together before they are starved, however few the rounds."""
 
+HURRY = 1000
+"""Idling for so many steps makes the next idle round one step longer: so any time comes soon."""
+
+IDLE = 10**12
+"""Steps of idling, with nothing under way, after which those who wait for a time are starved."""
+
 MATCHED = ("matched", 0)
 """Name of the context in which synchronous sends are told of their receives."""
 
@@ -120,6 +126,10 @@ class World:
         self._running = len(self.processors) - self.processors.count(None)
         self._to_self = 0
         self._in_vain = 0
+        self._timed = 0
+        self._idled = 0
+        self._senders: set[int] = set()
+        self._seen = 0
         self._nobody = self.current = Processor(-1, -1)
         self._nobody.thread = getcurrent()
 
@@ -174,7 +184,7 @@ class World:
     def _step(self) -> bool:
         """Agree with the other ranks on what is next, and do it; whether there is more to do."""
         unsent = len(self._sent) // SENT
-        sent, under_way, to_self, polling, wanted, running, ended = self.machine.sum(
+        sent, under_way, to_self, polling, wanted, running, ended, timed = self.machine.sum(
             unsent,
             unsent + self.network.under_way,
             self._to_self,
@@ -182,23 +192,36 @@ class World:
             len(self.trees.wanted),
             self._running,
             self.ends.news,
+            self._timed,
         )
         if ended:
             self.ends.settle()
-        self._ready, self._polling, self._to_self = self._polling, [], 0
+        self._ready, self._polling, self._to_self, self._timed = self._polling, [], 0, 0
         if wanted:
             self._ready += self.trees.grow()
             return True
         if under_way:
-            self._in_vain = 0
+            self._in_vain = self._idled = 0
+            self._senders.clear()
+            self._seen = 0
             setting_out, self._sent = self._sent, []
             self._deliver(*self.network.advance(setting_out, sent, under_way))
+            return True
+        if polling and timed and not to_self and self._idled < IDLE:
+            self._idle()
             return True
         self._in_vain = 0 if to_self else self._in_vain + (polling > 0)
         starved = self._in_vain > PATIENCE or self._in_vain * polling * IN_A_ROUND > ASKING
         if running and (starved or not polling):
             deadlock.explain(self, polling)
         return running > 0
+
+    def _idle(self) -> None:
+        """Let time pass: nothing is under way, and somebody waits for a time."""
+        self._in_vain = 0
+        steps = 1 + self._idled // HURRY
+        self._idled += steps
+        self.network.idle(steps)
 
     def _give_turns(self, processors: list[Processor]) -> None:
         """Let processors go on, one after another."""
@@ -257,6 +280,38 @@ class World:
         here.in_vain = 0
         self._polling.append(here)
         self.sleep()
+
+    def time_passes(self, patience: int) -> bool:
+        """Whether the running processor, which asks for the time, has to wait for it to pass.
+
+        Parameters
+        ----------
+        patience : int
+            How often it may ask while nothing else happens.
+        """
+        here = self.current
+        self._timed += 1
+        here.asked += 1
+        if here.asked > patience or self._idled:
+            here.asked = 0
+            return True
+        return self._is_sending(here.id)
+
+    def pass_time(self) -> None:
+        """Let the running processor go on after a step, when its port is no longer busy.
+
+        The step comes even if nothing is under way.
+        """
+        self.poll()
+        while self._is_sending(self.current.id):
+            self.poll()
+
+    def _is_sending(self, sender: int) -> bool:
+        """Whether something has not left a processor's port that it has sent."""
+        if self._seen < len(self._sent):
+            self._senders.update(self._sent[self._seen :: SENT])
+            self._seen = len(self._sent)
+        return sender in self._senders or not self.network.has_begun(sender)
 
     def begin(self, work: Callable[[], None]) -> Completion:
         """Let the running processor do something beside its script; what tells of its end."""

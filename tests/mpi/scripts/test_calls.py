@@ -82,3 +82,70 @@ def test_calls_of_codes_that_are_alike_are_told_apart(tmp_path):
         ("recv", first + 2): (15, 0),
         ("recv", first + 10): (45, 0),
     }
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_time_passes_for_a_processor_that_waits_for_it_while_nothing_is_under_way(
+    tmp_path, mapping
+):
+    script = """
+        if rank == 4:
+            begin = MPI.Wtime()
+            while MPI.Wtime() - begin < 70.5e-6:
+                pass
+            comm.send("late", dest=0)
+        if rank == 2:
+            request = comm.irecv(source=5)
+            begin = MPI.Wtime()
+            while not request.test()[0] and MPI.Wtime() < begin + 40e-6:
+                pass
+            request.cancel()
+        if rank == 0:
+            comm.recv(source=4)
+        say(round(MPI.Wtime() * 1e6))
+    """
+    said, outcome = played(tmp_path, "complete:6", script, mapping=mapping)
+    (asked_for_both,) = said.pop(2)
+    assert 40 <= asked_for_both < 45
+    assert said == {0: [72], 1: [0], 3: [0], 4: [72], 5: [0]}
+    assert outcome.steps == 72
+
+
+def test_a_second_passes_within_some_thousand_rounds(tmp_path):
+    script = """
+        begin, questions = MPI.Wtime(), 0
+        while MPI.Wtime() - begin < 1:
+            questions += 1
+        say((0.999 < MPI.Wtime() - begin < 1.01, questions < 20_000))
+    """
+    said, _ = played(tmp_path, "ring:3", script)
+    assert said == {rank: [(True, True)] for rank in range(3)}
+
+
+@pytest.mark.parametrize(("ports", "steps"), [("one", 4), ("all", 1)])
+def test_a_sender_sees_the_time_pass_in_which_its_port_is_busy(tmp_path, ports, steps):
+    script = """
+        if rank == 1:
+            for turn in range(2):
+                begin = MPI.Wtime()
+                for other in (0, 2, 3, 4):
+                    comm.send(rank, dest=other)
+                say(round((MPI.Wtime() - begin) * 1e6))
+        else:
+            comm.recv(source=1), comm.recv(source=1)
+    """
+    said, outcome = played(tmp_path, "complete:5", script, ports)
+    assert said == {0: [], 1: [steps, steps], 2: [], 3: [], 4: []}
+    assert outcome.steps == 2 * steps
+    assert everyone([one.kind for one in outcome.kinds])[0] == ["send", "recv"]
+
+
+def test_computing_takes_no_time(tmp_path):
+    script = """
+        comm.barrier()
+        begin = MPI.Wtime()
+        sum(range(10_000))
+        say(MPI.Wtime() - begin)
+    """
+    said, _ = played(tmp_path, "ring:4", script)
+    assert said == {rank: [0.0] for rank in range(4)}
