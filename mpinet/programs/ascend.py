@@ -17,6 +17,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators import open_operator
 from mpinet.programs.operators.operator import ASCEND, KINDS, Array, Numbers, Operator, Pass
+from mpinet.programs.operators.probe import require_pairwise
 from mpinet.programs.operators.reduction import Reduction
 from mpinet.programs.schedules import PassSchedule, find_schedule
 from mpinet.programs.schedules.schedule import Phase, Watch
@@ -40,7 +41,8 @@ class AscendResult:
     phases : list of (str, int)
         Names and steps of the stages of the only pass, or of the passes where there are several.
     correct : bool
-        Whether all results agree with the serial computation.
+        Whether all results agree with the serial computation, and every state that was looked at
+        with what its processor makes of its own and what it received (`PassSchedule.astray`).
     index : ndarray of int64, shape (k,)
         The elements whose results this rank has: element i of instance s is number s 2^q + i.
     values : ndarray, shape (k, ..)
@@ -99,8 +101,8 @@ def run(
     Raises
     ------
     UsageError
-        Not 2^q processors, an unknown operator or algorithm, an operator without that form, or a
-        schedule that the network does not allow.
+        Not 2^q processors, an unknown operator or algorithm, an operator without that form or
+        that looks beyond its pair, or a schedule that the network does not allow.
     ModelViolation
         The machine's port model forbids the schedule.
     """
@@ -111,6 +113,12 @@ def run(
     inputs = [
         partial(_input, operator, seed, q, values, number) for number in range(schedule.instances)
     ]
+    require_pairwise(
+        operator.name,
+        program,
+        q,
+        lambda some: operator.prepare(inputs[0](operator.reads(kind, q, some))),
+    )
     members = _members(schedule)
     state = operator.prepare(_drawn(inputs, members, operator.reads(kind, q, index)))
     before = machine.steps
@@ -127,7 +135,7 @@ def run(
         elements=schedule.instances << q,
         steps=machine.steps - before,
         phases=_phases(program, stages),
-        correct=machine.sum(wrong)[0] == 0,
+        correct=machine.sum(wrong + schedule.astray)[0] == 0,
         index=index + (schedule.instance << q),
         values=results,
     )

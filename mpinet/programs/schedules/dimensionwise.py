@@ -17,6 +17,7 @@ from mpinet.programs.schedules.schedule import (
     Watch,
     require_power_of_two,
 )
+from mpinet.programs.schedules.witness import Witness
 
 
 class Dimensionwise(PassSchedule):
@@ -46,6 +47,7 @@ class Dimensionwise(PassSchedule):
         self._in_a_row = bool((np.diff(self.index) == 1).all())
         self._uses: Counter[int] = Counter()
         self._pairs: dict[int, Pairs] = {}
+        self._done = 0
 
     @abstractmethod
     def partners(self, j: int, state: Array) -> Array:
@@ -64,9 +66,13 @@ class Dimensionwise(PassSchedule):
         for j in sweep.dimensions:
             before = self.machine.steps
             received = self.partners(j, state)
+            witness = Witness.of(self._done, j, self.index, state, received)
+            self._done += 1
             if j not in self._pairs:
                 self._pairs[j] = pairs_of(j, self.index, self._in_a_row, self.rows)
             self._pairs[j].operate(sweep.oper, state, received)
+            if witness is not None:
+                self.astray += witness.astray(sweep.oper, state)
             self._uses[j] -= 1
             if self._uses[j] == 0:
                 self.forget(j)

@@ -36,6 +36,9 @@ class PassSchedule(ABC):
         Sets of 2^q elements that are under way at once; usually one.
     instance : ndarray of int64, shape (k,), or int
         The sets of the elements of `index`, from 0.
+    astray : int
+        Of the states that were looked at (see `witness`), those on this rank that were not what
+        their processors make of their own and of what they received.
     """
 
     name: ClassVar[str]
@@ -43,6 +46,7 @@ class PassSchedule(ABC):
     index: Numbers
     instances: int = 1
     instance: Numbers | int = 0
+    astray: int = 0
 
     def __init__(self, machine: Machine):
         self.machine = machine

@@ -9,10 +9,12 @@ from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import scattered
+from mpinet.machine.swap import Swap
 from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.operators import Operator, Pass, open_operator
 from mpinet.programs.schedules.exchange import Exchange
+from mpinet.programs.schedules.line import Line
 from mpinet.programs.schedules.routed import Routed
 
 PROGRAMS = [
@@ -251,3 +253,146 @@ def test_what_does_not_exist_gets_a_sentence(transport, operator, kind, algorith
 def test_more_ranks_than_processors_are_allowed(transport):
     result = ascend.run(machine_for(transport, "hypercube:1"), "fft")
     assert result.correct
+
+
+class Cheat(Operator):
+    """Comes to the sum of all elements by looking at all pairs that it is given, in one way."""
+
+    name = "cheat"
+
+    def __init__(self, look):
+        self.look = look
+
+    def oper(self, j, i, low, high):
+        return self.look(j, i, low, high)
+
+    def expected(self, values):
+        return np.full(len(values), values.sum())
+
+
+def everything(j, i, low, high):
+    total = np.full_like(low, (low + high).sum())
+    return total, total
+
+
+def in_the_last_dimension(j, i, low, high):
+    return everything(j, i, low, high) if j == 5 else (low + high, low + high)
+
+
+def the_next_pair(j, i, low, high):
+    return low + np.roll(high.ravel(), 1).reshape(high.shape), high
+
+
+def the_next_in_the_row(j, i, low, high):
+    return (low[:, ::-1] if low.ndim == 2 else low) + high, high
+
+
+def how_many(j, i, low, high):
+    return low + low.size, high
+
+
+def in_order(j, i, low, high):
+    return np.sort(low.ravel()).reshape(low.shape), high
+
+
+def whose_number_is_lowest(j, i, low, high):
+    return low + (i == i.min()), high
+
+
+LOOKS = [
+    everything,
+    in_the_last_dimension,
+    the_next_pair,
+    the_next_in_the_row,
+    how_many,
+    in_order,
+    whose_number_is_lowest,
+]
+
+
+@pytest.mark.parametrize("network", ["hypercube:6", "ring:64", "torus:8x8", "ccc:4"])
+@pytest.mark.parametrize("look", LOOKS)
+def test_an_operator_that_looks_beyond_its_pair_is_refused(transport, network, look):
+    for kind in ("ascend", "descend"):
+        with pytest.raises(UsageError, match=r"cheat looks beyond its pair: .* in dimension \d"):
+            ascend.run(machine_for(transport, network), Cheat(look), kind)
+    with pytest.raises(UsageError, match="beyond its pair"):
+        ascend.run(machine_for(transport, "hypercube:13"), Cheat(look))
+
+
+def test_an_operator_may_round_as_it_likes_and_meet_numbers_that_are_none(transport):
+    class Rounding(Operator):
+        name = "rounding"
+        dtype = np.dtype(np.float64)
+
+        def oper(self, j, i, low, high):
+            with np.errstate(invalid="ignore"):
+                return low + high * (1 + 1e-14 * low.size), np.sqrt(low - high)
+
+        def expected(self, values):
+            return values
+
+    assert ascend.run(machine_for(transport, "hypercube:4"), Rounding()).steps == 4
+
+
+def nobody_exchanges(received, upper, own):
+    received[:] = own
+
+
+def uppers_hear_nothing(received, upper, own):
+    received[upper] = np.zeros((), received.dtype)
+
+
+def lowers_hear_nothing(received, upper, own):
+    received[~upper] = np.zeros((), received.dtype)
+
+
+def one_hears_another(received, upper, own):
+    received[len(received) // 2] = received[0]
+
+
+SABOTAGES = [nobody_exchanges, uppers_hear_nothing, lowers_hear_nothing, one_hears_another]
+
+
+@pytest.mark.parametrize("operator", ["fft", "sum", "prefix", "bitonic-sort"])
+@pytest.mark.parametrize("sabotage", SABOTAGES)
+@pytest.mark.parametrize(
+    ("network", "schedule"), [("hypercube:6", Exchange), ("ring:64", Line), ("torus:8x8", Routed)]
+)
+def test_a_result_is_not_correct_where_messages_do_not_come(
+    transport, network, schedule, sabotage, operator, monkeypatch
+):
+    partners = schedule.partners
+
+    def sabotaged(self, j, state):
+        received = np.array(partners(self, j, state)).reshape(-1)
+        if len(received):
+            sabotage(received, (self.index >> j) & 1 == 1, state)
+        return received
+
+    kind = "descend" if operator == "bitonic-sort" else "ascend"
+    assert ascend.run(machine_for(transport, network), operator, kind, 0, schedule).correct
+    monkeypatch.setattr(schedule, "partners", sabotaged)
+    assert not ascend.run(machine_for(transport, network), operator, kind, 0, schedule).correct
+
+
+@pytest.mark.parametrize("operator", ["fft", "sum", "prefix"])
+@pytest.mark.parametrize("network", ["hypercube:6", "hypercube:13"])
+@pytest.mark.parametrize("sabotage", SABOTAGES[:3])
+def test_a_swap_that_carries_nothing_is_noticed_in_a_sample(
+    transport, network, sabotage, operator, monkeypatch
+):
+    swap = Swap.__call__
+
+    def sabotaged(self, payload):
+        received = np.array(swap(self, payload)).reshape(-1)
+        nodes = self._machine.nodes
+        if sabotage is nobody_exchanges:
+            return payload
+        sabotage(received, nodes & self._bit != 0, payload)
+        return received
+
+    monkeypatch.setattr(Swap, "__call__", sabotaged)
+    machine = machine_for(transport, network)
+    fits = machine.swap(0, 1) is not None
+    assert ascend.run(machine, operator).correct == (not fits)

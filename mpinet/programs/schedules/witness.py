@@ -1,0 +1,76 @@
+"""Looking at what processors received: a pair on one rank is worked out once for both of its ends.
+
+That takes one of the two messages for granted, so that a right result alone does not show that
+both have come. Here some elements are worked out again, each from its own state and what its own
+processor has received, and compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.programs.operators.operator import Array, Numbers, Oper
+from mpinet.programs.operators.probe import same_states
+from mpinet.programs.schedules.pairs import keep_own
+
+ALL, SOME = 2**11, 64
+"""Up to so many elements on a rank are all looked at, in every dimension; else so many, .."""
+
+EVERY = 4
+""".. in one of so many dimensions."""
+
+STRIDE = 2654435761
+"""Spreads the elements that are looked at: an odd number, so that there are both ends of pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Some elements before an operator is applied.
+
+    Attributes
+    ----------
+    j : int
+        The dimension.
+    rows, index : ndarray of int64, shape (k,)
+        Their rows in the state array, and which elements they are.
+    own, heard : ndarray, shape (k,)
+        Their states, and what their processors received.
+    """
+
+    j: int
+    rows: Numbers
+    index: Numbers
+    own: Array
+    heard: Array
+
+    @classmethod
+    def of(cls, turn: int, j: int, index: Numbers, state: Array, received: Array) -> Witness | None:
+        """Look at some elements of a rank; None where it is not this dimension's turn.
+
+        Parameters
+        ----------
+        turn : int
+            How many dimensions have been done before.
+        j, index
+            As here, but all that are on the rank.
+        state, received : ndarray
+            As in `Pairs.operate`.
+        """
+        count = len(index)
+        if count <= ALL:
+            rows = np.arange(count)
+        elif turn % EVERY == 0:
+            rows = (np.arange(turn, turn + SOME) * STRIDE) % count
+        else:
+            return None
+        heard = received[np.unravel_index(rows, received.shape)] if count else received[:0]
+        return cls(j, rows, index[rows], state[rows], heard)
+
+    def astray(self, oper: Oper, state: Array) -> int:
+        """How many of them have become something else than their processors make of them."""
+        if len(self.rows) == 0:
+            return 0
+        expected = keep_own(oper, self.j, self.index, self.own, self.heard)
+        return int((~same_states(state[self.rows], expected)).sum())
