@@ -138,12 +138,17 @@ class Mirror:
 
     def _write(self, rows: Numbers, arrivals: Numbers) -> None:
         """Write the arrivals for these rows."""
-        placement = self._machine.placement
+        placement, mapping = self._machine.placement, self._machine.mapping
         nodes = placement.first + np.arange(len(rows)) % placement.count
         arrivals[:] = rows
         hop.set_out(
             self._routing.start.native,
+            mapping.rule.native,
             self._routing.params,
+            mapping.params,
+            1,  # the nodes are places of this rank
+            placement.first,
+            placement.count,
             nodes,
             nodes,
             hop.high(rows[:, hop.NUMBER]),
