@@ -1,20 +1,21 @@
 """The directive ``ledger``: a paper's claims as a table, read from the ledger itself."""
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from sphinx.util.docutils import SphinxDirective
 
 from mpinet.claims.ledger import claims_of
 
 HEADER = ("claim", "place", "statement", "relation")
 
 
-class Ledger(Directive):
+class Ledger(SphinxDirective):
     """``{ledger} PAPER``: id, place, statement and relation of every claim of the paper."""
 
     required_arguments = 1
 
     def run(self):
-        """The table."""
+        """The table, made anew in every build: it depends on code."""
+        self.env.note_reread()
         rows = [
             (claim.id, claim.place, claim.statement, claim.relation if claim.measured else "open")
             for claim in claims_of(self.arguments[0])
