@@ -86,9 +86,12 @@ def test_numbering_addresses_and_neighbours_are_those_of_the_specification(name)
 
 @pytest.mark.parametrize("name", [*LARGE, *RDN, *CUBES])
 def test_contract_is_kept(name):
-    report = mpinet.check(mpinet.open(name), sample=256)
+    topology = mpinet.open(name)
+    report = mpinet.check(topology, sample=256)
     assert report.topology == name
-    assert report.routes >= 32
+    routed = topology.size**2 if topology.size <= 64 else 32  # by each of its routings
+    assert report.routes > 0
+    assert report.routes % routed == 0
 
 
 @pytest.mark.parametrize("k", range(3))
