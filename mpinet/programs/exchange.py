@@ -66,7 +66,10 @@ def exchange(
 
 
 def all_pairs(machine: Machine) -> tuple[Numbers, Numbers, Numbers]:
-    """What this rank's processors send to all others: sources, targets, message numbers."""
+    """What this rank's processors send to all others: sources, targets, message numbers.
+
+    They are numbered round by round, in a round by source: message (k - 1) N + s goes to s + k.
+    """
     hosts = machine.topology.hosts
     nodes = np.sort(machine.nodes)
     nodes = nodes[nodes < hosts]

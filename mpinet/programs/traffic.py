@@ -32,6 +32,9 @@ PATTERNS = "all|permutation|random:K|transpose|bitreversal|complement|hotspot:NO
 class Traffic:
     """A traffic pattern on a network: message k goes from one host to another.
 
+    The numbers say who goes first: messages are numbered by source, then target, where everybody
+    sends to known ones; random ones and those of a file in the order of draws and lines.
+
     Attributes
     ----------
     topology : Topology

@@ -148,3 +148,25 @@ def test_dry_runs_of_all_ranks_send_what_crosses_the_borders_of_blocks(ranks):
 def test_a_dry_run_plays_a_rank_that_there_is():
     with pytest.raises(TransportError, match=r"0\.\.3, not 4"):
         Dry(4, 4)
+
+
+@pytest.mark.parametrize("watched", ["loads", "trace", "both", "neither"])
+def test_a_planned_step_is_watched_as_any_other(watched):
+    def seen(act):
+        trace = Trace() if watched in ("trace", "both") else None
+        machine = machine_of("ccc:3", loads=watched in ("loads", "both"), trace=trace)
+        nodes, ports = np.repeat(machine.nodes, 2), np.tile([0, 2], len(machine.nodes))
+        for _ in range(3):
+            act(machine, nodes, ports)
+        moves = together(everyone, moves_of(machine)) if trace else None
+        loads = together(everyone, loads_of(machine)) if machine.metered else None
+        return machine.steps, machine.messages, moves, loads
+
+    def planned(machine, nodes, ports):
+        machine.plan(nodes, ports)(nodes)
+
+    told = seen(planned)
+    assert told == seen(lambda machine, nodes, ports: machine.step(nodes, ports, nodes))
+    assert told[:2] == (3, 3 * 48)
+    assert told[2] is None or len(told[2]) == 144
+    assert told[3] is None or {load for _, _, load in told[3]} == {3}

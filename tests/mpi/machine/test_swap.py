@@ -19,9 +19,9 @@ def test_a_swap_brings_every_processor_its_partners_message(dimension, dtype):
     machine = machine_of("hypercube:5", "one")
     swap = machine.swap(dimension, 1 << dimension)
     assert len(set(everyone(swap is None))) == 1
-    if swap is None:
-        assert transport().size not in (1, 2, 4, 8)
-        return
+    assert swap is not None or transport().size not in (1, 2, 4, 8)
+    if swap is None:  # what serves instead brings the same
+        swap = machine.plan(machine.nodes, np.full_like(machine.nodes, dimension))
     payload = np.zeros(len(machine.nodes), dtype)
     payload.view(np.uint8).reshape(len(payload), -1)[:] = machine.nodes[:, np.newaxis]
     received = np.ascontiguousarray(swap(payload)).reshape(-1)

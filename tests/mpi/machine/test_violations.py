@@ -230,3 +230,25 @@ def test_a_spread_over_both_ends_of_some_links_brings_what_their_other_ends_send
     spread(rows)
     partners = np.where(nodes % 2, nodes + 1, nodes - 1) % 12
     assert rows[spread.origins].tolist() == (partners + 100).tolist()
+
+
+@pytest.mark.parametrize("model", ["one", "all", TWO_SENDS])
+def test_what_a_step_used_is_free_in_the_next(model):
+    machine = machine_of("hypercube:3", model)
+    at_once = 2 if model is TWO_SENDS else {"one": 1, "all": 3}[model]
+    nodes = np.repeat(machine.nodes, at_once)
+    ports = np.tile(np.arange(at_once), len(machine.nodes))
+    for _ in range(4):
+        machine.step(nodes, ports)
+    assert (machine.steps, machine.messages) == (4, 4 * 8 * at_once)
+    assert not machine.used_ports.any() and not machine.sent.any()
+
+
+@pytest.mark.parametrize("model", ["one", "all"])
+def test_what_a_refused_step_used_is_free_in_the_next(model):
+    machine = machine_of("hypercube:3", model)
+    nodes = machine.nodes[:2].tolist()
+    with pytest.raises(ModelViolation, match="Step 1"):
+        machine.step(nodes + nodes[-1:], [0] * (len(nodes) + 1))
+    machine.step(machine.nodes, np.zeros_like(machine.nodes))
+    assert (machine.steps, machine.messages) == (1, 8)
