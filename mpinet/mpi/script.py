@@ -22,6 +22,7 @@ from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.naming import Naming
 from mpinet.mpi.world.process_state import own_random_numbers
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.settings import own_settings
 from mpinet.mpi.world.streams import descriptors_kept, streams
 from mpinet.mpi.world.trees import Pattern
 from mpinet.mpi.world.world import World
@@ -108,6 +109,7 @@ def _run(
         at_end_of_processors(),
         emulated(world),
         own_random_numbers(world),
+        own_settings(world),
         loading(world),
         streams(world),
         garbage_collected(),

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, cast
 from mpinet.errors import UsageError
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.settings import watch_loops
 from mpinet.mpi.world.world import World
 
 BESIDE = "pip install --target LIB {package}, and PYTHONPATH=LIB"
@@ -78,6 +79,8 @@ def loading(world: World) -> Iterator[None]:
             exec(code_of(loader, name), module.__dict__)  # type: ignore[arg-type]
         else:
             _apart(here, EXECUTE, loader, module)
+            if name == "asyncio":
+                watch_loops()
 
     def create_compiled(loader: Any, spec: ModuleSpec) -> ModuleType:
         module = ModuleType(spec.name)

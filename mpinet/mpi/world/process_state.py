@@ -21,6 +21,7 @@ from mpinet.mpi.world.installed import Installed
 
 if TYPE_CHECKING:
     from mpinet.mpi.world.processor import Processor
+    from mpinet.mpi.world.settings import Setting
     from mpinet.mpi.world.world import World
 
 
@@ -35,14 +36,17 @@ class Own:
         States of generators of random numbers that it has seeded; None where not saved yet.
     streams : dict of str to file
         What it has put in the places of ``sys.stdout`` and ``sys.stderr``.
+    settings : dict from Setting
+        What it has set for itself of what is one for the interpreter; None where not saved yet.
     """
 
-    __slots__ = ("modules", "states", "streams")
+    __slots__ = ("modules", "settings", "states", "streams")
 
     def __init__(self) -> None:
         self.modules: dict[str, ModuleType] = {}
         self.states: dict[str, Any] = {}
         self.streams: dict[str, Any] = {}
+        self.settings: dict[Setting, Any] = {}
 
     def enter(self) -> None:
         """Put it in place."""
@@ -50,13 +54,26 @@ class Own:
         for name, state in self.states.items():
             GENERATORS[name].restore(state)
         vars(sys).update(self.streams)
+        for setting, value in self.settings.items():
+            setting.put(value)
 
-    def leave(self) -> None:
-        """Take it away again."""
+    def leave(self, shared: dict[Setting, Any]) -> None:
+        """Take it away again.
+
+        Parameters
+        ----------
+        shared : dict
+            The settings of those who have set nothing for themselves.
+        """
         for name in self.modules:
             sys.modules.pop(name, None)
         for name in self.states:
             self.states[name] = GENERATORS[name].state()
+        if self.settings:
+            settings = {setting: setting.get() for setting in self.settings}
+            for setting in settings:
+                setting.put(shared[setting])
+            self.settings = {one: value for one, value in settings.items() if value != shared[one]}
 
 
 class Generator:
@@ -95,6 +112,8 @@ class Privacy:
         Modules that are there while no processor runs.
     stdout, stderr : file
         The streams of processors that have replaced none.
+    settings : dict from Setting
+        The settings of processors that have set nothing for themselves, of those that some have.
     """
 
     def __init__(self) -> None:
@@ -102,6 +121,7 @@ class Privacy:
         self._shared = set(sys.modules)
         self.present = len(sys.modules)
         self.stdout, self.stderr = sys.stdout, sys.stderr
+        self.settings: dict[Setting, Any] = {}
 
     def leave(self, processor: Processor) -> None:
         """Take away what is a processor's own, now that it stops."""
@@ -115,7 +135,7 @@ class Privacy:
         elif own is not None:
             own.streams = {}
         if own is not None:
-            own.leave()
+            own.leave(self.settings)
 
     def shares(self, package: str) -> bool:
         """Whether processors share modules of a package already."""

@@ -1,10 +1,14 @@
 """What processors of one rank do not share: modules of scripts, random numbers, streams."""
 
 import gc
+import logging
+import os
 import random
 import sys
 import tempfile
+import warnings
 from pathlib import Path
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -249,3 +253,106 @@ def test_a_communicator_that_is_collected_is_freed_where_it_is_held(tmp_path):
     """
     said, _ = played(tmp_path, "ring:7", script)
     assert said == {rank: [True, 7] for rank in range(7)}
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_each_processor_has_the_environment_and_the_folder_that_it_has_set(tmp_path, mapping):
+    script = """
+        import os, subprocess
+
+        before = os.environ.get("HOME")
+        if rank % 2:
+            os.environ["MPINET_TEST"] = str(rank)
+            del os.environ["HOME"]
+            os.makedirs(f"{folder}/{rank}", exist_ok=True)
+            os.chdir(f"{folder}/{rank}")
+        comm.barrier()
+        told = subprocess.run(["sh", "-c", "echo $MPINET_TEST"], capture_output=True, text=True)
+        say((
+            os.environ.get("MPINET_TEST"),
+            os.environ.get("HOME") == before,
+            os.path.basename(os.getcwd()) == str(rank),
+            told.stdout.strip(),
+        ))
+    """
+    folder, home = os.getcwd(), dict(os.environ)
+    said, _ = played(
+        tmp_path, "ring:6", f"folder = {str(tmp_path)!r}\n{dedent(script)}", mapping=mapping
+    )
+    assert (os.getcwd(), dict(os.environ)) == (folder, home)
+    for rank in range(6):
+        own = (str(rank), False, True, str(rank))
+        assert said[rank] == [own if rank % 2 else (None, True, False, "")]
+
+
+def test_each_processor_has_its_own_filters_of_warnings(tmp_path):
+    script = """
+        import warnings
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for turn in range(rank):
+                comm.barrier() if turn == 0 else None
+                warnings.warn("mild")
+            comm.barrier() if rank == 0 else None
+        if rank == 1:
+            warnings.simplefilter("error")
+        comm.barrier()
+        try:
+            with warnings.catch_warnings():
+                comm.barrier()
+                if rank != 1:
+                    warnings.simplefilter("ignore")
+                warnings.warn("strong")
+            found = "a warning"
+        except UserWarning:
+            found = "an error"
+        comm.barrier()
+        say((len(caught), found))
+    """
+    before, kind = list(warnings.filters), type(warnings)
+    said, _ = played(tmp_path, "ring:5", script)
+    assert (list(warnings.filters), type(warnings)) == (before, kind)
+    assert said == {rank: [(rank, "an error" if rank == 1 else "a warning")] for rank in range(5)}
+
+
+def test_each_processor_sets_up_logging_for_itself(tmp_path):
+    script = """
+        import io, logging
+
+        text = io.StringIO()
+        logging.basicConfig(
+            stream=text,
+            format=f"[{rank}] %(message)s",
+            level=logging.INFO if rank % 2 else logging.ERROR,
+            force=True,
+        )
+        log = logging.getLogger("application")
+        if rank == 2:
+            log.setLevel(logging.DEBUG)
+        comm.barrier()
+        log.info("hello")
+        comm.barrier()
+        say(text.getvalue())
+    """
+    before = list(logging.root.handlers), logging.root.level
+    said, _ = played(tmp_path, "ring:5", script)
+    assert (list(logging.root.handlers), logging.root.level) == before
+    assert said == {rank: [f"[{rank}] hello\n" if rank in (1, 2, 3) else ""] for rank in range(5)}
+
+
+def test_each_processor_runs_its_own_loop_of_asyncio(tmp_path):
+    script = """
+        import asyncio
+
+        async def ring():
+            found = [asyncio.get_running_loop()]
+            comm.send(rank, (rank + 1) % size)
+            await asyncio.sleep(0)
+            left = comm.recv(source=(rank - 1) % size)
+            return left, asyncio.get_running_loop() is found[0]
+
+        say(asyncio.run(ring()))
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [((rank - 1) % 5, True)] for rank in range(5)}
