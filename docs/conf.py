@@ -32,5 +32,6 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 
+highlight_language = "none"  # of blocks that name no language: commands and what they print
 html_theme = "furo"
 html_title = "mpinet"
