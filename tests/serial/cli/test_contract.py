@@ -1,12 +1,16 @@
 """What scripts rely on: fields of the results, hashes computed a second time, errors, files."""
 
 import csv
+import io
 import itertools
 import json
+import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
@@ -52,8 +56,20 @@ FIELDS = {
 }  # fmt: skip
 
 
-def run(command: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own."""
+def run(command: str, folder: Path | None = None) -> SimpleNamespace:
+    """Run a command in this process, in a folder; what it prints, and its exit status."""
+    said, complained, here = io.StringIO(), io.StringIO(), Path.cwd()
+    os.chdir(folder or here)
+    try:
+        with redirect_stdout(said), redirect_stderr(complained):
+            status = Session(command.split()).run()
+    finally:
+        os.chdir(here)
+    return SimpleNamespace(returncode=status, stdout=said.getvalue(), stderr=complained.getvalue())
+
+
+def run_apart(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, as scripts need."""
     words = [sys.executable, "-m", "mpinet", *command.split()]
     return subprocess.run(words, capture_output=True, text=True, timeout=TIME_LIMIT, cwd=folder)
 
@@ -76,7 +92,7 @@ def test_a_result_has_the_fields_of_the_contract(command):
 
 def test_the_result_of_a_script_has_the_fields_of_the_contract(tmp_path):
     (tmp_path / "script.py").write_text("from mpi4py import MPI\nMPI.COMM_WORLD.bcast(1)\n")
-    done = run("exec --on ring:6 --json script.py --out ignored", tmp_path)
+    done = run_apart("exec --on ring:6 --json script.py --out ignored", tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert set(document) == ENVELOPE
