@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import Any
 
 from mpinet.cli.job import Job
@@ -64,6 +65,7 @@ class Broadcast(Job):
         self.model = machine.model.as_json()
         found = broadcast(machine, self._root, self._options.algorithm, watch)
         self.spread(machine)
+        self.preparation = asdict(found.preparation)
         result = {
             "algorithm": found.algorithm,
             "steps": found.steps,
@@ -88,6 +90,19 @@ class Broadcast(Job):
         self.model = machine.model.as_json()
         return rehearse_broadcast(machine, dry, self._root, self._options.algorithm)
 
+    def shortfall(self, result: Any) -> str:
+        """A broadcast that leaves processors out is incomplete."""
+        informed, hosts = result["informed"], self._network.hosts
+        if informed == hosts:
+            return ""
+        return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."
+
     def show(self, result: Any) -> str:
         """The counts, and the phases."""
-        return with_phases(f"broadcast on {self.topology} from {self._root}", result)
+        told = result
+        if self.shortfall(result):
+            informed = f"{result['informed']} of {self._network.hosts}: incomplete"
+            told = result | {"informed": informed}
+        return with_phases(
+            f"broadcast on {self.topology} from {self._root}", told, self.preparation
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.job import Job
@@ -34,6 +35,7 @@ class Collective(Job):
         self.model = machine.model.as_json()
         found = self.perform(machine, watch)
         self.spread(machine)
+        self.preparation = asdict(found.preparation)
         return {
             "algorithm": found.algorithm,
             "steps": found.steps,
@@ -45,4 +47,4 @@ class Collective(Job):
 
     def show(self, result: Any) -> str:
         """The counts, and the phases."""
-        return with_phases(f"{self.options.command} on {self.topology}", result)
+        return with_phases(f"{self.options.command} on {self.topology}", result, self.preparation)

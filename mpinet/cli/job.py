@@ -28,6 +28,9 @@ class Job:
     crossing : dict
         How the machine was spread over the ranks, and what they sent one another; empty where the
         command does not tell.
+    preparation : dict
+        Steps and messages by which the processors of a collective learned their part before, on a
+        machine beside; empty for other commands.
     unit : str
         What its progress counts.
     say : callable
@@ -40,6 +43,7 @@ class Job:
     def __init__(self) -> None:
         self.model: dict[str, Any] = {}
         self.crossing: dict[str, Any] = {}
+        self.preparation: dict[str, int] = {}
         self.say: Callable[[str], None] = lambda text: None
 
     def spread(self, machine: Machine) -> None:
@@ -91,9 +95,15 @@ class Job:
         """What of the result is the same in every run: what its digest is over."""
         return result
 
+    def shortfall(self, result: Any) -> str:
+        """The sentence on what a run did not bring to its end; empty where it did."""
+        if isinstance(result, dict) and result.get("correct") is False:
+            return "The result is not correct: some processor has not what it should have."
+        return ""
+
     def status(self, result: Any) -> int:
         """The exit status that a result on rank 0 stands for."""
-        return 0
+        return int(self.shortfall(result) != "")
 
 
 class Failed(Job):

@@ -153,6 +153,8 @@ class Session:
         except MemoryError as error:
             self._say_error(out_of_memory(error), 1)
             return 1
+        if shortfall := job.shortfall(result):
+            print(f"mpinet: {shortfall}", file=sys.stderr, flush=True)
         return job.status(result)
 
     def _show(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> None:
@@ -170,6 +172,7 @@ class Session:
             seconds,
             job.lasting(result),
             job.crossing,
+            job.preparation,
         )
         text = as_json(document) if options.json else job.show(document["result"]) + "\n"
         try:

@@ -19,7 +19,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The network, and what to measure."""
     add_topology(parser)
     parser.add_argument(
-        "--distances", action="store_true", help="measure distances by flooding from all nodes"
+        "--distances",
+        action="store_true",
+        help="measure distances by floods from all nodes: each rank makes its share of them on a "
+        "machine of its own, and their steps count nowhere",
     )
     parser.add_argument(
         "--edges",

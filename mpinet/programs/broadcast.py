@@ -1,9 +1,9 @@
-"""Broadcast: by a family's own schedule, along a tree of the routing, or by flooding on busses."""
+"""Broadcast: by a family's own schedule, along a spanning tree, or by flooding on busses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.offers import Offers
+from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.tree import Tree
 
 Numbers = NDArray[np.int64]
@@ -37,13 +38,17 @@ class BroadcastResult:
     algorithm : str
         Its name.
     steps, messages : int
-        Steps until the last processor is informed, and messages sent.
+        Steps until the last of those that are informed is, and messages sent, also later: nobody
+        of a schedule knows that all the others are informed.
     informed : int
-        Processors that have the root's message, the root included.
+        Processors that have the root's message, the root included; the broadcast is incomplete
+        where they are not all.
     phases : tuple of (str, int)
-        Names and lengths, in steps, of its phases.
+        Names and lengths, in steps, of its phases, as far as they belong to `steps`.
     lower_bound : int
         Steps that no broadcast from this root can beat under the machine's port model.
+    preparation : Preparation
+        What it took before on a machine beside, for a tree.
     """
 
     algorithm: str
@@ -52,6 +57,7 @@ class BroadcastResult:
     informed: int
     phases: tuple[tuple[str, int], ...]
     lower_bound: int
+    preparation: Preparation = field(default=NONE, kw_only=True)
 
 
 def broadcast(
@@ -83,13 +89,24 @@ def broadcast(
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
     before, sent = machine.steps, machine.meters.messages
-    message = inform_all(machine, root, name, schedule, watch)
-    steps = machine.steps - before
+    message, preparation = inform_all(machine, root, name, schedule, watch)
+    steps = message.last_step(before) - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     informed = message.informed()
     bound = broadcast_bound(machine, root, steps if informed == machine.topology.hosts else None)
-    phases = schedule.phases if schedule is not None and schedule.phases else ((name, steps),)
-    return BroadcastResult(name, steps, messages, informed, phases, bound)
+    phases = _begun(schedule.phases if schedule is not None else (), steps) or ((name, steps),)
+    return BroadcastResult(name, steps, messages, informed, phases, bound, preparation=preparation)
+
+
+def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, int], ...]:
+    """The phases of so many steps: the last one ends with them, later ones have not begun."""
+    begun, left = [], steps
+    for name, length in phases:
+        if length > 0 and left == 0:
+            break
+        begun.append((name, min(length, left)))
+        left -= begun[-1][1]
+    return tuple(begun)
 
 
 def inform_all(
@@ -98,7 +115,7 @@ def inform_all(
     name: str,
     schedule: Schedule | None,
     watch: Callable[[int], None] | None = None,
-) -> Message:
+) -> tuple[Message, Preparation]:
     """Make the steps of a broadcast, and nothing else (collective).
 
     Parameters
@@ -110,17 +127,19 @@ def inform_all(
 
     Returns
     -------
-    Message
+    message : Message
         Who holds it now.
+    preparation : Preparation
+        What it took before.
     """
-    message = Message(machine, root)
+    message, preparation = Message(machine, root), NONE
     if schedule is not None:
         _by_schedule(machine, schedule, message, watch)
     elif name == FLOODING:
         _by_flooding(machine, root, message, watch)
     else:
-        _along_tree(machine, root, message, watch)
-    return message
+        preparation = _along_tree(machine, root, message, watch)
+    return message, preparation
 
 
 def require_algorithm(
@@ -295,7 +314,7 @@ def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, 
 
 def _along_tree(
     machine: Machine, root: int, message: Message, watch: Callable[[int], None] | None
-) -> None:
+) -> Preparation:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     tree = Tree(machine, root)
     served = np.zeros(machine.placement.count, np.int64)
@@ -305,7 +324,7 @@ def _along_tree(
         ports = tree.child_port(active, served[active])
         served[active] += 1
         if machine.sum(len(active))[0] == 0:
-            return
+            return Preparation.on(tree.survey)
         inbox = machine.step(machine.nodes[active], ports, message.of(active))
         receivers = machine.slots(inbox.nodes)
         message.store(receivers, inbox.payload)
@@ -338,6 +357,10 @@ def _by_flooding(
             watch(machine.steps)
 
 
+NOTHING = 0
+"""What those hold who have not heard the message; it is never its number."""
+
+
 class Message:
     """The broadcast's message on this rank's processors: a number that only the root knows.
 
@@ -352,16 +375,30 @@ class Message:
     def __init__(self, machine: Machine, root: int):
         self._machine = machine
         self._value = 0x6D70696E + root
-        self._held = np.zeros(machine.placement.count, np.int64)
+        self._held = np.full(machine.placement.count, NOTHING)
         self._held[machine.nodes == root] = self._value
+        self._last = 0
 
     def of(self, slots: Numbers) -> Numbers:
         """What these processors send."""
         return self._held[slots]
 
     def store(self, slots: Numbers, payload: Numbers) -> None:
-        """Keep what these processors received."""
+        """Keep what these nodes received in the machine's last step."""
+        fresh = slots[self._held[slots] == NOTHING]
+        if (self._machine.nodes[fresh] < self._machine.topology.hosts).any():
+            self._last = self._machine.steps
         self._held[slots] = payload
+
+    def last_step(self, begun: int) -> int:
+        """The step, counted by the machine, in which the last one learned it (collective).
+
+        Parameters
+        ----------
+        begun : int
+            The machine's steps before the broadcast: where nobody has learned it.
+        """
+        return self._machine.max(max(self._last, begun))[0]
 
     def informed(self) -> int:
         """How many processors hold the right message (collective)."""

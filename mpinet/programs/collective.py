@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.programs.preparation import NONE, Preparation
 
 Numbers = NDArray[np.int64]
 
@@ -31,6 +32,8 @@ class CollectiveResult:
         Steps that nobody can beat under the machine's port model with one item per message.
     correct : bool
         Whether every processor ended with exactly the items that are meant for it.
+    preparation : Preparation
+        What it took before on a machine beside, for a tree.
     """
 
     algorithm: str
@@ -39,6 +42,7 @@ class CollectiveResult:
     phases: tuple[tuple[str, int], ...]
     lower_bound: int
     correct: bool
+    preparation: Preparation = field(default=NONE, kw_only=True)
 
 
 def items(seed: int, sources: Numbers, targets: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""Gather: every processor's item to one root, along the tree that the routing spans."""
+"""Gather: every processor's item to one root, along a spanning tree."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mpinet.programs.bounds import gather_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_processor
 from mpinet.programs.exchange import ROUTED, send_routed
 from mpinet.programs.preorder import Preorder
+from mpinet.programs.preparation import NONE
 
 Numbers = NDArray[np.int64]
 Watch = Callable[[int], None]
@@ -52,11 +53,12 @@ def gather(
     """
     name = require_algorithm(machine.topology, root, algorithm, "gather")
     bound = gather_bound(machine, root)
-    before, sent = machine.steps, machine.meters.messages
+    before, sent, preparation = machine.steps, machine.meters.messages, NONE
     if machine.topology.hosts == 1:
         came = np.empty((0, 2), np.int64)
     elif name == TREE:
         order = Preorder(machine, root)
+        preparation = order.preparation()
         rows = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
         came, _ = collect(machine, order, rows, watch)
     else:
@@ -64,7 +66,9 @@ def gather(
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     correct = _complete(machine, root, seed, came)
-    return CollectiveResult(name, steps, messages, ((name, steps),), bound, correct)
+    return CollectiveResult(
+        name, steps, messages, ((name, steps),), bound, correct, preparation=preparation
+    )
 
 
 def require_algorithm(topology: Topology, root: int, algorithm: str | None, what: str) -> str:

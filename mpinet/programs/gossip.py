@@ -20,6 +20,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import gossip_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
+from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.treegossip import spread
 from mpinet.programs.waves import count_bits
 
@@ -39,7 +40,7 @@ def gossip(
 
     ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
     which nothing beats with one port. With all ports the items go both ways round. ``tree``: along
-    the tree of the routing, links of one colour after the other. ``routed``: N-1 messages each.
+    a spanning tree, links of one colour after the other. ``routed``: N-1 messages each.
 
     Parameters
     ----------
@@ -59,16 +60,19 @@ def gossip(
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
     bound = gossip_bound(machine)
-    before, sent = machine.steps, machine.meters.messages
+    before, sent, preparation = machine.steps, machine.meters.messages, NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
     held = Holdings(machine, seed)
     of_hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     held.take(of_hosts, own[of_hosts])
     if machine.topology.hosts > 1:
-        _ALGORITHMS[name](machine, own, held.take, watch)
+        preparation = _ALGORITHMS[name](machine, own, held.take, watch)
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
-    return CollectiveResult(name, steps, messages, ((name, steps),), bound, held.complete())
+    correct = held.complete()
+    return CollectiveResult(
+        name, steps, messages, ((name, steps),), bound, correct, preparation=preparation
+    )
 
 
 def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | None) -> str:
@@ -92,7 +96,7 @@ Take = Callable[[Numbers, Numbers], None]
 """Notes rows (origin, contents) that the processors in some slots received."""
 
 
-def _rotate(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> None:
+def _rotate(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> Preparation:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
     ahead = _cycle_of(machine).successor(nodes)
@@ -110,6 +114,7 @@ def _rotate(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> 
         take(slots, came)
         if watch is not None:
             watch(machine.steps)
+    return NONE
 
 
 def _rotate_both_ways(
@@ -152,13 +157,14 @@ def _cycle_of(machine: Machine) -> Cycle:
     return cycle
 
 
-def _route(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> None:
+def _route(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> Preparation:
     """Every processor sends its item to every other one by the routing."""
     sources, targets, numbers = all_pairs(machine)
     total = machine.topology.hosts * (machine.topology.hosts - 1)
     rows = own[machine.slots(sources)]
     nodes, came = send_routed(machine, sources, targets, numbers, total, rows, watch)
     take(machine.slots(nodes), came)
+    return NONE
 
 
 _ALGORITHMS = {CYCLE: _rotate, TREE: spread, ROUTED: _route}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.machine import Machine
+from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree
 
 Numbers = NDArray[np.int64]
@@ -72,6 +73,10 @@ class Preorder:
         late = self._machine.max(late)[0]
         self.turns = np.where(goes, turns + late, 0)
         self.last = self._machine.max(int(self.turns.max(initial=0)))[0]
+
+    def preparation(self) -> Preparation:
+        """What the tree's own machine has done until now (collective)."""
+        return Preparation.on(self._machine)
 
     def child_port(self, slots: Numbers, labels: Numbers) -> Numbers:
         """The ports to the children below which the processors with these labels are."""

@@ -23,6 +23,7 @@ from mpinet.machine.step import heard_claims
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
 from mpinet.programs.collective import CollectiveResult, items
+from mpinet.programs.preparation import Preparation
 
 Numbers = NDArray[np.int64]
 Watch = Callable[[int], None]
@@ -99,6 +100,7 @@ def reduce(
     reached = _Reached(machine, root)
     found = forwards.broadcast(reached, root, algorithm)
     require_all_reached(machine.topology, found)
+    preparation = found.preparation + Preparation.on(reached)
     before, sent = machine.steps, machine.meters.messages
     inputs = values or partial(_drawn, seed)
     state = np.full(machine.placement.count, NEUTRAL[operator])
@@ -110,7 +112,9 @@ def reduce(
     messages, wrong, value = machine.sum(machine.meters.messages - sent, wrong, sum(at_root))
     steps, name = machine.steps - before, found.algorithm
     phases, bound = ((name, steps),), found.lower_bound
-    return ReduceResult(name, steps, messages, phases, bound, wrong == 0, value)
+    return ReduceResult(
+        name, steps, messages, phases, bound, wrong == 0, value, preparation=preparation
+    )
 
 
 def _play_back(

@@ -1,4 +1,4 @@
-"""Scatter: a different item to every processor from one root, along the routing's tree."""
+"""Scatter: a different item to every processor from one root, along a spanning tree."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.exchange import send_routed
 from mpinet.programs.gather import TREE, Watch, collect, require_algorithm
 from mpinet.programs.preorder import Preorder
+from mpinet.programs.preparation import NONE, Preparation
 
 Numbers = NDArray[np.int64]
 
@@ -47,25 +48,28 @@ def scatter(
     """
     name = require_algorithm(machine.topology, root, algorithm, "scatter")
     bound = scatter_bound(machine, root)
-    before, sent = machine.steps, machine.meters.messages
+    before, sent, preparation = machine.steps, machine.meters.messages, NONE
     if machine.topology.hosts == 1:
         nodes, contents = machine.nodes[:0], machine.nodes[:0]
     elif name == TREE:
-        nodes, contents = _along_tree(machine, root, seed, watch)
+        nodes, contents, preparation = _along_tree(machine, root, seed, watch)
     else:
         nodes, contents = _routed(machine, root, seed, watch)
     steps = machine.steps - before
     messages = machine.sum(machine.meters.messages - sent)[0]
     correct = _complete(machine, root, seed, nodes, contents)
-    return CollectiveResult(name, steps, messages, ((name, steps),), bound, correct)
+    return CollectiveResult(
+        name, steps, messages, ((name, steps),), bound, correct, preparation=preparation
+    )
 
 
 def _along_tree(
     machine: Machine, root: int, seed: int, watch: Watch | None
-) -> tuple[Numbers, Numbers]:
-    """Who received what: processors and contents."""
+) -> tuple[Numbers, Numbers, Preparation]:
+    """Who received what, processors and contents; and what it took before."""
     order = Preorder(machine, root)
     queue, turns = _queue(order, root, seed)
+    preparation = order.preparation()
     leaves = order.last + 1 - turns
     queue, leaves = queue[::-1], leaves[::-1]
     bounds = np.searchsorted(leaves, np.arange(1, order.last + 2))
@@ -85,7 +89,7 @@ def _along_tree(
         passing, carried = slots[~here], inbox.payload[~here]
         if watch is not None:
             watch(machine.steps)
-    return np.concatenate(nodes), np.concatenate(contents)
+    return np.concatenate(nodes), np.concatenate(contents), preparation
 
 
 def _queue(order: Preorder, root: int, seed: int) -> tuple[Numbers, Numbers]:

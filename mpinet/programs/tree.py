@@ -1,4 +1,9 @@
-"""The tree that a routing spans towards a root, and the order in which to serve children."""
+"""A tree that spans the network from a root, and the order in which to serve children.
+
+It is what the default routing's first hops towards the root make, where they make one; elsewhere,
+and where the network is too large for that routing's table, it is what one flood from the root
+leaves behind.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
-from mpinet.errors import UsageError
+from mpinet.effort import require_walk
+from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
-from mpinet.networks.routing import Routing
+from mpinet.machine.call import wired
 
 Numbers = NDArray[np.int64]
 
 BARREN = -1
 """Depth of a subtree without a processor (switches only): it need not be served."""
 
+NO_PARENT = -1
+"""In place of a port: the root's."""
+
 
 class Tree:
-    """Every node's way to the root under a routing, turned round (collective).
+    """Every node's way to the root, turned round (collective).
 
-    A node's parent is its first hop towards the root. Children are served deepest subtree first,
-    in port order among equals. The tree is prepared by messages on an all-port machine of its own,
+    A node's parent is its first hop towards the root, or the neighbour from which a flood reached
+    it first, of several the one at its lowest port. Children are served deepest subtree first, in
+    port order among equals. The tree is prepared by messages on an all-port machine of its own,
     whose steps are not the broadcast's.
 
     Parameters
@@ -29,48 +39,23 @@ class Tree:
         Whose network, ranks and mapping are used.
     root : int
         The tree's root.
-    routing : Routing, optional
-        Default: the network's first.
 
     Attributes
     ----------
     children : ndarray of int64, shape (hosted,)
         Number of children to serve, by slot.
-    steps : int
-        Steps that the preparation took.
 
     Raises
     ------
-    UsageError
-        The first hops do not form a tree.
+    Disconnected
+        Not every node can be reached from the root.
     """
 
-    def __init__(self, machine: Machine, root: int, routing: Routing | None = None):
+    def __init__(self, machine: Machine, root: int):
         self._survey = Machine(machine.topology, "all", machine.transport, machine.mapping)
-        self._routing = routing or machine.topology.routing()
-        self._root = root
-        nodes = machine.nodes
-        self._up = np.empty(len(nodes), np.int64)
-        first_hops(
-            self._routing.start.native,
-            self._routing.decide.native,
-            self._routing.params,
-            self._routing.words,
-            nodes,
-            root,
-            self._up,
-        )
-        has_parent = np.flatnonzero(self._up >= 0)
-        inbox = self._survey.step(nodes[has_parent], self._up[has_parent])
-        self._slots = machine.slots(inbox.nodes)
-        self._ports = inbox.ports
-        depths = self._depths(has_parent)
-        order = np.lexsort((self._ports, -depths, self._slots))
-        order = order[depths[order] != BARREN]
-        self._ports = self._ports[order]
-        self.children = np.bincount(self._slots[order], minlength=len(nodes))
-        self._begin = np.cumsum(self.children) - self.children
-        self.steps = self._survey.steps
+        up = routed(self._survey, root)
+        if up is None or not self._spans(up):
+            self._spans(flooded(self._survey, root))
 
     @property
     def survey(self) -> Machine:
@@ -86,8 +71,23 @@ class Tree:
         """The ports to the index-th children (from 0) of the nodes in these slots."""
         return self._ports[self._begin[slots] + index]
 
-    def _depths(self, has_parent: Numbers) -> Numbers:
-        """Depths of the children's subtrees, told upwards from the leaves."""
+    def _spans(self, up: Numbers) -> bool:
+        """Take these ports for those to the parents; whether they make one tree of all nodes."""
+        self._up, nodes = up, self._survey.nodes
+        has_parent = np.flatnonzero(up >= 0)
+        inbox = self._survey.step(nodes[has_parent], up[has_parent])
+        self._slots = self._survey.slots(inbox.nodes)
+        self._ports = inbox.ports
+        depths, told = self._depths(has_parent)
+        order = np.lexsort((self._ports, -depths, self._slots))
+        order = order[depths[order] != BARREN]
+        self._ports = self._ports[order]
+        self.children = np.bincount(self._slots[order], minlength=len(nodes))
+        self._begin = np.cumsum(self.children) - self.children
+        return bool(self._survey.sum(told)[0] == self._survey.topology.size - 1)
+
+    def _depths(self, has_parent: Numbers) -> tuple[Numbers, int]:
+        """Depths of the children's subtrees, told upwards from the leaves; how many have told."""
         machine = self._survey
         nodes = machine.nodes
         own = np.where(nodes < machine.topology.hosts, 0, BARREN)
@@ -110,12 +110,75 @@ class Tree:
             np.subtract.at(waiting, slots, 1)
             ready = np.unique(slots)
             ready = ready[(waiting[ready] == 0) & (self._up[ready] >= 0)]
-        if machine.sum(told)[0] != machine.topology.size - 1:
-            raise UsageError(
-                f"The first hops of routing {self._routing.name} on {machine.topology.name} "
-                f"towards node {self._root} do not form a tree to broadcast along."
+        return depths, told
+
+
+def routed(machine: Machine, root: int) -> Numbers | None:
+    """Ports of all first hops towards the root by the default routing (collective).
+
+    Returns
+    -------
+    ndarray of int64, shape (hosted,) or None
+        By slot, negative at the root. None where the network is too large for the routing.
+    """
+    try:
+        routing = machine.topology.routing()
+    except UsageError:
+        routing = None
+    if machine.sum(int(routing is None))[0] or routing is None:
+        return None
+    up = np.empty(len(machine.nodes), np.int64)
+    start, decide = routing.start.native, routing.decide.native
+    first_hops(start, decide, routing.params, routing.words, machine.nodes, root, up)
+    return up
+
+
+def flooded(machine: Machine, root: int) -> Numbers:
+    """Ports by which a flood from the root comes to every node first (collective).
+
+    Of the ports by which it comes in the same step, the lowest: so that a node's depth is its
+    distance from the root, and the tree the same for any number of ranks and any mapping.
+
+    Parameters
+    ----------
+    machine : Machine
+        All-port, of links.
+    root : int
+        Where it begins.
+
+    Returns
+    -------
+    ndarray of int64, shape (hosted,)
+        By slot; `NO_PARENT` at the root.
+
+    Raises
+    ------
+    Disconnected
+        It does not come everywhere.
+    TooLarge
+        There is no end of it in sight.
+    """
+    topology = machine.topology
+    looks = topology.size * topology.ports
+    require_walk(looks, f"A flood of {topology.name}", machine.transport.size)
+    up = np.full(len(machine.nodes), NO_PARENT)
+    fresh = np.flatnonzero(machine.nodes == root)
+    known = machine.nodes == root
+    reached = 1
+    while reached < topology.size:
+        inbox = machine.step(*wired(topology, machine.nodes[fresh]))
+        slots = machine.slots(inbox.nodes)
+        news = ~known[slots]
+        fresh, first = np.unique(slots[news], return_index=True)
+        up[fresh], known[fresh] = inbox.ports[news][first], True
+        new = machine.sum(len(fresh))[0]
+        if new == 0:
+            raise Disconnected(
+                f"{topology.name} is not connected: from node {root}, {reached} of its "
+                f"{topology.size} nodes are reached."
             )
-        return depths
+        reached += new
+    return up
 
 
 @kernel("void(start_rule, decide_rule, int64[::1], int64, int64[::1], int64, int64[::1])")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
+from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree
 
 Numbers = NDArray[np.int64]
@@ -30,8 +31,8 @@ def spread(
     own: Numbers,
     take: Callable[[Numbers, Numbers], None],
     watch: Callable[[int], None] | None = None,
-) -> None:
-    """Bring every processor's row to all processors (collective).
+) -> Preparation:
+    """Bring every processor's row to all processors; what it took before (collective).
 
     Parameters
     ----------
@@ -46,6 +47,7 @@ def spread(
     """
     tree = Tree(machine, ROOT)
     arcs = _arcs(machine, tree)
+    preparation = Preparation.on(tree.survey)
     hosts = machine.nodes < machine.topology.hosts
     held = _Held(machine, own, hosts)
     concerned = hosts | (tree.children > 0)
@@ -64,6 +66,7 @@ def spread(
         step += 1
         if watch is not None:
             watch(machine.steps)
+    return preparation
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ def envelope(
     seconds: dict[str, float],
     lasting: Any = None,
     crossing: dict[str, Any] | None = None,
+    preparation: dict[str, int] | None = None,
 ) -> dict[str, Any]:
     """The whole document.
 
@@ -47,6 +48,8 @@ def envelope(
         What of the result the digest is over, where the rest differs from run to run (times).
     crossing : dict, optional
         The mapping, and the messages and bytes that crossed between ranks by it.
+    preparation : dict, optional
+        Steps and messages by which the processors learned their part before.
     """
     document = {
         "mpinet": mpinet.__version__,
@@ -59,4 +62,5 @@ def envelope(
         "result": plain(result),
         "seconds": seconds,
     }
-    return document | ({"crossing": crossing} if crossing else {})
+    beside = {"crossing": crossing, "preparation": preparation}
+    return document | {name: what for name, what in beside.items() if what}

@@ -33,9 +33,13 @@ def fields(values: Mapping[str, Any]) -> str:
     return table([(name.replace("_", " "), value) for name, value in values.items()])
 
 
-def with_phases(heading: str, result: Mapping[str, Any]) -> str:
-    """A heading, a result's fields, and its phases as a table."""
+def with_phases(
+    heading: str, result: Mapping[str, Any], preparation: Mapping[str, int] | None = None
+) -> str:
+    """A heading, a result's fields, what was done before, and the phases as a table."""
     others = {name: value for name, value in result.items() if name != "phases"}
+    if preparation and any(preparation.values()):
+        others["preparation"] = preparation
     phases = [(phase["name"], phase["steps"]) for phase in result["phases"]]
     return f"{heading}\n{fields(others)}\n\n{table(phases, ('phase', 'steps'))}"
 

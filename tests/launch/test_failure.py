@@ -83,6 +83,17 @@ def test_errors_in_json_mode_are_json(launch: Launch, ranks: int) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
+def test_an_incomplete_broadcast_prints_its_document_and_ends_with_status_1(
+    launch: Launch, ranks: int
+) -> None:
+    printed = ["hdn:2x2,super=0/1", "--algorithm", "printed"]
+    done = launch(ranks, "mpinet", "broadcast", *printed, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["result"]["informed"] == 128
+    assert "mpinet: The broadcast is incomplete: 128 of 256" in done.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
 def test_a_run_that_is_in_order_proves_it(launch: Launch, ranks: int) -> None:
     done = launch(ranks, "mpinet", "show", "hypercube:3", "--json")
     assert done.returncode == 0, done.stderr

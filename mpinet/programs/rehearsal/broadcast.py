@@ -57,7 +57,7 @@ def rehearse_broadcast(
             f"predict walks all of a broadcast's tree: at most {MOST} processors, not "
             f"{topology.size}."
         )
-    sent, arrivals = walk_schedule(machine, schedule)
+    sent, arrivals, last = walk_schedule(machine, schedule)
     dry.arrivals = Told(arrivals)
     del arrivals
     began = time.process_time()
@@ -66,7 +66,7 @@ def rehearse_broadcast(
         rank=dry.rank,
         ranks=dry.size,
         processors=machine.placement.count,
-        steps=schedule.steps,
+        steps=last,
         messages=machine.meters.crossed,
         bytes=machine.meters.crossed_bytes,
         all_messages=int(sent.sum()),
@@ -78,7 +78,7 @@ def rehearse_broadcast(
 
 def walk_schedule(
     machine: Machine, schedule: Schedule
-) -> tuple[Numbers, dict[int, tuple[Numbers, NDArray[np.int32]]]]:
+) -> tuple[Numbers, dict[int, tuple[Numbers, NDArray[np.int32]]], int]:
     """Walk a schedule's tree from its root.
 
     Returns
@@ -87,6 +87,8 @@ def walk_schedule(
         Messages that each rank sends to others.
     arrivals : dict
         What comes to this rank from others: by step, receivers and ports in the senders' order.
+    last : int
+        The step in which the last one is informed.
 
     Raises
     ------
@@ -94,7 +96,7 @@ def walk_schedule(
         A processor is informed twice.
     """
     placement, topology = machine.placement, machine.topology
-    sent = np.zeros(placement.ranks, np.int64)
+    sent, last = np.zeros(placement.ranks, np.int64), np.zeros(1, np.int64)
     steps, ports = np.empty((2, placement.count), np.int32)
     senders, nodes = np.empty((2, placement.count), np.int64)
     found = walk_tree(
@@ -107,6 +109,7 @@ def walk_schedule(
         placement.rank,
         schedule.root,
         schedule.steps,
+        last,
         sent,
         steps,
         ports,
@@ -121,7 +124,7 @@ def walk_schedule(
     order = np.lexsort((senders[:found], steps[:found]))
     ends = np.searchsorted(steps[order], np.arange(schedule.steps + 1), side="right")
     parts = {step: order[ends[step - 1] : ends[step]] for step in range(1, schedule.steps + 1)}
-    return sent, {step: (nodes[at], ports[at]) for step, at in parts.items()}
+    return sent, {step: (nodes[at], ports[at]) for step, at in parts.items()}, int(last[0])
 
 
 class Told:
@@ -148,7 +151,7 @@ class Told:
 
 @kernel(
     "int64(schedule_rule, port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64, int64, "
-    "int64, int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])"
+    "int64, int64[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])"
 )
 def walk_tree(
     schedule_rule,
@@ -160,6 +163,7 @@ def walk_tree(
     rank,
     root,
     steps,
+    latest,
     sent,
     told_steps,
     told_ports,
@@ -175,6 +179,7 @@ def walk_tree(
     node, since = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
     step, port = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
     last = np.empty(steps + 1, np.int64)
+    latest[0] = 0
     node[0], since[0], step[0], port[0], last[0] = root, 0, 0, 0, -1
     depth, visits, found = 0, 1, 0
     while depth >= 0:
@@ -196,6 +201,7 @@ def walk_tree(
         visits += 1
         if v < 0 or visits > wiring[0]:
             return -1
+        latest[0] = max(latest[0], t)
         sender, receiver = owner_of(u, split), owner_of(v, split)
         if sender != receiver:
             sent[sender] += 1

@@ -79,7 +79,7 @@ def result(command: str) -> dict:
     done = run(f"{command} --json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert set(document) - {"crossing"} == ENVELOPE
+    assert set(document) - {"crossing", "preparation"} == ENVELOPE
     canonical = json.dumps(document["result"], sort_keys=True, separators=(",", ":"))
     assert document["digest"] == sha256(canonical.encode()).hexdigest()
     return document["result"]
@@ -114,6 +114,77 @@ def test_what_crossed_between_ranks_stands_beside_the_result():
         assert document["crossing"] == {"mapping": "clusters", "messages": 0, "bytes": 0}
         canonical = json.dumps(document["result"], sort_keys=True, separators=(",", ":"))
         assert document["digest"] == sha256(canonical.encode()).hexdigest()
+
+
+HALF = """
+from mpinet import Topology, rule
+from mpinet.networks.schedule import Schedule
+
+
+@rule
+def first_step(node, root, since, step, params):
+    return 0 if step == 1 and since == 0 else -1
+
+
+class Half(Topology):
+    form = "N"
+
+    def __init__(self, n):
+        super().__init__(n, size=n, ports=2)
+
+    @rule
+    def neighbor(node, port, params):
+        return (node + 1 - 2 * port) % params[0]
+
+    def schedules(self, root):
+        schedule = Schedule("one", root, first_step, self.params, (("one", 3),))
+        return {"one": lambda: schedule}
+"""
+
+
+WRONG_SUM = """
+from mpinet.programs.operators import Operator
+
+
+class WrongSum(Operator):
+    name = "wrongsum"
+
+    def oper(self, j, i, low, high):
+        return low + high, low + high
+
+    def expected(self, values):
+        return values * 0
+"""
+
+
+def test_a_broadcast_that_leaves_processors_out_says_so_and_ends_with_status_1(tmp_path):
+    (tmp_path / "half.py").write_text(HALF)
+    said = "mpinet: The broadcast is incomplete: 2 of 8 processors are informed."
+    shown, told = (run(f"broadcast half:Half:8{how}", tmp_path) for how in ("", " --json"))
+    for done in (shown, told):
+        assert done.returncode == 1
+        assert done.stderr.splitlines() == [said]
+    assert "informed     2 of 8: incomplete" in shown.stdout
+    found = json.loads(told.stdout)["result"]
+    assert (found["informed"], found["steps"]) == (2, 1)
+    assert found["phases"] == [{"name": "one", "steps": 1}]
+
+
+def test_a_result_that_is_not_correct_is_a_failed_run(tmp_path):
+    (tmp_path / "off.py").write_text(WRONG_SUM)
+    done = run("ascend ring:8 --operator off:WrongSum --json", tmp_path)
+    assert json.loads(done.stdout)["result"]["correct"] is False
+    assert done.returncode == 1
+    assert "not correct" in done.stderr
+
+
+def test_what_prepares_a_tree_stands_beside_the_result():
+    told = json.loads(run("broadcast ccc:3 --json").stdout)
+    assert told["preparation"] == {"steps": 1 + 6, "messages": 2 * 23}
+    assert "preparation  steps 7  messages 46" in run("broadcast ccc:3").stdout
+    told = json.loads(run("broadcast hypercube:3 --json").stdout)
+    assert told["preparation"] == {"steps": 0, "messages": 0}
+    assert "preparation" not in run("broadcast hypercube:3").stdout
 
 
 def test_rows_have_the_fields_of_the_contract():

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from serial.hdn.reference import Network
 from serial.hdn.settings import LARGE, SMALL, ring
+from serial.machine.outcome import moves_of
 
 import mpinet
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
+from mpinet.machine.trace import Trace
+from mpinet.machine.transport import Local
 from mpinet.programs.broadcast import broadcast
 
 EXAMPLE = "hdn:2x3x5,super=0.1/1.2"
@@ -185,10 +188,21 @@ def test_printed_form_takes_its_phases_and_informs_whom_it_reaches(name):
     times = {f"D{j}": reference.factor_steps(j) for j in range(len(reference.b))}
     phases = [(phase, times.get(phase, 1)) for phase in printed_phases(reference)]
     for root in sorted({0, reference.size // 3, reference.size - 1}):
-        result = broadcast(Machine(mpinet.open(name), "one"), root, "printed")
-        assert list(result.phases) == phases
-        assert result.steps == sum(steps for _, steps in phases)
+        topology = mpinet.open(name)
+        machine = Machine(topology, "one", Local(), trace=Trace())
+        result = broadcast(machine, root, "printed")
+        assert list(topology.schedules(root)["printed"]().phases) == phases
+        assert machine.steps == sum(steps for _, steps in phases)
         assert result.informed == len(printed_informed(reference, root))
+        first = {}
+        for step, _, _, receiver, _ in moves_of(machine):
+            first.setdefault(receiver, step)
+        first.pop(root, None)
+        assert result.steps == max(first.values())
+        assert sum(steps for _, steps in result.phases) == result.steps
+        assert [name for name, _ in result.phases] == [name for name, _ in phases][
+            : len(result.phases)
+        ]
 
 
 def test_printed_form_does_not_inform_everybody():

@@ -1,0 +1,32 @@
+"""What processors do before a collective, so that each knows its part: it has steps of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpinet.machine import Machine
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What preparing a collective took, on a machine beside the one that is measured.
+
+    Parameters
+    ----------
+    steps, messages : int
+        None where every processor knows its part from its own number.
+    """
+
+    steps: int = 0
+    messages: int = 0
+
+    @staticmethod
+    def on(survey: Machine) -> Preparation:
+        """All that was done on a machine beside (collective)."""
+        return Preparation(survey.steps, survey.sum(survey.meters.messages)[0])
+
+    def __add__(self, other: Preparation) -> Preparation:
+        return Preparation(self.steps + other.steps, self.messages + other.messages)
+
+
+NONE = Preparation()
