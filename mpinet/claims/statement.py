@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.relation import FACTS, RELATIONS
@@ -78,6 +78,20 @@ class Claim:
         return self.claimed(**point) if callable(self.claimed) else self.claimed
 
 
+@overload
+def claim(
+    id: str,
+    *,
+    statement: str,
+    measured: Callable[..., Any],
+    claimed: Any = None,
+    relation: str = "=",
+    place: str = "",
+    grid: Grid | None = None,
+    tolerance: float = 0.0,
+    cost: Callable[..., float] | None = None,
+) -> Claim: ...
+@overload
 def claim(
     id: str,
     *,
@@ -88,13 +102,27 @@ def claim(
     grid: Grid | None = None,
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
-) -> Callable[[Callable[..., Any]], Claim]:
-    """Make the decorated measurement a claim.
+) -> Callable[[Callable[..., Any]], Claim]: ...
+def claim(
+    id: str,
+    *,
+    statement: str,
+    measured: Callable[..., Any] | None = None,
+    claimed: Any = None,
+    relation: str = "=",
+    place: str = "",
+    grid: Grid | None = None,
+    tolerance: float = 0.0,
+    cost: Callable[..., float] | None = None,
+) -> Any:
+    """Make a claim of its measurement: the decorated function, or one that there is already.
 
     Parameters
     ----------
     id, statement, claimed, relation, place, tolerance, cost
         As in `Claim`. A relation that states a fact needs no `claimed`.
+    measured : callable, optional
+        As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
     grid : Grid, optional
         As in `Claim`. Default: the measurement takes no arguments.
 
@@ -106,11 +134,21 @@ def claim(
     Examples
     --------
     >>> from mpinet.claims import claim, over
-    >>> from mpinet.measure import diameter
+    >>> from mpinet.measure import connectivity, diameter
     >>> @claim("RING-D", statement="a ring's diameter is N//2", claimed=lambda n: n // 2,
     ...        grid=over(n=range(3, 40)))
     ... def ring_diameter(n):
     ...     return diameter(f"ring:{n}")
+
+    Where a measure takes the claim's arguments as they are, the claim is a row of a tuple:
+
+    >>> NETWORKS = over(topology=("ring:5", "ring:8"))
+    >>> ROWS = (
+    ...     claim("RING-4", statement="no two nodes are more than 4 hops apart", relation="<=",
+    ...           claimed=4, grid=NETWORKS, measured=diameter),
+    ...     claim("RING-K", statement="one fault cuts no ring", claimed=2, grid=NETWORKS,
+    ...           measured=connectivity),
+    ... )
     """
     if relation not in RELATIONS:
         raise UsageError(
@@ -124,7 +162,7 @@ def claim(
         points = grid or once()
         return Claim(id, place, statement, relation, value, measurement, points, tolerance, cost)
 
-    return make
+    return make if measured is None else make(measured)
 
 
 def unsettled(id: str, *, place: str, statement: str, reason: str, relation: str = "-") -> Claim:

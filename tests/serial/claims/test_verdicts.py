@@ -14,6 +14,7 @@ from mpinet.claims.verdict import judge
 from mpinet.claims.verify import Task, subjects, tasks_of, verify
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
+from mpinet.measure import diameter
 from mpinet.measure.bisection import Bisection, bisection_width
 
 OWN = str(Path(__file__).with_name("own.py"))
@@ -123,6 +124,20 @@ def test_a_claim_needs_a_relation_and_a_value():
         claim("X", statement="", claimed=1, relation="like")
     with pytest.raises(UsageError, match="what is claimed"):
         claim("X", statement="")
+
+
+def test_a_claim_of_a_measure_is_that_of_a_function_that_calls_it():
+    row = {"statement": "a ring's diameter", "claimed": 2, "grid": over(topology=["ring:5"])}
+
+    @claim("X", **row)
+    def called(topology):
+        return diameter(topology)
+
+    made = claim("X", **row, measured=diameter)
+    assert made == replace(called, measured=diameter)
+    assert find(made, {"topology": "ring:5"}).measured == 2
+    with pytest.raises(UsageError, match="what is claimed"):
+        claim("X", statement="", measured=diameter)
 
 
 def test_two_claims_of_one_id_are_refused(tmp_path):
