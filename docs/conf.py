@@ -15,7 +15,7 @@ release = version = mpinet.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas without a network
     "sphinx.ext.napoleon",
     "ledger",
 ]
