@@ -2,7 +2,15 @@
 
 Every draw is a function of (seed, counters): the same for any number of ranks and any mapping.
 The arithmetic stays within 32-bit words, so that compiled and plain Python agree.
+
+These draws are for traffic, not for statistics. `draw32` walks one cycle of 2^32 words, in which a
+seed is a place to begin: the streams of two seeds are shifts of one another. `shuffled` gives a
+permutation, but not every one equally often. What draws them stays as it is, since results rest on
+it; `uniform_permutation` is what statistics should use.
 """
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mpinet.compiled import inlined, rule
 
@@ -22,7 +30,10 @@ def mix32(word: int) -> int:
 
 @inlined
 def draw32(seed: int, first: int, second: int, stream: int) -> int:
-    """32 random bits for the counters (first, second) of a stream."""
+    """32 random bits for the counters (first, second) of a stream.
+
+    Two seeds below 2^32 give the same words at counters that are a constant apart.
+    """
     word = mix32((seed & MASK32) ^ (stream * 0x1E35A7BD + 0x2545F491) & MASK32)
     word = mix32(word ^ ((seed >> 32) & MASK32))
     word = mix32((word + first) & MASK32)
@@ -51,7 +62,8 @@ def half_width(size: int) -> int:
 def shuffled(index: int, size: int, seed: int) -> int:
     """Where a seeded random permutation of 0..size-1 takes `index` (see `unshuffled`).
 
-    A Feistel network on the least even number of bits, walked until it is back in range.
+    A Feistel network on the least even number of bits, walked until it is back in range. Not all
+    permutations are equally likely: for 16, 64, 256, .. (4^w) numbers all are even ones.
     """
     width = half_width(size)
     mask = (1 << width) - 1
@@ -84,3 +96,35 @@ def permuted(node, inverse, params):
     if inverse:
         return unshuffled(node, int(params[0]), int(params[2]))
     return shuffled(node, int(params[0]), int(params[2]))
+
+
+PERMUTATION = 0x7065726D
+"""The key's upper word: what the seed's draws are for."""
+
+
+def uniform_permutation(size: int, seed: int) -> NDArray[np.int64]:
+    """A permutation of 0..size-1, all of them equally likely: the order of random keys.
+
+    Number i has the key that the generator Philox (4x64, 10 rounds; Salmon et al. 2011) gives as
+    its i-th for the key (seed, what for); the rare numbers of equal keys are put in order by second
+    ones. Philox's streams of different seeds are independent, and the same on every machine.
+
+    Parameters
+    ----------
+    size : int
+        How many numbers; takes 24 bytes for each.
+    seed : int
+        0..2^64 - 1.
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+        Where each number goes.
+    """
+    philox = np.random.Philox(key=(PERMUTATION << 64) | (seed % 2**64))
+    keys = philox.random_raw(size)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    if (keys[1:] == keys[:-1]).any():
+        order = order[np.lexsort((philox.random_raw(size), keys))]
+    return order

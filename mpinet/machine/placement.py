@@ -77,9 +77,16 @@ def blocks(topology: Topology) -> Mapping:
     return Mapping("blocks", in_order, np.array([topology.size, 2], np.int64))
 
 
+APART = 0x6D617070 << 32
+"""What keeps a mapping's seeds apart from those of the traffic."""
+
+
 def scattered(topology: Topology, seed: int) -> Mapping:
-    """A random mapping: neighbours are seldom on one rank."""
-    return Mapping("random", permuted, np.array([topology.size, 2, seed], np.int64))
+    """A random mapping: neighbours are seldom on one rank.
+
+    It is not the permutation that the seed's traffic is.
+    """
+    return Mapping("random", permuted, np.array([topology.size, 2, seed ^ APART], np.int64))
 
 
 def clustered(topology: Topology) -> Mapping:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.compiled import kernel
-from mpinet.draws import draw, shuffled
+from mpinet.draws import draw, shuffled, uniform_permutation
 from mpinet.errors import FileError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
@@ -25,7 +26,13 @@ from mpinet.numerals import is_whole, shown
 
 Numbers = NDArray[np.int64]
 
-PATTERNS = "all|permutation|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
+PATTERNS = (
+    "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
+)
+
+
+MOST_PERMUTED = 2**24
+"""Most processors of ``randperm``: each rank draws all of it, in 400 MB at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +70,13 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
     topology : Topology
         The network; only its hosts send and receive.
     pattern : str
-        ``all`` (every ordered pair of different hosts), ``permutation`` (seeded, of all hosts),
+        ``all`` (every ordered pair of different hosts), ``permutation`` (seeded, of all hosts; not
+        all permutations are equally likely), ``randperm`` (all are; up to `MOST_PERMUTED` hosts),
         ``random:K`` (K messages with uniform ends), ``transpose``, ``bitreversal``,
         ``complement`` (of the bits of the number; 2^q hosts), ``hotspot:NODE`` (everybody else to
         one), or a CSV file with a line ``source,target`` for each message.
     seed : int
-        For ``permutation`` and ``random``.
+        For ``permutation``, ``randperm`` and ``random``.
 
     Raises
     ------
@@ -82,6 +90,8 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
         return _all_pairs(topology)
     if pattern == "permutation":
         return _one_each(topology, lambda hosts: _permuted(hosts, topology.hosts, seed))
+    if pattern == "randperm":
+        return _uniform(topology, seed)
     if pattern in BIT_PATTERNS:
         width = _bits_of(topology, pattern)
         return _one_each(topology, lambda hosts: BIT_PATTERNS[pattern](hosts, width))
@@ -111,6 +121,17 @@ def _all_pairs(topology: Topology) -> Traffic:
 def _one_each(topology: Topology, target: Callable[[Numbers], Numbers]) -> Traffic:
     """Every host sends one message; the messages are numbered as the hosts."""
     return Traffic(topology, topology.hosts, lambda numbers: (numbers, target(numbers)), _hosts_of)
+
+
+def _uniform(topology: Topology, seed: int) -> Traffic:
+    """A permutation of which every rank has the whole; it is drawn when it is first asked for."""
+    if topology.hosts > MOST_PERMUTED:
+        raise UsageError(
+            f"The pattern randperm is drawn for at most {MOST_PERMUTED:,} processors, and "
+            f"{topology.name} has {topology.hosts:,}: give permutation, which needs no table."
+        )
+    drawn = cache(lambda: uniform_permutation(topology.hosts, seed))
+    return _one_each(topology, lambda hosts: drawn()[hosts])
 
 
 def _to_one(topology: Topology, spot: int) -> Traffic:

@@ -1,6 +1,8 @@
 """Random draws: permutations are permutations, compiled is plain, and values spread evenly."""
 
 from collections import Counter
+from itertools import permutations
+from math import factorial, sqrt
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpinet.compiled import kernel
-from mpinet.draws import draw, permuted, shuffled, unshuffled
+from mpinet.draws import draw, draw32, mix32, permuted, shuffled, uniform_permutation, unshuffled
 
 SEEDS = [0, 1, -1, 2**31, 2**40 + 7, 2**62 - 1, -(2**63)]
 
@@ -104,3 +106,65 @@ def test_two_indices_go_to_every_pair_of_places_equally_often():
     assert len(kinds) == 30
     statistic, bound = chi_square([kinds[pair] for pair in pairs], 30)
     assert statistic < bound
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 100, 4097])
+def test_a_uniform_permutation_is_a_permutation(size):
+    assert sorted(uniform_permutation(size, 3).tolist()) == list(range(size))
+
+
+@pytest.mark.parametrize(("size", "each"), [(3, 400), (4, 200), (5, 60)])
+def test_all_permutations_are_equally_likely_over_the_seeds(size, each):
+    kinds = factorial(size)
+    seen = [tuple(uniform_permutation(size, seed).tolist()) for seed in range(each * kinds)]
+    assert len(set(seen)) == kinds
+    statistic = sum((count - each) ** 2 / each for count in Counter(seen).values())
+    freedom = kinds - 1
+    assert statistic < freedom + 3.3 * sqrt(2 * freedom)
+
+
+def is_even(order):
+    """Parity by the number of cycles."""
+    left, cycles = set(range(len(order))), 0
+    while left:
+        cycles, place = cycles + 1, min(left)
+        while place in left:
+            left.remove(place)
+            place = order[place]
+    return (len(order) - cycles) % 2 == 0
+
+
+@pytest.mark.parametrize("size", [16, 64, 256])
+def test_half_of_the_uniform_permutations_are_even_and_all_shuffles_of_so_many_are(size):
+    seeds = range(400)
+    even = sum(is_even(uniform_permutation(size, seed).tolist()) for seed in seeds)
+    assert 200 - 3.3 * 10 < even < 200 + 3.3 * 10
+    shuffles = ([shuffled(i, size, seed) for i in range(size)] for seed in range(5))
+    assert all(is_even(shuffle) for shuffle in shuffles)
+
+
+def test_the_keys_of_seeds_are_no_shifts_of_one_another():
+    place = uniform_permutation(2**12, 0)
+    for seed in (1, 2, 2**32, 2**63 - 1):
+        other = uniform_permutation(2**12, seed)
+        same = [int((np.roll(place, by) == other).sum()) for by in range(2**12)]
+        assert max(same) < 12  # of 4096 Poisson numbers of mean 1
+
+
+def test_the_draws_of_two_seeds_are_shifts_of_one_cycle():
+    word = 0x1E35A7BD + 0x2545F491
+    one, other = (mix32(mix32(seed ^ word)) for seed in (0, 1))
+    shift = (one - other) % 2**32
+    assert all(
+        draw32(0, i, 0, 1) == draw32(1, (i + shift) % 2**32, 0, 1) for i in range(0, 10**6, 9973)
+    )
+
+
+def test_equal_keys_are_told_apart_by_second_ones(monkeypatch):
+    class Few(np.random.Philox):
+        def random_raw(self, size):
+            return super().random_raw(size) % 3
+
+    monkeypatch.setattr(np.random, "Philox", Few)
+    seen = Counter(tuple(uniform_permutation(3, seed).tolist()) for seed in range(2400))
+    assert sorted(seen) == sorted(permutations(range(3)))

@@ -6,7 +6,9 @@ from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of
 from serial.machine.outcome import together
 
 import mpinet
+from mpinet.draws import permuted
 from mpinet.errors import NodeError, UsageError
+from mpinet.machine.placement import scattered
 from mpinet.programs.traffic import traffic
 
 
@@ -26,12 +28,26 @@ def test_all_pairs_of_different_hosts_in_order():
 @pytest.mark.parametrize("network", ["ring:3", "ring:97", "fattree:4,2", "hypercube:8"])
 def test_permutation_is_a_bijection_of_the_hosts(network):
     hosts = mpinet.open(network).hosts
-    sources, targets = zip(*pairs_of("permutation", network, seed=5), strict=True)
-    assert list(sources) == sorted(targets) == list(range(hosts))
+    for pattern in ("permutation", "randperm"):
+        sources, targets = zip(*pairs_of(pattern, network, seed=5), strict=True)
+        assert list(sources) == sorted(targets) == list(range(hosts))
+
+
+def test_a_uniform_permutation_is_refused_where_not_every_rank_can_have_it():
+    with pytest.raises(UsageError, match=r"at most 16,777,216 processors, and ring:16777217 has"):
+        traffic(mpinet.open("ring:16777217"), "randperm")
+
+
+@pytest.mark.parametrize("seed", [0, 1, 11])
+def test_the_random_mapping_of_a_seed_is_not_its_permutation(seed):
+    params = scattered(mpinet.open("ring:97"), seed).params
+    mapped = [permuted(node, 0, params) for node in range(97)]
+    assert sorted(mapped) == list(range(97))
+    assert mapped != [target for _, target in pairs_of("permutation", "ring:97", seed)]
 
 
 def test_seeds_change_what_is_drawn():
-    for pattern in ("permutation", "random:50"):
+    for pattern in ("permutation", "randperm", "random:50"):
         drawn = [pairs_of(pattern, "hypercube:8", seed) for seed in (0, 1, 0)]
         assert drawn[0] == drawn[2] != drawn[1]
 
@@ -63,7 +79,9 @@ def test_everybody_else_sends_to_the_hotspot():
 
 @pytest.mark.parametrize("at_once", [7, 1 << 18])
 @pytest.mark.parametrize("mapping", MAPPINGS)
-@pytest.mark.parametrize("pattern", ["all", "permutation", "random:40", "hotspot:2", "transpose"])
+@pytest.mark.parametrize(
+    "pattern", ["all", "permutation", "randperm", "random:40", "hotspot:2", "transpose"]
+)
 @pytest.mark.parametrize("network", ["hypercube:4", "fattree:4,2", "hypercube:2"])
 def test_every_message_is_sent_by_the_rank_that_hosts_its_source(
     network, pattern, mapping, at_once, monkeypatch
