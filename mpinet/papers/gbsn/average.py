@@ -16,7 +16,8 @@ from mpinet.papers.gbsn.grids import (
     ceil_lg,
     words,
 )
-from mpinet.papers.gbsn.measured import distances, mean, route_lengths
+from mpinet.papers.gbsn.measured import mean, route_lengths
+from mpinet.papers.measured import distances
 
 CLOSE = 0.05
 """The relative difference that makes a formula an approximation (ours)."""

@@ -16,7 +16,8 @@ from mpinet.papers.gbsn.grids import (
     regular,
     words,
 )
-from mpinet.papers.gbsn.measured import degrees, informed, least, most
+from mpinet.papers.gbsn.measured import degrees, least, most
+from mpinet.papers.measured import informed
 
 
 @claim(

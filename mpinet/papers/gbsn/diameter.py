@@ -6,7 +6,6 @@ from math import log2
 
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach, claim, over, points
-from mpinet.papers.gbsn import measured
 from mpinet.papers.gbsn.grids import (
     UP_TO_8,
     Blocks,
@@ -17,6 +16,7 @@ from mpinet.papers.gbsn.grids import (
     regular,
     words,
 )
+from mpinet.papers.measured import diameter
 
 LARGEST_BITS = 16
 """Most bits n of a BSN that is flooded from all of its 2^n nodes."""
@@ -53,7 +53,7 @@ def upper_sum(topology: str) -> int:
 )
 def diameter_above_product(topology: str) -> Measured:
     """Flood from all nodes."""
-    return measured.diameter(topology)
+    return diameter(topology)
 
 
 @claim(
@@ -66,7 +66,7 @@ def diameter_above_product(topology: str) -> Measured:
 )
 def diameter_below_product(topology: str) -> Measured:
     """Flood from all nodes."""
-    return measured.diameter(topology)
+    return diameter(topology)
 
 
 @claim(
@@ -79,7 +79,7 @@ def diameter_below_product(topology: str) -> Measured:
 )
 def diameter_above_sum(topology: str) -> Measured:
     """Flood from all nodes."""
-    return measured.diameter(topology)
+    return diameter(topology)
 
 
 @claim(
@@ -92,7 +92,7 @@ def diameter_above_sum(topology: str) -> Measured:
 )
 def diameter_below_sum(topology: str) -> Measured:
     """Flood from all nodes."""
-    return measured.diameter(topology)
+    return diameter(topology)
 
 
 def between_the_sums(topology: str) -> tuple[int, ...]:
@@ -112,7 +112,7 @@ def between_the_sums(topology: str) -> tuple[int, ...]:
 )
 def diameter_between_sums(topology: str) -> Measured:
     """Flood from all nodes."""
-    return measured.diameter(topology)
+    return diameter(topology)
 
 
 @claim(
@@ -129,7 +129,7 @@ def diameter_against_bsn(topology: str, a: int) -> Measured:
     """The quotient of both diameters."""
     of = blocks(topology)
     guest = bsn(a, of.b, of.size.bit_length() - 1)
-    own, regular_one = measured.diameter(topology), measured.diameter(guest)
+    own, regular_one = diameter(topology), diameter(guest)
     there = {"diameter": own.value, "of": guest, "its diameter": regular_one.value}
     return Measured(own.value / regular_one.value, {**there, **own.where})
 
@@ -167,7 +167,7 @@ def stated_diameter(topology: str) -> int:
 )
 def diameter_of_bsn(topology: str) -> Measured:
     """Flood from all nodes."""
-    return measured.diameter(topology)
+    return diameter(topology)
 
 
 @claim(

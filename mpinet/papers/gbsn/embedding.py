@@ -24,7 +24,8 @@ from mpinet.papers.gbsn.grids import (
     regular_hosts,
     vectors,
 )
-from mpinet.papers.gbsn.measured import distances, links, ports
+from mpinet.papers.gbsn.measured import links, ports
+from mpinet.papers.measured import distances
 
 HOSTS = powers(
     "N = 4, 8, 16, and 40 drawn block vectors of N = 32, k >= 2, a_i maximal, all b, a | b, "

@@ -7,14 +7,8 @@ from typing import Any
 from mpinet import measure
 from mpinet.claims import Measured, claim, once
 from mpinet.papers.gbsn.grids import literal, name
-from mpinet.papers.gbsn.measured import (
-    in_blocks,
-    informed,
-    links,
-    network,
-    reached,
-    shift_links,
-)
+from mpinet.papers.gbsn.measured import in_blocks, links, network, reached, shift_links
+from mpinet.papers.measured import informed
 
 CIRCLES, COMPLETE = "bsn:1,2,4", "bsn:2,2,4"
 """The names of Fig. 1(a): BSN(1,2) in its caption, BSN(2,2) in the text."""

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from mpinet import measure
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
-from mpinet.measure.distance import disconnected
 from mpinet.measure.wiring import Part
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.papers.gbsn.definition import Link, subsection_widths
 from mpinet.papers.gbsn.grids import blocks, ceil_lg, words
-from mpinet.papers.witness import farthest
 from mpinet.programs.tree import first_hops
 
 Numbers = NDArray[np.int64]
@@ -50,20 +48,6 @@ def compare(found: frozenset[Link] | set[Link], expected: set[Link]) -> Measured
     if not other:
         return True
     return Measured(False, {"link": other[0], "measured": other[0] in found})
-
-
-@remembered
-def distances(topology: str) -> NDArray[np.int16]:
-    """All distances, by flooding; `Disconnected` is raised if there are none."""
-    found = measure.distance_matrix(network(topology))
-    if found.min() < 0:
-        raise disconnected(network(topology))
-    return found
-
-
-def diameter(topology: str) -> Measured:
-    """The largest distance, with the first pair that has it."""
-    return farthest(distances(topology))
 
 
 def mean(matrix: NDArray[Any]) -> float:
@@ -159,11 +143,6 @@ def least(counts: Numbers) -> Measured:
 def most(counts: Numbers) -> Measured:
     """The largest of the nodes' numbers, and the first node that has it."""
     return Measured(int(counts.max()), {"node": int(counts.argmax())})
-
-
-def informed(topology: str) -> int:
-    """The nodes that a flood from node 0 reaches."""
-    return sum(measure.distance_profile(network(topology), 0))
 
 
 def reached(topology: str) -> Measured | bool:

@@ -7,14 +7,9 @@ import numpy as np
 from mpinet.claims import Measured, claim, over
 from mpinet.papers.gbsn.definition import Link, bsn_links, link, shift_links
 from mpinet.papers.gbsn.grids import SHIFTED, UP_TO_8, bsn, words
-from mpinet.papers.gbsn.measured import (
-    compare,
-    distances,
-    informed,
-    least,
-    links,
-)
+from mpinet.papers.gbsn.measured import compare, least, links
 from mpinet.papers.gbsn.measured import shift_links as shift_links_of
+from mpinet.papers.measured import distances, informed
 
 
 @claim(

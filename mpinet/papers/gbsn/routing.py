@@ -16,15 +16,8 @@ from mpinet.papers.gbsn.grids import (
     few,
     words,
 )
-from mpinet.papers.gbsn.measured import (
-    addresses,
-    compare,
-    diameter,
-    first_ports,
-    links,
-    network,
-    ports,
-)
+from mpinet.papers.gbsn.measured import addresses, compare, first_ports, links, network, ports
+from mpinet.papers.measured import diameter
 
 
 def delivered(topology: str, routing: str, longest: int) -> Measured | bool:

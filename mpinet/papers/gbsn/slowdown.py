@@ -8,7 +8,8 @@ from mpinet import measure
 from mpinet.claims import Measured, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.papers.gbsn.grids import blocks, bsn, is_small, powers
-from mpinet.papers.gbsn.measured import diameter, distances, links, network
+from mpinet.papers.gbsn.measured import links, network
+from mpinet.papers.measured import diameter, distances
 
 HOSTS = powers("N = 4, 8, 16, k >= 2, a_i maximal, all b, a | b, a <= lg max m", 2).quick(is_small)
 """GBSNs and equally large BSNs of the same b."""

@@ -20,6 +20,7 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, parameters, size_of
 from mpinet.papers.gmn.routing import longest_stated
+from mpinet.papers.measured import checked_distances
 from mpinet.papers.witness import farthest
 
 LOST = -1
@@ -58,7 +59,7 @@ def worst_diameter(topology: str) -> Measured:
     m, N = parameters(topology)
     worst = Measured(-1)
     for dead in range(m if floods.looks_alike(network, m) else N):
-        found = farthest(floods.connected(topology, None, (dead,)))
+        found = farthest(checked_distances(topology, dead=(dead,)))
         if found.value > worst.value:
             worst = Measured(found.value, {"dead": dead, **found.where})
     return worst

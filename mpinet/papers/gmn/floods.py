@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
-from mpinet.errors import Disconnected
-from mpinet.measure.distance import distance_matrix
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.papers.gmn.grids import parameters
+from mpinet.papers.measured import Distances, checked_distances
 from mpinet.papers.witness import farthest
-
-Distances = NDArray[np.int16]
 
 
 def looks_alike(network: Topology, by: int) -> bool:
@@ -35,19 +31,7 @@ def sector_distances(topology: str) -> Distances:
     """
     network = open_topology(topology)
     m, _ = parameters(topology)
-    return connected(topology, range(m) if looks_alike(network, m) else None)
-
-
-def connected(topology: str, sources: range | None, dead: tuple[int, ...] = ()) -> Distances:
-    """Distances of the living nodes; -1 for the dead ones."""
-    found = distance_matrix(topology, sources, dead=dead)
-    lost = found < 0
-    rows = np.arange(len(found)) if sources is None else np.array(sources)
-    lost[np.isin(rows, dead)] = False
-    lost[:, list(dead)] = False
-    if lost.any():
-        raise Disconnected(f"{topology} without {dead} is in pieces.")
-    return found
+    return checked_distances(topology, range(m) if looks_alike(network, m) else None)
 
 
 @remembered

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from mpinet.claims import Measured, claim, once, over, points
-from mpinet.claims.remembered import remembered
 from mpinet.errors import TopologyError
 from mpinet.measure.distance import diameter
 from mpinet.measure.hamiltonian import hamiltonian_cycle, is_hamiltonian_cycle
 from mpinet.measure.symmetry import is_automorphism
-from mpinet.measure.wiring import degrees as measured_degrees
 from mpinet.measure.wiring import edges
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import (
@@ -31,20 +29,10 @@ from mpinet.papers.gmn.grids import (
     size_of,
     sizes,
 )
+from mpinet.papers.measured import degrees, links
 
 LAST_SIZE = 18432
 """The largest size whose interval to the next is measured."""
-
-
-@remembered
-def degrees(topology: str) -> dict[int, int]:
-    """How many nodes have how many neighbours."""
-    return measured_degrees(topology)
-
-
-def links(topology: str) -> int:
-    """Number of links."""
-    return sum(degree * nodes for degree, nodes in degrees(topology).items()) // 2
 
 
 def average_degree(topology: str) -> float:

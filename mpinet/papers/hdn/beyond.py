@@ -27,8 +27,8 @@ from mpinet.papers.hdn.grids import (
     size_of,
     within_r1,
 )
-from mpinet.papers.hdn.measured import distances
 from mpinet.papers.hdn.runs import MENDED, broadcast_from
+from mpinet.papers.measured import distances
 from mpinet.programs.exchange import exchange
 from mpinet.programs.gossip import gossip
 

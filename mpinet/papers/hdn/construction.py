@@ -21,6 +21,7 @@ from mpinet.papers.hdn.grids import (
     sub_products,
 )
 from mpinet.papers.hdn.sweeps import reached
+from mpinet.papers.measured import alike
 
 DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
@@ -92,7 +93,7 @@ def dual_unique(topology: str, numbering: int) -> Measured:
 )
 def dual_symmetric(topology: str) -> Measured:
     """By the profiles."""
-    return measured.alike(topology)
+    return alike(topology)
 
 
 @claim(
@@ -228,7 +229,7 @@ def copies_of(topology: str, factor: int) -> int:
 )
 def product_symmetric(topology: str) -> bool:
     """By the profiles."""
-    return bool(measured.alike(topology).value)
+    return bool(alike(topology).value)
 
 
 @claim(

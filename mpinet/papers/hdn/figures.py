@@ -13,6 +13,7 @@ from mpinet.papers.hdn.grids import (
     size_of,
 )
 from mpinet.papers.hdn.sweeps import reached
+from mpinet.papers.measured import alike
 
 
 @claim(
@@ -28,7 +29,7 @@ from mpinet.papers.hdn.sweeps import reached
 )
 def symmetric(topology: str) -> Measured:
     """By the profiles."""
-    return measured.alike(topology)
+    return alike(topology)
 
 
 def figure(topology: str) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,6 @@ from mpinet import measure
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
-from mpinet.errors import Disconnected
 from mpinet.measure.routes import onward, rules
 from mpinet.networks import open as open_topology
 from mpinet.networks.hdn.wiring import DualNet
@@ -23,6 +21,7 @@ from mpinet.papers.hdn.grids import (
     MOST,
 )
 from mpinet.papers.hdn.sweeps import pieces, reach
+from mpinet.papers.measured import common, counted, degrees, distances
 from mpinet.papers.witness import farthest
 
 Numbers = NDArray[np.int64]
@@ -34,21 +33,6 @@ def dual_net(topology: str) -> DualNet:
     network = open_topology(topology)
     assert isinstance(network, DualNet)
     return network
-
-
-@remembered(most=16)
-def distances(topology: str) -> Lengths:
-    """All distances, by floods on the machine.
-
-    Raises
-    ------
-    Disconnected
-        Some nodes have none.
-    """
-    found = measure.distance_matrix(topology)
-    if found.min() < 0:
-        raise Disconnected(f"{topology} is in pieces.")
-    return found
 
 
 @remembered(most=16)
@@ -68,31 +52,7 @@ def diameter(topology: str) -> Measured:
 @remembered(most=256)
 def degree(topology: str) -> Any:
     """The degree of all nodes as a simple graph, or in words how many have which one."""
-    return common(measure.degrees(topology))
-
-
-def common(found: dict[int, int]) -> Any:
-    """The one number that all have, or in words how many have which one."""
-    if len(found) == 1:
-        return next(iter(found))
-    return ", ".join(f"{number} ({count} times)" for number, count in found.items())
-
-
-def counted(numbers: Iterable[Any] | NDArray[Any]) -> Any:
-    """As `common`, of the numbers themselves."""
-    values, counts = np.unique(np.asarray(numbers), return_counts=True)
-    return common(dict(zip(values.tolist(), counts.tolist(), strict=True)))
-
-
-def alike(topology: str) -> Measured:
-    """Whether all nodes have the same distance profile; if not, the first that differs from 0."""
-    profiles = measure.distance_profiles(topology)
-    other = np.flatnonzero((profiles != profiles[0]).any(axis=1))
-    if not len(other):
-        return Measured(True)
-    node = int(other[0])
-    where = {"node": node, "nodes at distance 0, 1, ..": profiles[node].tolist()}
-    return Measured(False, where | {"of node 0": profiles[0].tolist()})
+    return common(degrees(topology))
 
 
 @remembered(most=16)

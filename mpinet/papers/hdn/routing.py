@@ -16,12 +16,8 @@ from mpinet.papers.hdn.grids import (
     size_of,
     within_r1,
 )
-from mpinet.papers.hdn.measured import (
-    distances,
-    dual_net,
-    lengths,
-    most_legs,
-)
+from mpinet.papers.hdn.measured import dual_net, lengths, most_legs
+from mpinet.papers.measured import distances
 from mpinet.papers.witness import farthest
 
 ALGORITHM_1, LANDING = "algorithm1", "landing"
