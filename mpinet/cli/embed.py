@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from mpinet.programs.operators.operator import Operator
 
 
+IDENTITY = "identity"
+"""The word for guest node x at host processor x."""
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The two networks, the program, the routing."""
     parser.add_argument("guest", metavar="GUEST", help="the network that is embedded")
@@ -27,7 +31,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--images",
         type=images,
         metavar="U,V,..",
-        help="the host processors of guest nodes 0, 1, .. (default: node x at processor x)",
+        help="the host processors of guest nodes 0, 1, .., or identity: node x at processor x "
+        "(default: identity, but a ring along the host's Hamiltonian cycle where one is known)",
     )
     parser.add_argument(
         "--program",
@@ -44,8 +49,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_common(parser)
 
 
-def images(text: str) -> list[int]:
-    """Read numbers joined by commas."""
+def images(text: str) -> list[int] | str:
+    """Read numbers joined by commas, or a word."""
+    if text == IDENTITY:
+        return text
     words = text.split(",")
     if not all(map(is_whole, words)):
         raise argparse.ArgumentTypeError(f"host processors are numbers U,V,.., not {shown(text)}")
@@ -54,12 +61,15 @@ def images(text: str) -> list[int]:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Check the embedding, the operator and the routing."""
-    from mpinet.programs.embed import Embedding
+    from mpinet.programs.embed import Embedding, ring_images
     from mpinet.programs.operators import open_operator
     from mpinet.programs.schedules.schedule import require_power_of_two
 
     guest = topology_of(argparse.Namespace(topology=options.guest))
-    embedding = Embedding(guest, topology_of(options), options.images)
+    host, placed = topology_of(options), options.images
+    if placed is None:
+        placed = ring_images(guest, host)
+    embedding = Embedding(guest, host, None if isinstance(placed, str) else placed)
     operator = None
     if options.program == "step":
         if options.operator is not None:

@@ -17,11 +17,16 @@ from mpinet.machine import Machine
 from mpinet.machine.call import wired
 from mpinet.machine.router import Router
 from mpinet.machine.step import by_owner
+from mpinet.networks.cycle import cycle_order
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import MAX_ENTRIES, table_routing
 from mpinet.networks.topology import Topology
 
 Numbers = NDArray[np.int64]
+
+
+MOST_PLACED = 2**24
+"""Most nodes of a ring that is laid along a cycle: every rank has all of their places."""
 
 
 class Embedding:
@@ -80,6 +85,22 @@ class Embedding:
         """The guest nodes whose images this rank hosts, ascending."""
         guests = self.guests_at(machine.nodes)
         return np.sort(guests[guests >= 0])
+
+
+def ring_images(guest: Topology, host: Topology) -> Numbers | None:
+    """Where a ring stands in a host of as many processors: along the host's Hamiltonian cycle.
+
+    Returns
+    -------
+    ndarray of int64, shape (guest.size,) or None
+        The host processor of every guest node: of two that are linked, two that are linked. None
+        where the guest is no ring, or no cycle of the host's is known.
+    """
+    rings = guest.family == "ring" and guest.size == host.size == host.hosts
+    if not rings or not host.links or host.size > MOST_PLACED:
+        return None
+    cycle = host.cycle()
+    return None if cycle is None else cycle_order(host, cycle)
 
 
 def _checked_images(guest: Topology, host: Topology, images: object) -> Numbers:

@@ -236,6 +236,24 @@ def test_the_command_reports_measures_and_slowdown():
     assert {name: found[name] for name in wanted} == wanted
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["hypercube:4", "torus:4x4", "torus:3x5", "ccc:3", "debruijn:4", "gmn:4,16", "hdn:2x3,super=0"],
+)
+def test_a_ring_lies_along_the_host_s_cycle_unless_it_is_told_otherwise(host):
+    size = mpinet.open(host).size
+    found = outcome(f"embed ring:{size} {host}")
+    assert (found["dilation"], found["congestion"], found["correct"]) == (1, 1, True)
+    graph = graph_of(mpinet.open(host))
+    ways = [nx.shortest_path_length(graph, u, (u + 1) % size) for u in range(size)]
+    assert outcome(f"embed ring:{size} {host} --images identity")["dilation"] == max(ways)
+
+
+def test_a_ring_shorter_than_the_host_s_cycle_stands_at_the_processors_of_its_numbers():
+    placed, told = (outcome(f"embed ring:8 hypercube:4{how}") for how in ("", " --images identity"))
+    assert placed == told
+
+
 def test_wrong_usage_is_refused():
     for command, said in (
         ("embed ring:8 hypercube:3 --operator sum", "does not apply to --program step"),
