@@ -94,7 +94,7 @@ class Scheduler:
         ]
         self.values: list[Any] = [None] * len(self.nodes)
         self.unreceived = np.zeros(len(self.nodes), np.int64)
-        self._start = lambda node: program(node, *arguments, **named)
+        self._start: Callable[[Node], Any] = lambda node: program(node, *arguments, **named)
         self._running = np.array([node is not None for node in self.nodes], bool)
         self._senders: list[Node] = []
         self._outbox = Outbox()

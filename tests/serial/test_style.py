@@ -1,7 +1,9 @@
 """Style and types are checked by ruff and mypy (their settings are in pyproject.toml)."""
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,3 +16,39 @@ def test_checker_is_content(words: str) -> None:
     command = [sys.executable, "-m", *words.split()]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+COMPILED = {"rule", "inlined", "idiom", "kernel"}
+"""Decorators of functions that Numba gives their types."""
+
+CODE_ALONE = "mpinet/rulebox.py:_put"
+"""Never called: its code becomes that of compiled functions."""
+
+
+def test_every_function_has_types_unless_it_is_compiled_or_a_users_example() -> None:
+    package = CHECKOUT / "mpinet"
+    found = {
+        f"{file.relative_to(CHECKOUT)}:{function.name}"
+        for file in package.rglob("*.py")
+        if package / "examples" not in file.parents
+        for function in untyped(ast.parse(file.read_text()))
+    }
+    assert found == {CODE_ALONE}
+
+
+def untyped(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Plain functions that say the types neither of what they take nor of what they return.
+
+    mypy refuses those that say but some of them.
+    """
+    for part in ast.walk(tree):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            every = [node for node in ast.walk(part.args) if isinstance(node, ast.arg)]
+            said = [part.returns, *(argument.annotation for argument in every)]
+            if not any(said) and not any(map(compiles, part.decorator_list)):
+                yield part
+
+
+def compiles(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(called, ast.Name) and called.id in COMPILED

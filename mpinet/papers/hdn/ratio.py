@@ -7,6 +7,7 @@ compared with the printed ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log2
 from typing import Any
@@ -40,7 +41,7 @@ def ratio_of(topology: str) -> float:
 
 def cells(topology: str, *columns: str) -> dict[str, Any]:
     """Measured cells of Tables 2 and 3."""
-    measure = {
+    measure: dict[str, Callable[[], Any]] = {
         "n": lambda: reached(topology),
         "d": lambda: degree(topology),
         "D": lambda: diameter(topology).value,
