@@ -21,7 +21,7 @@ of functions from other files: an edit can never bring back an old result. With
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dis import get_instructions
@@ -94,7 +94,13 @@ class Compiled:
     name : str, optional
         Name of a bound variant (see `bind`).
     parts : dict, optional
-        Functions and numbers that stand in for globals of `function`.
+        Functions and numbers that stand in for globals of `function`, and for those of the same
+        names in what it calls of its own file.
+
+    Raises
+    ------
+    NameError
+        None of these functions names one of the parts.
     """
 
     def __init__(
@@ -105,9 +111,11 @@ class Compiled:
     ):
         self.parts = dict(parts or {})
         self.name = name or function.__qualname__
-        self.function = function if parts is None else self._clone(function, self.parts)
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
+        self.unbound = self.function = function
+        if parts is not None:
+            self.function = self._clone(function, {**self._bound_callees(), **self.parts})
 
     def __call__(self, *args: Any) -> Any:
         """Run as plain Python."""
@@ -117,8 +125,44 @@ class Compiled:
         return f"<{type(self).__name__.lower()} {self.name}>"
 
     def bind(self, name: str, **parts: Compiled | int) -> Any:
-        """The same function with the globals named in `parts` replaced: a rule made of rules."""
-        return type(self)(self.function, name=name, parts={**self.parts, **parts})
+        """The same function with the globals named in `parts` replaced: a rule made of rules.
+
+        Raises
+        ------
+        NameError
+            Neither the function nor what it calls of its own file names one of the parts.
+        """
+        return type(self)(self.unbound, name=name, parts={**self.parts, **parts})
+
+    @cached_property
+    def open_names(self) -> frozenset[str]:
+        """The globals that `bind` may replace: named here, or in a callee of the same file."""
+        scope = self.unbound.__globals__
+        named = {name for name in self.unbound.__code__.co_names if name in scope}
+        within = (part.open_names - part.parts.keys() for part in self._same_file().values())
+        return frozenset(named.union(*within))
+
+    def _same_file(self) -> dict[str, Compiled]:
+        """The callees that `bind` may bind, too: a name of another file means another thing."""
+        scope = self.unbound.__globals__
+        named = {name: scope.get(name) for name in self.unbound.__code__.co_names}
+        return {
+            name: part
+            for name, part in named.items()
+            if isinstance(part, Compiled) and part.__module__ == self.__module__
+        }
+
+    def _bound_callees(self) -> dict[str, Compiled]:
+        """Callees that name some of the parts, with these parts bound."""
+        unknown = sorted(self.parts.keys() - self.open_names)
+        if unknown:
+            raise NameError(f"{self.unbound.__qualname__} names no {' and no '.join(unknown)}")
+        bound = {}
+        for name, part in self._same_file().items():
+            taken = self.parts.keys() & (part.open_names - part.parts.keys())
+            if name not in self.parts and taken:
+                bound[name] = part.bind(part.name, **{each: self.parts[each] for each in taken})
+        return bound
 
     @cached_property
     def callees(self) -> dict[str, Compiled]:
@@ -266,8 +310,8 @@ class Kernel(Compiled):
         self.signature = signature
 
     def bind(self, name: str, **parts: Compiled | int) -> Kernel:
-        """The same loop with the globals named in `parts` replaced."""
-        return Kernel(self.function, self.signature, name, {**self.parts, **parts})
+        """The same loop with the globals named in `parts` replaced (see `Compiled.bind`)."""
+        return Kernel(self.unbound, self.signature, name, {**self.parts, **parts})
 
     def __call__(self, *args: Any) -> Any:
         """Run the compiled loop."""
@@ -279,6 +323,26 @@ class Kernel(Compiled):
         if numba().config.DISABLE_JIT:
             return self.function
         return self._jit(eval(self.signature, {}, _native().TYPES))
+
+
+def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
+    """Functions bound to the parts that each of them names, with a suffix to their names.
+
+    Raises
+    ------
+    NameError
+        None of them names one of the parts.
+    """
+    unknown = sorted(parts.keys() - set[str]().union(*(each.open_names for each in functions)))
+    if unknown:
+        raise NameError(f"None of {', '.join(map(repr, functions))} names {unknown[0]}")
+    return tuple(
+        each.bind(
+            f"{each.name}_{suffix}",
+            **{name: part for name, part in parts.items() if name in each.open_names},
+        )
+        for each in functions
+    )
 
 
 def rule(function: Callable[..., Any]) -> Rule:
