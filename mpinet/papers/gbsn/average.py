@@ -8,14 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from mpinet.claims import Grid, claim, over
-from mpinet.papers.gbsn.grids import (
-    SEVERAL,
-    SHIFTED,
-    WHOLE_SECTIONS,
-    blocks,
-    ceil_lg,
-    words,
-)
+from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, WHOLE_SECTIONS, blocks, ceil_lg, words
 from mpinet.papers.gbsn.measured import mean, route_lengths
 from mpinet.papers.measured import distances
 
@@ -59,32 +52,28 @@ def average_of_bsn(topology: str) -> float:
     return float(formula_1(*words(topology)))
 
 
-@claim(
-    "GBSN-E1-graph",
-    place="III.C, (1)",
-    statement="formula (1) gives the mean distance in BSN(a,b), within 5%",
-    relation="~",
-    claimed=average_of_bsn,
-    tolerance=CLOSE,
-    grid=SHIFTED,
+FORMULA_1 = (
+    claim(
+        "GBSN-E1-graph",
+        place="III.C, (1)",
+        statement="formula (1) gives the mean distance in BSN(a,b), within 5%",
+        relation="~",
+        claimed=average_of_bsn,
+        tolerance=CLOSE,
+        grid=SHIFTED,
+        measured=lambda topology: mean(distances(topology)),
+    ),
+    claim(
+        "GBSN-E1-twsr",
+        place="III.C, (1)",
+        statement="formula (1) gives the mean number of hops of two-way shift routing, within 5%",
+        relation="~",
+        claimed=average_of_bsn,
+        tolerance=CLOSE,
+        grid=SHIFTED,
+        measured=lambda topology: mean(route_lengths(topology, "twsr")),
+    ),
 )
-def mean_distance_of_bsn(topology: str) -> float:
-    """Flood from all nodes."""
-    return mean(distances(topology))
-
-
-@claim(
-    "GBSN-E1-twsr",
-    place="III.C, (1)",
-    statement="formula (1) gives the mean number of hops of two-way shift routing, within 5%",
-    relation="~",
-    claimed=average_of_bsn,
-    tolerance=CLOSE,
-    grid=SHIFTED,
-)
-def mean_hops_by_twsr(topology: str) -> float:
-    """Walk all routes."""
-    return mean(route_lengths(topology, "twsr"))
 
 
 def mean_of_lockstep(topology: str) -> str:
@@ -111,30 +100,27 @@ def mean_lockstep(topology: str) -> str:
     return str(Fraction(steps, a * 2**n))
 
 
-@claim(
-    "GBSN-E1-upper",
-    place="III.C, (1)",
-    statement="the mean distance in BSN(a,b) is at most formula (1)",
-    relation="<=",
-    claimed=average_of_bsn,
-    grid=SHIFTED,
+FORMULA_1_AS_BOUND = (
+    claim(
+        "GBSN-E1-upper",
+        place="III.C, (1)",
+        statement="the mean distance in BSN(a,b) is at most formula (1)",
+        relation="<=",
+        claimed=average_of_bsn,
+        grid=SHIFTED,
+        measured=lambda topology: mean(distances(topology)),
+    ),
+    claim(
+        "GBSN-E1-twsr-upper",
+        place="III.C, (1)",
+        statement="the mean number of hops of two-way shift routing is at most formula (1), for b "
+        "| n",
+        relation="<=",
+        claimed=average_of_bsn,
+        grid=WHOLE_SECTIONS,
+        measured=lambda topology: mean(route_lengths(topology, "twsr")),
+    ),
 )
-def mean_distance_below(topology: str) -> float:
-    """Flood from all nodes."""
-    return mean(distances(topology))
-
-
-@claim(
-    "GBSN-E1-twsr-upper",
-    place="III.C, (1)",
-    statement="the mean number of hops of two-way shift routing is at most formula (1), for b | n",
-    relation="<=",
-    claimed=average_of_bsn,
-    grid=WHOLE_SECTIONS,
-)
-def mean_hops_below(topology: str) -> float:
-    """Walk all routes."""
-    return mean(route_lengths(topology, "twsr"))
 
 
 def sections() -> Grid:
@@ -142,16 +128,14 @@ def sections() -> Grid:
     return over("b <= n <= 16", n=range(1, 17), b=lambda n: range(1, n + 1))
 
 
-@claim(
+best_case = claim(
     "GBSN-E2-identity",
     place="III.C, (2)",
     statement="formula (2) with slowdown 1 is formula (3)",
     claimed=lambda n, b: str(formula_3(b, n)),
     grid=sections(),
+    measured=lambda n, b: str(formula_2(1, b, n)),
 )
-def best_case(n: int, b: int) -> str:
-    """Formula (2), as an exact fraction: nothing is to be measured here."""
-    return str(formula_2(1, b, n))
 
 
 def lower_bound(topology: str) -> float:
@@ -166,53 +150,41 @@ def upper_bound(topology: str) -> float:
     return float(formula_4(min(map(ceil_lg, of.m)), of.b, of.bits))
 
 
-@claim(
-    "GBSN-E3-lower-graph",
-    place="III.C, (3)",
-    statement="the mean distance in a GBSN is at least formula (3)",
-    relation=">=",
-    claimed=lower_bound,
-    grid=SEVERAL,
+FORMULAS_3_AND_4 = (
+    claim(
+        "GBSN-E3-lower-graph",
+        place="III.C, (3)",
+        statement="the mean distance in a GBSN is at least formula (3)",
+        relation=">=",
+        claimed=lower_bound,
+        grid=SEVERAL,
+        measured=lambda topology: mean(distances(topology)),
+    ),
+    claim(
+        "GBSN-E3-lower-route",
+        place="III.C, (3)",
+        statement="the mean route of the GBSN routing is at least as long as formula (3)",
+        relation=">=",
+        claimed=lower_bound,
+        grid=SEVERAL,
+        measured=lambda topology: mean(route_lengths(topology, "gbsn")),
+    ),
+    claim(
+        "GBSN-E4-upper-graph",
+        place="III.C, (4)",
+        statement="the mean distance in a GBSN is at most formula (4)",
+        relation="<=",
+        claimed=upper_bound,
+        grid=SEVERAL,
+        measured=lambda topology: mean(distances(topology)),
+    ),
+    claim(
+        "GBSN-E4-upper-route",
+        place="III.C, (4)",
+        statement="the mean route of the GBSN routing is at most as long as formula (4)",
+        relation="<=",
+        claimed=upper_bound,
+        grid=SEVERAL,
+        measured=lambda topology: mean(route_lengths(topology, "gbsn")),
+    ),
 )
-def mean_distance_above_3(topology: str) -> float:
-    """Flood from all nodes."""
-    return mean(distances(topology))
-
-
-@claim(
-    "GBSN-E3-lower-route",
-    place="III.C, (3)",
-    statement="the mean route of the GBSN routing is at least as long as formula (3)",
-    relation=">=",
-    claimed=lower_bound,
-    grid=SEVERAL,
-)
-def mean_hops_above_3(topology: str) -> float:
-    """Walk all routes."""
-    return mean(route_lengths(topology, "gbsn"))
-
-
-@claim(
-    "GBSN-E4-upper-graph",
-    place="III.C, (4)",
-    statement="the mean distance in a GBSN is at most formula (4)",
-    relation="<=",
-    claimed=upper_bound,
-    grid=SEVERAL,
-)
-def mean_distance_below_4(topology: str) -> float:
-    """Flood from all nodes."""
-    return mean(distances(topology))
-
-
-@claim(
-    "GBSN-E4-upper-route",
-    place="III.C, (4)",
-    statement="the mean route of the GBSN routing is at most as long as formula (4)",
-    relation="<=",
-    claimed=upper_bound,
-    grid=SEVERAL,
-)
-def mean_hops_below_4(topology: str) -> float:
-    """Walk all routes."""
-    return mean(route_lengths(topology, "gbsn"))

@@ -32,96 +32,6 @@ from mpinet.papers.gbsn.measured import (
 )
 
 
-@claim(
-    "GBSN-S2-any-size",
-    place="II, III.A",
-    statement="every valid vector of block sizes gives a connected graph (with the completion)",
-    relation="all",
-    grid=F,
-)
-def any_size_is_connected(topology: str) -> Measured | bool:
-    """Flood from node 0."""
-    return reached(topology)
-
-
-@claim(
-    "GBSN-S2-literal-connected",
-    place="III.B",
-    statement="the paper's construction, taken word for word, is connected, so that the diameter "
-    "is bounded",
-    relation="all",
-    grid=F,
-)
-def literal_is_connected(topology: str) -> Measured | bool:
-    """Flood the literal graph from node 0."""
-    return reached(literal(topology))
-
-
-@claim(
-    "GBSN-S2-max-two-shift",
-    place="II, step 4",
-    statement="a node has at most two shift links",
-    relation="<=",
-    claimed=2,
-    grid=F,
-)
-def shift_links_at_most(topology: str) -> Measured:
-    """Count the links on the shift ports of both ends."""
-    return most(shift_links(topology))
-
-
-@claim(
-    "GBSN-S2-step4-vacuous",
-    place="II, step 4",
-    statement="already before step 4, in the literal graph, a node has at most two shift links",
-    relation="<=",
-    claimed=2,
-    grid=F,
-)
-def shift_links_before_step_4(topology: str) -> Measured:
-    """Count the links that all nodes make."""
-    return most(shift_links(literal(topology)))
-
-
-@claim(
-    "GBSN-S2-two-partial-links",
-    place="II, step 2",
-    statement="each node has at least two partial links",
-    relation=">=",
-    claimed=2,
-    grid=F,
-)
-def partial_links_at_least(topology: str) -> Measured:
-    """Count the links on the partial ports."""
-    return least(partial_links(topology))
-
-
-@claim(
-    "GBSN-S2-complementary-literal",
-    place="II, step 3",
-    statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a shift "
-    "link each, in the literal graph",
-    relation="all",
-    grid=SEVERAL,
-)
-def complementary_in_literal(topology: str) -> Measured | bool:
-    """Look at both halves of every block."""
-    return complementary(literal(topology))
-
-
-@claim(
-    "GBSN-S2-complementary-canonical",
-    place="II, step 3",
-    statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a shift "
-    "link each, with the completion",
-    relation="all",
-    grid=SEVERAL,
-)
-def complementary_with_completion(topology: str) -> Measured | bool:
-    """Look at both halves of every block."""
-    return complementary(topology)
-
-
 def complementary(topology: str) -> Measured | bool:
     """Whether both halves of every block, by the rightmost bit, have a node with a shift link."""
     of, words = blocks(topology), np.array(addresses(topology))
@@ -132,6 +42,72 @@ def complementary(topology: str) -> Measured | bool:
             if (block, bit) not in found:
                 return Measured(False, {"block": block, "rightmost bit": bit})
     return True
+
+
+SECTION_2 = (
+    claim(
+        "GBSN-S2-any-size",
+        place="II, III.A",
+        statement="every valid vector of block sizes gives a connected graph (with the completion)",
+        relation="all",
+        grid=F,
+        measured=reached,
+    ),
+    claim(
+        "GBSN-S2-literal-connected",
+        place="III.B",
+        statement="the paper's construction, taken word for word, is connected, so that the "
+        "diameter is bounded",
+        relation="all",
+        grid=F,
+        measured=lambda topology: reached(literal(topology)),
+    ),
+    claim(
+        "GBSN-S2-max-two-shift",
+        place="II, step 4",
+        statement="a node has at most two shift links",
+        relation="<=",
+        claimed=2,
+        grid=F,
+        measured=lambda topology: most(shift_links(topology)),
+    ),
+    claim(
+        "GBSN-S2-step4-vacuous",
+        place="II, step 4",
+        statement="already before step 4, in the literal graph, a node has at most two shift links",
+        relation="<=",
+        claimed=2,
+        grid=F,
+        measured=lambda topology: most(shift_links(literal(topology))),
+    ),
+    claim(
+        "GBSN-S2-two-partial-links",
+        place="II, step 2",
+        statement="each node has at least two partial links",
+        relation=">=",
+        claimed=2,
+        grid=F,
+        measured=lambda topology: least(partial_links(topology)),
+    ),
+    claim(
+        "GBSN-S2-complementary-literal",
+        place="II, step 3",
+        statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
+        "shift link each, in the literal graph",
+        relation="all",
+        grid=SEVERAL,
+        measured=lambda topology: complementary(literal(topology)),
+    ),
+    claim(
+        "GBSN-S2-complementary-canonical",
+        place="II, step 3",
+        statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
+        "shift link each, with the completion",
+        relation="all",
+        grid=SEVERAL,
+        measured=complementary,
+    ),
+)
 
 
 def cut_out() -> Grid:
@@ -170,14 +146,12 @@ def has_needy_blocks(of: Blocks) -> bool:
     return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
 
 
-@claim(
+completion_is_silent = claim(
     "GBSN-S2-completion-silent",
     place="completion",
     statement="where every block's first node has a right shift of its own the completion changes "
     "nothing",
     relation="all",
     grid=few(lambda of: not has_needy_blocks(of), " (N <= 10, and drawn), no block needy"),
+    measured=lambda topology: compare(links(topology), set(links(literal(topology)))),
 )
-def completion_is_silent(topology: str) -> Measured | bool:
-    """Compare the links with those of the literal graph."""
-    return compare(links(topology), set(links(literal(topology))))

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import claim, points
 from mpinet.papers.gbsn.definition import subsection_widths
-from mpinet.papers.gbsn.grids import (
-    SEVERAL,
-    SHIFTED,
-    F,
-    blocks,
-    ceil_lg,
-    few,
-    regular,
-    words,
-)
+from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, F, blocks, ceil_lg, few, regular, words
 from mpinet.papers.gbsn.measured import degrees, least, most
 from mpinet.papers.measured import informed
 
-
-@claim(
+size = claim(
     "GBSN-S3-size",
     place="III.A",
     statement="the GBSN has m_0 + .. + m_(k-1) nodes",
     claimed=lambda topology: sum(blocks(topology).m),
     grid=F,
+    measured=informed,
 )
-def size(topology: str) -> int:
-    """Flood from node 0 and count."""
-    return informed(topology)
 
 
 def stated_degree(topology: str) -> int:
@@ -38,28 +26,24 @@ def stated_degree(topology: str) -> int:
     return (2**a - 1) * b // a + 2
 
 
-@claim(
-    "GBSN-S3-degree-bsn",
-    place="III.A",
-    statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
-    claimed=stated_degree,
-    grid=SHIFTED,
+DEGREES_OF_BSN = (
+    claim(
+        "GBSN-S3-degree-bsn",
+        place="III.A",
+        statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
+        claimed=stated_degree,
+        grid=SHIFTED,
+        measured=lambda topology: most(degrees(topology)),
+    ),
+    claim(
+        "GBSN-S3-degree-bsn-generic",
+        place="III.A",
+        statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
+        claimed=stated_degree,
+        grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
+        measured=lambda topology: most(degrees(topology)),
+    ),
 )
-def degree_of_bsn(topology: str) -> Measured:
-    """Count different neighbours."""
-    return most(degrees(topology))
-
-
-@claim(
-    "GBSN-S3-degree-bsn-generic",
-    place="III.A",
-    statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
-    claimed=stated_degree,
-    grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
-)
-def degree_of_generic_bsn(topology: str) -> Measured:
-    """Count different neighbours."""
-    return most(degrees(topology))
 
 
 def stated_largest(topology: str) -> float:
@@ -69,31 +53,27 @@ def stated_largest(topology: str) -> float:
     return max((2**width - 1) * of.b / width + 2 for width in widths)
 
 
-@claim(
-    "GBSN-S3-degree-gbsn-max",
-    place="III.A",
-    statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
-    relation="<=",
-    claimed=stated_largest,
-    grid=F,
+LARGEST_DEGREES = (
+    claim(
+        "GBSN-S3-degree-gbsn-max",
+        place="III.A",
+        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
+        relation="<=",
+        claimed=stated_largest,
+        grid=F,
+        measured=lambda topology: most(degrees(topology)),
+    ),
+    claim(
+        "GBSN-S3-degree-gbsn-max-bw",
+        place="III.A",
+        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
+        "width of the largest block",
+        relation="<=",
+        claimed=stated_largest,
+        grid=few(lambda of: of.b == of.place_bits, " (N <= 10, and drawn), b = w"),
+        measured=lambda topology: most(degrees(topology)),
+    ),
 )
-def largest_degree(topology: str) -> Measured:
-    """Count different neighbours."""
-    return most(degrees(topology))
-
-
-@claim(
-    "GBSN-S3-degree-gbsn-max-bw",
-    place="III.A",
-    statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
-    "width of the largest block",
-    relation="<=",
-    claimed=stated_largest,
-    grid=few(lambda of: of.b == of.place_bits, " (N <= 10, and drawn), b = w"),
-)
-def largest_degree_of_wide_shifts(topology: str) -> Measured:
-    """Count different neighbours."""
-    return most(degrees(topology))
 
 
 def partial_ports_and_two(topology: str) -> int:
@@ -103,30 +83,26 @@ def partial_ports_and_two(topology: str) -> int:
     return max(sum(2**width - 1 for width in of_block) for of_block in widths) + 2
 
 
-@claim(
-    "GBSN-S3-degree-bound-spec",
-    place="specification",
-    statement="no degree is above the largest number of partial ports of a block plus 2",
-    relation="<=",
-    claimed=partial_ports_and_two,
-    grid=F,
+DEGREES_BY_PORTS = (
+    claim(
+        "GBSN-S3-degree-bound-spec",
+        place="specification",
+        statement="no degree is above the largest number of partial ports of a block plus 2",
+        relation="<=",
+        claimed=partial_ports_and_two,
+        grid=F,
+        measured=lambda topology: most(degrees(topology)),
+    ),
+    claim(
+        "GBSN-S3-degree-gbsn-min",
+        place="III.A",
+        statement="the smallest degree is two",
+        relation=">=",
+        claimed=2,
+        grid=SEVERAL,
+        measured=lambda topology: least(degrees(topology)),
+    ),
 )
-def degree_by_ports(topology: str) -> Measured:
-    """Count different neighbours."""
-    return most(degrees(topology))
-
-
-@claim(
-    "GBSN-S3-degree-gbsn-min",
-    place="III.A",
-    statement="the smallest degree is two",
-    relation=">=",
-    claimed=2,
-    grid=SEVERAL,
-)
-def smallest_degree(topology: str) -> Measured:
-    """Count different neighbours."""
-    return least(degrees(topology))
 
 
 @claim(

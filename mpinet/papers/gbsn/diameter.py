@@ -6,16 +6,7 @@ from math import log2
 
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach, claim, over, points
-from mpinet.papers.gbsn.grids import (
-    UP_TO_8,
-    Blocks,
-    blocks,
-    bsn,
-    few,
-    powers,
-    regular,
-    words,
-)
+from mpinet.papers.gbsn.grids import UP_TO_8, Blocks, blocks, bsn, few, powers, regular, words
 from mpinet.papers.measured import diameter
 
 LARGEST_BITS = 16
@@ -43,56 +34,44 @@ def upper_sum(topology: str) -> int:
     return of.b * (of.sections - 1)
 
 
-@claim(
-    "GBSN-P31-lower-product",
-    place="Prop. 3.1",
-    statement="the diameter is at least ceil(n/b) times the sum of b/lg m' (product reading)",
-    relation=">=",
-    claimed=lambda topology: lower_sum(topology) * blocks(topology).sections,
-    grid=PROPOSITION_3_1,
+BOUNDS = (
+    claim(
+        "GBSN-P31-lower-product",
+        place="Prop. 3.1",
+        statement="the diameter is at least ceil(n/b) times the sum of b/lg m' (product reading)",
+        relation=">=",
+        claimed=lambda topology: lower_sum(topology) * blocks(topology).sections,
+        grid=PROPOSITION_3_1,
+        measured=diameter,
+    ),
+    claim(
+        "GBSN-P31-upper-product",
+        place="Prop. 3.1",
+        statement="the diameter is at most ceil(n/b) times the sum of b (product reading)",
+        relation="<=",
+        claimed=lambda topology: upper_sum(topology) * blocks(topology).sections,
+        grid=PROPOSITION_3_1,
+        measured=diameter,
+    ),
+    claim(
+        "GBSN-P31-lower-sum",
+        place="Prop. 3.1",
+        statement="the diameter is at least ceil(n/b) plus the sum of b/lg m' (sum reading)",
+        relation=">=",
+        claimed=lambda topology: lower_sum(topology) + blocks(topology).sections,
+        grid=PROPOSITION_3_1,
+        measured=diameter,
+    ),
+    claim(
+        "GBSN-P31-upper-sum",
+        place="Prop. 3.1",
+        statement="the diameter is at most ceil(n/b) plus the sum of b (sum reading)",
+        relation="<=",
+        claimed=lambda topology: upper_sum(topology) + blocks(topology).sections,
+        grid=PROPOSITION_3_1,
+        measured=diameter,
+    ),
 )
-def diameter_above_product(topology: str) -> Measured:
-    """Flood from all nodes."""
-    return diameter(topology)
-
-
-@claim(
-    "GBSN-P31-upper-product",
-    place="Prop. 3.1",
-    statement="the diameter is at most ceil(n/b) times the sum of b (product reading)",
-    relation="<=",
-    claimed=lambda topology: upper_sum(topology) * blocks(topology).sections,
-    grid=PROPOSITION_3_1,
-)
-def diameter_below_product(topology: str) -> Measured:
-    """Flood from all nodes."""
-    return diameter(topology)
-
-
-@claim(
-    "GBSN-P31-lower-sum",
-    place="Prop. 3.1",
-    statement="the diameter is at least ceil(n/b) plus the sum of b/lg m' (sum reading)",
-    relation=">=",
-    claimed=lambda topology: lower_sum(topology) + blocks(topology).sections,
-    grid=PROPOSITION_3_1,
-)
-def diameter_above_sum(topology: str) -> Measured:
-    """Flood from all nodes."""
-    return diameter(topology)
-
-
-@claim(
-    "GBSN-P31-upper-sum",
-    place="Prop. 3.1",
-    statement="the diameter is at most ceil(n/b) plus the sum of b (sum reading)",
-    relation="<=",
-    claimed=lambda topology: upper_sum(topology) + blocks(topology).sections,
-    grid=PROPOSITION_3_1,
-)
-def diameter_below_sum(topology: str) -> Measured:
-    """Flood from all nodes."""
-    return diameter(topology)
 
 
 def between_the_sums(topology: str) -> tuple[int, ...]:
@@ -102,17 +81,15 @@ def between_the_sums(topology: str) -> tuple[int, ...]:
     return tuple(range(sections - 1 + sections, b * (sections - 1) + sections + 1))
 
 
-@claim(
+diameter_between_sums = claim(
     "GBSN-P31-sum-bsnbb",
     place="Prop. 3.1",
     statement="the diameter of BSN(b,b), b | n, lies between the bounds in the sum reading",
     relation="in",
     claimed=between_the_sums,
     grid=regular("b <= 3, b | n <= 9", 9, lambda of: of.a == of.b <= 3 and of.n % of.b == 0),
+    measured=diameter,
 )
-def diameter_between_sums(topology: str) -> Measured:
-    """Flood from all nodes."""
-    return diameter(topology)
 
 
 @claim(
@@ -158,32 +135,28 @@ def stated_diameter(topology: str) -> int:
     return -(-n // a) + -(-n // b) - 1
 
 
-@claim(
-    "GBSN-X-diameter-bsn",
-    place="specification",
-    statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1",
-    claimed=stated_diameter,
-    grid=UP_TO_8,
-)
-def diameter_of_bsn(topology: str) -> Measured:
-    """Flood from all nodes."""
-    return diameter(topology)
-
-
-@claim(
-    "GBSN-X-diameter-bsn-large",
-    place="specification",
-    statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1 also on 10 to 12 bits",
-    claimed=stated_diameter,
-    grid=points(
-        "n = 10, 11, 12",
-        [
-            {"topology": bsn(*of)}
-            for of in ((1, 2, 10), (5, 5, 10), (2, 4, 11), (3, 3, 11), (1, 3, 12), (4, 4, 12))
-        ],
+DIAMETERS_OF_BSN = (
+    claim(
+        "GBSN-X-diameter-bsn",
+        place="specification",
+        statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1",
+        claimed=stated_diameter,
+        grid=UP_TO_8,
+        measured=diameter,
     ),
-    cost=lambda topology: 4.0 ** (words(topology).n - 9),
+    claim(
+        "GBSN-X-diameter-bsn-large",
+        place="specification",
+        statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1 also on 10 to 12 bits",
+        claimed=stated_diameter,
+        grid=points(
+            "n = 10, 11, 12",
+            [
+                {"topology": bsn(*of)}
+                for of in ((1, 2, 10), (5, 5, 10), (2, 4, 11), (3, 3, 11), (1, 3, 12), (4, 4, 12))
+            ],
+        ),
+        cost=lambda topology: 4.0 ** (words(topology).n - 9),
+        measured=measure.diameter,
+    ),
 )
-def diameter_of_large_bsn(topology: str) -> int:
-    """Flood from all nodes."""
-    return measure.diameter(topology)

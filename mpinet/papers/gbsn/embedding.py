@@ -70,17 +70,15 @@ def is_on_circle(nodes: set[int], found: frozenset[Link]) -> bool:
     return any(all((min(u, v), max(u, v)) in found for u, v in pairwise(way)) for way in ways)
 
 
-@claim(
+dilation_of_partial_links = claim(
     "GBSN-P42-dil-partial",
     place="Prop. 4.2",
     statement="in the canonical embedding partial links of BSN(a,b) have dilation at most a",
     relation="<=",
     claimed=lambda topology, a: a,
     grid=HOSTS,
+    measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).partial),
 )
-def dilation_of_partial_links(topology: str, a: int) -> Measured:
-    """The largest distance between the images of a partial link's ends."""
-    return dilation(topology, ports(guest_of(topology, a)).partial)
 
 
 def path_of_shift_links(topology: str, a: int) -> float:
@@ -94,7 +92,7 @@ def path_of_shift_links(topology: str, a: int) -> float:
     return sum(sorted(of.m, reverse=True)[:c]) / 2
 
 
-@claim(
+dilation_of_shift_links = claim(
     "GBSN-P42-dil-shift",
     place="Prop. 4.2",
     statement="in the canonical embedding shift links have dilation at most m'_1/2 + .. + m'_c/2, "
@@ -102,10 +100,8 @@ def path_of_shift_links(topology: str, a: int) -> float:
     relation="<=",
     claimed=path_of_shift_links,
     grid=HOSTS,
+    measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).shift),
 )
-def dilation_of_shift_links(topology: str, a: int) -> Measured:
-    """The largest distance between the images of a shift link's ends."""
-    return dilation(topology, ports(guest_of(topology, a)).shift)
 
 
 def dilation(topology: str, others: np.ndarray) -> Measured:
@@ -127,29 +123,25 @@ def cost(topology: str, a: int) -> dict[str, int]:
     return {"dilation": found.dilation, "congestion": found.congestion}
 
 
-@claim(
-    "GBSN-P42-congestion",
-    place="Prop. 4.2",
-    statement="in the canonical embedding, with the GBSN's routes, no host link carries more than "
-    "2^a - 2 + m'_1/2 + .. + m'_c/2 guest links",
-    relation="<=",
-    claimed=lambda topology, a: 2**a - 2 + path_of_shift_links(topology, a),
-    grid=HOSTS.quick(is_small),
-    cost=lambda topology, a: 20.0,
+CONGESTION = (
+    claim(
+        "GBSN-P42-congestion",
+        place="Prop. 4.2",
+        statement="in the canonical embedding, with the GBSN's routes, no host link carries more "
+        "than 2^a - 2 + m'_1/2 + .. + m'_c/2 guest links",
+        relation="<=",
+        claimed=lambda topology, a: 2**a - 2 + path_of_shift_links(topology, a),
+        grid=HOSTS.quick(is_small),
+        cost=lambda topology, a: 20.0,
+        measured=lambda topology, a: cost(topology, a)["congestion"],
+    ),
+    claim(
+        "GBSN-P42-regular",
+        place="IV",
+        statement="where all blocks have 2^b nodes dilation and congestion are 1",
+        claimed={"dilation": 1, "congestion": 1},
+        grid=regular_hosts(),
+        cost=lambda topology, a: 20.0,
+        measured=cost,
+    ),
 )
-def congestion(topology: str, a: int) -> int:
-    """Send a message over every guest link."""
-    return cost(topology, a)["congestion"]
-
-
-@claim(
-    "GBSN-P42-regular",
-    place="IV",
-    statement="where all blocks have 2^b nodes dilation and congestion are 1",
-    claimed={"dilation": 1, "congestion": 1},
-    grid=regular_hosts(),
-    cost=lambda topology, a: 20.0,
-)
-def regular_blocks(topology: str, a: int) -> dict[str, int]:
-    """Send a message over every guest link."""
-    return cost(topology, a)

@@ -30,28 +30,24 @@ def counts_of_a() -> dict[str, Any]:
     return {"nodes": informed(COMPLETE), "blocks": len(sizes), "nodes of the blocks": sizes}
 
 
-@claim(
-    "GBSN-F1-a-circle",
-    place="II",
-    statement="the nodes of a block of BSN(1,2) form a circle",
-    relation="iso",
-    grid=once("n = 4"),
+BLOCKS = (
+    claim(
+        "GBSN-F1-a-circle",
+        place="II",
+        statement="the nodes of a block of BSN(1,2) form a circle",
+        relation="iso",
+        grid=once("n = 4"),
+        measured=lambda: blocks_are(CIRCLES, "ring:4"),
+    ),
+    claim(
+        "GBSN-F1-a-complete",
+        place="II",
+        statement="the nodes of a block of BSN(2,2) form a complete graph",
+        relation="iso",
+        grid=once("n = 4"),
+        measured=lambda: blocks_are(COMPLETE, "complete:4"),
+    ),
 )
-def blocks_are_circles() -> Measured | bool:
-    """Compare every block with a ring."""
-    return blocks_are(CIRCLES, "ring:4")
-
-
-@claim(
-    "GBSN-F1-a-complete",
-    place="II",
-    statement="the nodes of a block of BSN(2,2) form a complete graph",
-    relation="iso",
-    grid=once("n = 4"),
-)
-def blocks_are_complete() -> Measured | bool:
-    """Compare every block with a complete graph."""
-    return blocks_are(COMPLETE, "complete:4")
 
 
 def blocks_are(topology: str, shape: str) -> Measured | bool:
@@ -62,28 +58,25 @@ def blocks_are(topology: str, shape: str) -> Measured | bool:
     return True
 
 
-@claim(
-    "GBSN-F1-same-a",
-    place="Fig. 1",
-    statement="Fig. 1(a) is one graph by both its names, BSN(1,2) (caption) and BSN(2,2) (text)",
-    claimed=True,
-    grid=once("n = 4"),
+SAME_GRAPHS = (
+    claim(
+        "GBSN-F1-same-a",
+        place="Fig. 1",
+        statement="Fig. 1(a) is one graph by both its names, BSN(1,2) (caption) and BSN(2,2) "
+        "(text)",
+        claimed=True,
+        grid=once("n = 4"),
+        measured=lambda: one_graph(CIRCLES, COMPLETE),
+    ),
+    claim(
+        "GBSN-F1-same-b",
+        place="Fig. 1",
+        statement="Fig. 1(b) is one graph by both its names, GBSN(1|4,4,4,2) (caption) and "
+        "GBSN(2|4,4,4,3) (text)",
+        claimed=True,
+        measured=lambda: one_graph(CAPTION, TEXT),
+    ),
 )
-def one_graph_a() -> Measured:
-    """Whether they are isomorphic."""
-    return one_graph(CIRCLES, COMPLETE)
-
-
-@claim(
-    "GBSN-F1-same-b",
-    place="Fig. 1",
-    statement="Fig. 1(b) is one graph by both its names, GBSN(1|4,4,4,2) (caption) and "
-    "GBSN(2|4,4,4,3) (text)",
-    claimed=True,
-)
-def one_graph_b() -> Measured:
-    """Whether they are isomorphic."""
-    return one_graph(CAPTION, TEXT)
 
 
 def one_graph(first: str, second: str) -> Measured:
@@ -95,28 +88,24 @@ def one_graph(first: str, second: str) -> Measured:
     return Measured(measure.isomorphic(network(first), network(second)), counts)
 
 
-@claim(
-    "GBSN-F1-b-caption",
-    place="Fig. 1",
-    statement="GBSN(1|4,4,4,2) with a = 1 is connected, has at most two shift links a node, and "
-    "needs no completion",
-    relation="all",
+NETWORKS_OF_B = (
+    claim(
+        "GBSN-F1-b-caption",
+        place="Fig. 1",
+        statement="GBSN(1|4,4,4,2) with a = 1 is connected, has at most two shift links a node, "
+        "and needs no completion",
+        relation="all",
+        measured=lambda: well_made(CAPTION),
+    ),
+    claim(
+        "GBSN-F1-b-text",
+        place="II (end)",
+        statement="GBSN(2|4,4,4,3) with a = 1 is connected, has at most two shift links a node, "
+        "and needs no completion",
+        relation="all",
+        measured=lambda: well_made(TEXT),
+    ),
 )
-def as_in_caption() -> Measured | bool:
-    """Flood, count, and compare with the literal graph."""
-    return well_made(CAPTION)
-
-
-@claim(
-    "GBSN-F1-b-text",
-    place="II (end)",
-    statement="GBSN(2|4,4,4,3) with a = 1 is connected, has at most two shift links a node, and "
-    "needs no completion",
-    relation="all",
-)
-def as_in_text() -> Measured | bool:
-    """Flood, count, and compare with the literal graph."""
-    return well_made(TEXT)
 
 
 def well_made(topology: str) -> Measured | bool:

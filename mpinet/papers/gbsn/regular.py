@@ -11,30 +11,25 @@ from mpinet.papers.gbsn.measured import compare, least, links
 from mpinet.papers.gbsn.measured import shift_links as shift_links_of
 from mpinet.papers.measured import distances, informed
 
-
-@claim(
-    "GBSN-S2-bsn-links",
-    place="II",
-    statement="BSN(a,b) links each address to both its cyclic shifts by b bits, and to all "
-    "patterns of each subsection of a bits among the rightmost b bits",
-    relation="all",
-    grid=UP_TO_8,
+DEFINITION = (
+    claim(
+        "GBSN-S2-bsn-links",
+        place="II",
+        statement="BSN(a,b) links each address to both its cyclic shifts by b bits, and to all "
+        "patterns of each subsection of a bits among the rightmost b bits",
+        relation="all",
+        grid=UP_TO_8,
+        measured=lambda topology: compare(links(topology), bsn_links(*words(topology))),
+    ),
+    claim(
+        "GBSN-S2-bsn-size",
+        place="II",
+        statement="BSN(a,b) has 2^n nodes",
+        claimed=lambda topology: 2 ** words(topology).n,
+        grid=UP_TO_8,
+        measured=informed,
+    ),
 )
-def links_of_bsn(topology: str) -> Measured | bool:
-    """Compare the links with the definition."""
-    return compare(links(topology), bsn_links(*words(topology)))
-
-
-@claim(
-    "GBSN-S2-bsn-size",
-    place="II",
-    statement="BSN(a,b) has 2^n nodes",
-    claimed=lambda topology: 2 ** words(topology).n,
-    grid=UP_TO_8,
-)
-def size_of_bsn(topology: str) -> int:
-    """Flood from node 0 and count."""
-    return informed(topology)
 
 
 @claim(

@@ -7,15 +7,7 @@ import numpy as np
 from mpinet import measure
 from mpinet.claims import Claim, Measured, claim, over
 from mpinet.papers.gbsn.definition import POPULAR, right_shifts, rotated_right
-from mpinet.papers.gbsn.grids import (
-    FIGURE_1B,
-    UP_TO_6,
-    F,
-    blocks,
-    bsn,
-    few,
-    words,
-)
+from mpinet.papers.gbsn.grids import FIGURE_1B, UP_TO_6, F, blocks, bsn, few, words
 from mpinet.papers.gbsn.measured import addresses, compare, first_ports, links, network, ports
 from mpinet.papers.measured import diameter
 
@@ -44,17 +36,15 @@ def twsr_delivers(topology: str) -> Measured | bool:
     return delivered(topology, "twsr", -(-n // a) + 2 * (-(-n // b) - 1))
 
 
-@claim(
+gbsn_routing_on_bsn = claim(
     "GBSN-S4-gbsn-routing-on-bsn",
     place="IV",
     statement="on BSN(a,b) the GBSN routing reaches every destination over links, on no longer "
     "ways than the diameter",
     relation="all",
     grid=UP_TO_6,
+    measured=lambda topology: delivered(topology, "gbsn", diameter(topology).value),
 )
-def gbsn_routing_on_bsn(topology: str) -> Measured | bool:
-    """Walk all routes; flood for the diameter."""
-    return delivered(topology, "gbsn", diameter(topology).value)
 
 
 @claim(
@@ -71,31 +61,6 @@ def gbsn_routing_delivers(topology: str) -> Measured | bool:
     return Measured(False, {"node twice from": twice}) if found is True and twice else found
 
 
-@claim(
-    "GBSN-S4-right-shift-suffices",
-    place="IV",
-    statement="right shifts alone, each bringing the block's number closer to the destination's, "
-    "serve every pair of blocks",
-    relation="all",
-    grid=F,
-)
-def right_shifts_suffice(topology: str) -> Measured | bool:
-    """Follow the routes between all blocks."""
-    return by_right_shifts(topology)
-
-
-@claim(
-    "GBSN-S4-right-shift-fig1",
-    place="IV",
-    statement="right shifts alone serve every pair of blocks of both networks of Fig. 1(b)",
-    relation="all",
-    grid=FIGURE_1B,
-)
-def right_shifts_suffice_in_figure(topology: str) -> Measured | bool:
-    """Follow the routes between all blocks."""
-    return by_right_shifts(topology)
-
-
 def by_right_shifts(topology: str) -> Measured | bool:
     """Whether all routes between blocks' first nodes make the right shifts that they need, only.
 
@@ -109,6 +74,27 @@ def by_right_shifts(topology: str) -> Measured | bool:
             if block != goal and (others[block, goal] or shifts[block, goal] != wanted):
                 return Measured(False, {"block": block, "destination's block": goal})
     return True
+
+
+RIGHT_SHIFTS = (
+    claim(
+        "GBSN-S4-right-shift-suffices",
+        place="IV",
+        statement="right shifts alone, each bringing the block's number closer to the "
+        "destination's, serve every pair of blocks",
+        relation="all",
+        grid=F,
+        measured=by_right_shifts,
+    ),
+    claim(
+        "GBSN-S4-right-shift-fig1",
+        place="IV",
+        statement="right shifts alone serve every pair of blocks of both networks of Fig. 1(b)",
+        relation="all",
+        grid=FIGURE_1B,
+        measured=by_right_shifts,
+    ),
+)
 
 
 def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
@@ -145,21 +131,17 @@ def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
 
 def instance(popular: str, a: str, b: str) -> Claim:
     """The claim that a popular network is BSN(a,b); `a` and `b` are ``1`` or ``n``."""
-
-    @claim(
+    return claim(
         f"GBSN-S4-{popular}",
         place="IV",
         statement=f"the {popular} network of 2^n nodes is BSN({a},{b}) on n bits: same links, same "
         "numbers",
         relation="all",
         grid=over("n <= 8", n=range(1, 9)),
+        measured=lambda n: compare(
+            links(bsn(n if a == "n" else 1, n if b == "n" else 1, n)), POPULAR[popular](n)
+        ),
     )
-    def instance_of_bsn(n: int) -> Measured | bool:
-        """Compare the links with the textbook's."""
-        value = {"1": 1, "n": n}
-        return compare(links(bsn(value[a], value[b], n)), POPULAR[popular](n))
-
-    return instance_of_bsn
 
 
 INSTANCES = (

@@ -48,33 +48,29 @@ def is_spanning_subgraph(guest: str, host: str) -> bool:
     return bool(graphs[0].subisomorphic_lad(graphs[1]))
 
 
-@claim(
-    "GBSN-P41-slowdown",
-    place="Prop. 4.1",
-    statement="some mapping emulates BSN(a,b) with slowdown min(a, a/x), x = lg of the smallest "
-    "block: no lower bound on every mapping's slowdown is above it",
-    relation="<=",
-    claimed=lambda topology, a: min(a, a / smallest_lg(topology)),
-    grid=HOSTS,
-    cost=lambda topology, a: 10.0,
+PROPOSITION_4_1 = (
+    claim(
+        "GBSN-P41-slowdown",
+        place="Prop. 4.1",
+        statement="some mapping emulates BSN(a,b) with slowdown min(a, a/x), x = lg of the "
+        "smallest block: no lower bound on every mapping's slowdown is above it",
+        relation="<=",
+        claimed=lambda topology, a: min(a, a / smallest_lg(topology)),
+        grid=HOSTS,
+        cost=lambda topology, a: 10.0,
+        measured=least_slowdown,
+    ),
+    claim(
+        "GBSN-P41-slowdown-max",
+        place="Prop. 4.1",
+        statement="some mapping emulates BSN(a,b) with slowdown max(1, a/x), x = lg of the "
+        "smallest block: no lower bound on every mapping's slowdown is above it",
+        relation="<=",
+        claimed=lambda topology, a: max(1, a / smallest_lg(topology)),
+        grid=HOSTS,
+        measured=least_slowdown,
+    ),
 )
-def slowdown(topology: str, a: int) -> Measured:
-    """The largest of the bounds by diameters, distance sums and links."""
-    return least_slowdown(topology, a)
-
-
-@claim(
-    "GBSN-P41-slowdown-max",
-    place="Prop. 4.1",
-    statement="some mapping emulates BSN(a,b) with slowdown max(1, a/x), x = lg of the smallest "
-    "block: no lower bound on every mapping's slowdown is above it",
-    relation="<=",
-    claimed=lambda topology, a: max(1, a / smallest_lg(topology)),
-    grid=HOSTS,
-)
-def slowdown_of_one_or_more(topology: str, a: int) -> Measured:
-    """The largest of the bounds by diameters, distance sums and links."""
-    return least_slowdown(topology, a)
 
 
 @claim(

@@ -60,14 +60,12 @@ def next_loops(N: int) -> str:
     return open_topology(next(topology for topology in sizes if exists(topology))).name
 
 
-@claim(
+largest_degree = claim(
     "GMN-C-maxdeg",
     place="8",
     statement="the largest degree stays 4",
     relation="<=",
     claimed=4,
     grid=numbers_below(420),
+    measured=lambda N: max(degrees(f"gmnany:{N}")),
 )
-def largest_degree(N: int) -> int:
-    """The largest number of neighbours."""
-    return max(degrees(f"gmnany:{N}"))

@@ -72,25 +72,21 @@ def both_kinds(topology: str, read: Callable[[Any], int]) -> Measured | int:
     return up if up == down else Measured(down, {"ascend": up, "descend": down})
 
 
-@claim(
+correct = claim(
     "GMN-A-correct",
     place="6",
     statement="ASCEND and DESCEND give the serial results, with an operator for which order counts",
-    relation="=",
     claimed={"ascend": True, "descend": True},
     grid=cycles.HOSTS,
     cost=size_of,
+    measured=lambda topology: {kind: run(topology, kind)[0] for kind in KINDS},
 )
-def correct(topology: str) -> dict[str, bool]:
-    """Whether they do."""
-    return {kind: run(topology, kind)[0] for kind in KINDS}
 
 
 @claim(
     "GMN-A-iter",
     place="6",
     statement="2(m+1) iterations of step 2 bring all elements home",
-    relation="=",
     claimed=lambda topology: {"iterations": 2 * (parameters(topology)[0] + 1), "at home": True},
     grid=cycles.HOSTS,
     cost=size_of,
@@ -104,32 +100,26 @@ def iterations(topology: str) -> dict[str, Any]:
     return {"iterations": count, "at home": bool(np.array_equal(seen[0][HELD], seen[-1][HELD]))}
 
 
-@claim(
-    "GMN-A-step2",
-    place="6",
-    statement="step 2 takes 4m + 2 units, all ports in use",
-    relation="=",
-    claimed=lambda topology: 4 * parameters(topology)[0] + 2,
-    grid=cycles.HOSTS,
-    cost=size_of,
+UNITS_OF_STEPS = (
+    claim(
+        "GMN-A-step2",
+        place="6",
+        statement="step 2 takes 4m + 2 units, all ports in use",
+        claimed=lambda topology: 4 * parameters(topology)[0] + 2,
+        grid=cycles.HOSTS,
+        cost=size_of,
+        measured=lambda topology: both_kinds(topology, lambda found: found[1]["step 2"]),
+    ),
+    claim(
+        "GMN-A-step1",
+        place="6",
+        statement="step 1 takes a time linear in m: m - 1 units",
+        claimed=lambda topology: parameters(topology)[0] - 1,
+        grid=cycles.HOSTS,
+        cost=size_of,
+        measured=lambda topology: both_kinds(topology, lambda found: found[1]["step 1"]),
+    ),
 )
-def units_of_step_2(topology: str) -> Measured | int:
-    """Steps of the machine."""
-    return both_kinds(topology, lambda found: found[1]["step 2"])
-
-
-@claim(
-    "GMN-A-step1",
-    place="6",
-    statement="step 1 takes a time linear in m: m - 1 units",
-    relation="=",
-    claimed=lambda topology: parameters(topology)[0] - 1,
-    grid=cycles.HOSTS,
-    cost=size_of,
-)
-def units_of_step_1(topology: str) -> Measured | int:
-    """Steps of the machine."""
-    return both_kinds(topology, lambda found: found[1]["step 1"])
 
 
 def all_units(found: tuple[bool, dict[str, int], int]) -> int:
@@ -137,32 +127,27 @@ def all_units(found: tuple[bool, dict[str, int], int]) -> int:
     return sum(found[1].values())
 
 
-@claim(
-    "GMN-A-total",
-    place="6",
-    statement="a pass takes 5m + 1 units",
-    relation="=",
-    claimed=lambda topology: 5 * parameters(topology)[0] + 1,
-    grid=cycles.HOSTS,
-    cost=size_of,
+UNITS_OF_A_PASS = (
+    claim(
+        "GMN-A-total",
+        place="6",
+        statement="a pass takes 5m + 1 units",
+        claimed=lambda topology: 5 * parameters(topology)[0] + 1,
+        grid=cycles.HOSTS,
+        cost=size_of,
+        measured=lambda topology: both_kinds(topology, all_units),
+    ),
+    claim(
+        "GMN-A-olog",
+        place="6",
+        statement="a pass takes O(log N) units: at most 10 log2 N, as 2m < 4 log2 N",
+        relation="<=",
+        claimed=lambda topology: 10 * log2(size_of(topology)),
+        grid=cycles.HOSTS,
+        cost=size_of,
+        measured=lambda topology: max(all_units(run(topology, kind)) for kind in KINDS),
+    ),
 )
-def units(topology: str) -> Measured | int:
-    """Steps of the machine."""
-    return both_kinds(topology, all_units)
-
-
-@claim(
-    "GMN-A-olog",
-    place="6",
-    statement="a pass takes O(log N) units: at most 10 log2 N, as 2m < 4 log2 N",
-    relation="<=",
-    claimed=lambda topology: 10 * log2(size_of(topology)),
-    grid=cycles.HOSTS,
-    cost=size_of,
-)
-def units_by_logarithm(topology: str) -> int:
-    """Steps of the machine, of the longer pass."""
-    return max(all_units(run(topology, kind)) for kind in KINDS)
 
 
 MACHINES = (
@@ -179,37 +164,25 @@ MACHINES = (
 
 def algorithm_claim(operator: str) -> Claim:
     """The claim that an algorithm runs as ASCEND or DESCEND."""
-
-    @claim(
+    chosen = "shift:5" if operator == "shift" else operator
+    kinds = open_operator(operator).kinds
+    return claim(
         f"GMN-A-alg-{operator}",
         place="6",
         statement=f"{operator} runs as ASCEND or DESCEND and gives the serial result on the "
         "hypercube, the recursive circulant, the ring, the shuffle-exchange, the de Bruijn graph, "
         "the CCC and G(m,N)",
         relation="=",
-        claimed=lambda topology: dict.fromkeys(open_operator(operator).kinds, True),
+        claimed=dict.fromkeys(kinds, True),
         grid=over("q <= 8", topology=MACHINES).quick(
             lambda topology: open_topology(topology).size in (32, 64, 256)
         ),
+        measured=lambda topology: {
+            kind: ascend.run(Machine(topology), chosen, kind, seed=1).correct for kind in kinds
+        },
     )
-    def runs(topology: str) -> dict[str, bool]:
-        """In every form that it has, whether all results are right."""
-        chosen = "shift:5" if operator == "shift" else operator
-        forms = open_operator(operator).kinds
-        return {kind: ascend.run(Machine(topology), chosen, kind, seed=1).correct for kind in forms}
-
-    return runs
 
 
-ALGORITHMS = [
-    algorithm_claim(operator)
-    for operator in (
-        "shift",
-        "bitonic-merge",
-        "odd-even-merge",
-        "fft",
-        "shuffle",
-        "transpose",
-        "bitonic-sort",
-    )
-]
+OPERATORS = "shift bitonic-merge odd-even-merge fft shuffle transpose bitonic-sort"
+
+ALGORITHMS = [algorithm_claim(operator) for operator in OPERATORS.split()]

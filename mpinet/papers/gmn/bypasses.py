@@ -111,16 +111,8 @@ def bypass_claim(
 ) -> Claim:
     """The claim that a replacement ends where the piece of the path does, without the fault."""
 
-    @claim(
-        f"GMN-FT-{id}",
-        place="5 A",
-        statement=f"{statement}: same end, the fault avoided, {edges} edges more",
-        relation="=",
-        claimed=bypassed(edges),
-        grid=with_hops(*offsets),
-    )
     def replaced(topology: str, hop: int) -> Measured:
-        """The comparison; that of the first fault that is not bypassed so."""
+        """Compare each piece with its replacement; the first that is not as claimed, if any."""
         for sign in (1, -1):
             for path, bypass, dead in pieces(topology, hop, sign):
                 found = compare(path, bypass, dead)
@@ -130,7 +122,14 @@ def bypass_claim(
                     )
         return Measured(found)
 
-    return replaced
+    return claim(
+        f"GMN-FT-{id}",
+        place="5 A",
+        statement=f"{statement}: same end, the fault avoided, {edges} edges more",
+        claimed=bypassed(edges),
+        grid=with_hops(*offsets),
+        measured=replaced,
+    )
 
 
 CASES = [
@@ -185,7 +184,6 @@ CASES = [
     "GMN-FT-avail",
     place="5 A",
     statement="every hop type r has the types that cases 1 and 2 name beside it, r-2 and r+2",
-    relation="=",
     claimed=lambda topology, hop: {"r-2": True, "r+2": True},
     grid=with_hops(),
 )
@@ -208,7 +206,6 @@ def targets(topology: str) -> list[int]:
     statement="in the target's sector a fault between the hop of type 0 and the target is bypassed "
     "by h_q in another sector and -h_q at the end: 2 edges more, 4 if h_q is beside the target "
     "(traversal 1 from the sector's border)",
-    relation="=",
     claimed=lambda topology, target: bypassed(2 if target % 2 else 4),
     grid=points(
         "all m <= 12, every position of the target",

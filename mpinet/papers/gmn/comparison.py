@@ -185,7 +185,11 @@ def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -
     """A cell of Table 1."""
     ending, heading, relation, printed, measure, what = column
 
-    @claim(
+    def cell() -> Measured:
+        found = measure(N)
+        return Measured({heading: found.value}, found.where)
+
+    return claim(
         f"GMN-TB1-{N}-{ending}",
         place="Table 1",
         statement=f"N = {N}, {heading} {relation} {printed[N]} {what}".strip(),
@@ -193,13 +197,8 @@ def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -
         claimed={heading: printed[N]},
         grid=once(f"N = {N} {what}".strip()),
         cost=(lambda: N**2 * 1.5) if measure in (chordal_diameter, double_diameter) else None,
+        measured=cell,
     )
-    def cell() -> Measured:
-        """What the emulator has there."""
-        found = measure(N)
-        return Measured({heading: found.value}, found.where)
-
-    return cell
 
 
 CELLS = [cell_claim(N, column) for N in SECTORS for column in COLUMNS]

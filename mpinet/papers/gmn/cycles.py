@@ -38,19 +38,16 @@ PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
 TWO_HOSTS = points("G(4,32), G(8,256)", PAPERS[:2])
 
 
-@claim(
+dimensions = claim(
     "GMN-A-q",
     place="6",
     statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
-    relation="=",
     claimed=lambda topology: (
         parameters(topology)[0] // 2 + (parameters(topology)[0].bit_length() - 1) + 1
     ),
     grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
+    measured=lambda topology: Loops(Machine(topology)).dimensions,
 )
-def dimensions(topology: str) -> int:
-    """The q of the emulator's schedule."""
-    return Loops(Machine(topology)).dimensions
 
 
 def renumbered(topology: str) -> NDArray[np.int64]:
@@ -80,7 +77,6 @@ def cycles(topology: str) -> list[list[int]]:
     place="6",
     statement="the ring and the hops of type 0 make N/m cycles of m + 1 nodes, of which neighbours "
     "share one and others none",
-    relation="=",
     claimed=lambda topology: {
         "cycles": sectors_of(topology),
         "nodes": (parameters(topology)[0] + 1,),
@@ -110,7 +106,6 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
     place="6",
     statement="of the nodes numbered (l,0), .., (l,m-1) in a cycle one has a link to a node 2^j "
     "away, for every j from r to q-1",
-    relation="=",
     claimed=lambda topology: dict.fromkeys(distances(topology), (1,)),
     grid=PAPERS_HOSTS,
 )
@@ -154,7 +149,6 @@ def types_met(topology: str) -> tuple[int, ...]:
     place="6",
     statement="a cycle meets m/2 + 1 types of links, type 0 last; the printed m/2 leaves out the "
     "diagonal",
-    relation="=",
     claimed=lambda topology: {"types": parameters(topology)[0] // 2 + 1, "last": 0},
     grid=PAPERS_HOSTS,
 )
@@ -164,24 +158,20 @@ def number_of_types(topology: str) -> dict[str, int]:
     return {"types": len(set(met)), "last": met[-1]}
 
 
-@claim(
+sequence = claim(
     "GMN-A-seq8",
     place="6",
     statement="the hops of a cycle of G(8,256) are <2,4,3,1,0>",
-    relation="=",
     claimed=(2, 4, 3, 1, 0),
     grid=once("G(8,256)"),
+    measured=lambda: types_met(EXAMPLE),
 )
-def sequence() -> tuple[int, ...]:
-    """The links of a cycle."""
-    return types_met(EXAMPLE)
 
 
 @claim(
     "GMN-A-pi8",
     place="6, Fig. 5",
     statement="pi of G(8,256) takes 4, 3, 2, 1, 0 to 2, 4, 3, 1, 0",
-    relation="=",
     claimed={"4": 2, "3": 4, "2": 3, "1": 1, "0": 0},
     grid=once("G(8,256)"),
 )
@@ -200,17 +190,16 @@ def places_of(topology: str) -> NDArray[np.int64]:
     return places
 
 
-@claim(
+places = claim(
     "GMN-A-place",
     place="6",
     statement="in G(8,256) a_32 starts on P[64], a_64 on P[128], a_128 on P[32]",
-    relation="=",
     claimed={"a_32": 64, "a_64": 128, "a_128": 32},
     grid=once("G(8,256)"),
+    measured=lambda: {
+        f"a_{element}": int(places_of(EXAMPLE)[element]) for element in (32, 64, 128)
+    },
 )
-def places() -> dict[str, int]:
-    """Where the emulator places them."""
-    return {f"a_{element}": int(places_of(EXAMPLE)[element]) for element in (32, 64, 128)}
 
 
 def shifted(topology: str, shifts: int) -> list[Array]:
@@ -231,7 +220,6 @@ def shifted(topology: str, shifts: int) -> list[Array]:
     place="6",
     statement="in G(8,256) three shifts bring a_0 from P[0] to P[6] with h_1, two more to P[4] "
     "with h_3",
-    relation="=",
     claimed={"0": (0, 0), "3": (6, 1), "5": (4, 3)},
     grid=once("G(8,256)"),
 )
@@ -251,7 +239,6 @@ def shifts_of_first() -> dict[str, tuple[int, int]]:
     place="6",
     statement="without pipelining a dimension takes m + 1 shifts, until every element has stood at "
     "the node with its link and all are home again",
-    relation="=",
     claimed=lambda topology: dict.fromkeys(distances(topology), parameters(topology)[0] + 1),
     grid=TWO_HOSTS,
 )

@@ -10,15 +10,7 @@ from mpinet.claims import Measured, claim, points
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.census import census
 from mpinet.papers.gmn.digits import bound_2
-from mpinet.papers.gmn.grids import (
-    ALL,
-    MID,
-    each_m,
-    is_small,
-    listed,
-    parameters,
-    size_of,
-)
+from mpinet.papers.gmn.grids import ALL, MID, each_m, is_small, listed, parameters, size_of
 from mpinet.papers.gmn.routing import cost_of_pairs, longest_stated
 from mpinet.papers.gmn.structure import hop_types
 from mpinet.papers.witness import farthest
@@ -82,61 +74,49 @@ def farthest_in_one_half(topology: str) -> Measured:
     return farthest(np.where(lower | upper, found, -1))
 
 
-@claim(
-    "GMN-T1-D",
-    place="Th. 1",
-    statement="the diameter is at most m + B2",
-    relation="<=",
-    claimed=longest_stated,
-    grid=ALL,
-    cost=size_of,
-)
-def diameter_and_longest(topology: str) -> Measured:
-    """The largest distance, with a pair."""
-    return floods.diameter(topology)
-
-
-@claim(
-    "GMN-T1-Lhat",
-    place="Th. 1",
-    statement="m + B2 is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
-    relation="<=",
-    claimed=lambda m: 11 * m // 8 + (m % 8 in (2, 4, 5)),
-    grid=each_m(19999, 1999),
-)
-def longest_path(m: int) -> int:
-    """The printed bound on the longest path."""
-    return m + bound_2(m)
-
-
-@claim(
-    "GMN-T1-mod",
-    place="Th. 1",
-    statement="the diameter is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
-    relation="<=",
-    claimed=lambda topology: (
-        11 * sector_length(topology) // 8 + (sector_length(topology) % 8 in (2, 4, 5))
+THEOREM_1 = (
+    claim(
+        "GMN-T1-D",
+        place="Th. 1",
+        statement="the diameter is at most m + B2",
+        relation="<=",
+        claimed=longest_stated,
+        grid=ALL,
+        cost=size_of,
+        measured=floods.diameter,
     ),
-    grid=ALL,
-    cost=size_of,
+    claim(
+        "GMN-T1-Lhat",
+        place="Th. 1",
+        statement="m + B2 is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
+        relation="<=",
+        claimed=lambda m: 11 * m // 8 + (m % 8 in (2, 4, 5)),
+        grid=each_m(19999, 1999),
+        measured=lambda m: m + bound_2(m),
+    ),
+    claim(
+        "GMN-T1-mod",
+        place="Th. 1",
+        statement="the diameter is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
+        relation="<=",
+        claimed=lambda topology: (
+            11 * sector_length(topology) // 8 + (sector_length(topology) % 8 in (2, 4, 5))
+        ),
+        grid=ALL,
+        cost=size_of,
+        measured=floods.diameter,
+    ),
+    claim(
+        "GMN-T1-abs",
+        place="abstract",
+        statement="the diameter is at most 11m//8 + 1",
+        relation="<=",
+        claimed=lambda topology: 11 * sector_length(topology) // 8 + 1,
+        grid=ALL,
+        cost=size_of,
+        measured=floods.diameter,
+    ),
 )
-def diameter_by_remainder(topology: str) -> Measured:
-    """The largest distance, with a pair."""
-    return floods.diameter(topology)
-
-
-@claim(
-    "GMN-T1-abs",
-    place="abstract",
-    statement="the diameter is at most 11m//8 + 1",
-    relation="<=",
-    claimed=lambda topology: 11 * sector_length(topology) // 8 + 1,
-    grid=ALL,
-    cost=size_of,
-)
-def diameter_of_abstract(topology: str) -> Measured:
-    """The largest distance, with a pair."""
-    return floods.diameter(topology)
 
 
 @claim(

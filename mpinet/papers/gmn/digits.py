@@ -8,14 +8,7 @@ import numpy as np
 
 from mpinet.claims import Measured, claim, once, over, points
 from mpinet.networks import open as open_topology
-from mpinet.papers.gmn.grids import (
-    TO_20,
-    each_m,
-    largest_size,
-    name,
-    parameters,
-    sectors_of,
-)
+from mpinet.papers.gmn.grids import TO_20, each_m, largest_size, name, parameters, sectors_of
 from mpinet.papers.gmn.numbers import (
     EVEN_ONES,
     HIGHEST,
@@ -42,24 +35,20 @@ def bound_2(m: int) -> int:
     return 3 * ((m - 2) // 4) // 2 + 1 if m % 8 in (2, 3) else 3 * (m // 4 - 1) // 2 + 2
 
 
-@claim(
+example_1 = claim(
     "GMN-RRB-ex1",
     place="3.1",
     statement="the restricted redundant binary of 59 is 1 0 0 0 -1 0 -1",
-    relation="=",
     claimed=(1, 0, 0, 0, -1, 0, -1),
     grid=once("59"),
+    measured=lambda: digits(59),
 )
-def example_1() -> tuple[int, ...]:
-    """The digits in the emulator's routing."""
-    return digits(59)
 
 
 @claim(
     "GMN-RRB-ex2",
     place="3.1",
     statement="1 0 0 -1 0 -1 0 1 has the weights 4, 2 (even, without digit 0) and 1 (odd)",
-    relation="=",
     claimed={"digits": (1, 0, 0, -1, 0, -1, 0, 1), "w": 4, "w_e": 2, "w_o": 1},
     grid=once("109"),
 )
@@ -75,7 +64,6 @@ def example_2() -> dict[str, object]:
     place="3.1",
     statement="1 0 0 -1 1 0 -1 and 1 0 0 0 -1 0 -1 both stand for 59: hops of these types lead 59 "
     "sectors on",
-    relation="=",
     claimed=59,
     grid=over(word=((1, 0, 0, -1, 1, 0, -1), (1, 0, 0, 0, -1, 0, -1))),
 )
@@ -141,17 +129,14 @@ def most_nonzero(above: int, upto: int) -> Measured:
     return Measured(int(weights.max()), {"n": above + 1 + int(weights.argmax())})
 
 
-@claim(
+largest_number = claim(
     "GMN-L2",
     place="Lemma 2",
     statement="the largest number of b digits is 2/3 (2^b - 1), for odd b 1/3 more",
-    relation="=",
     claimed=lambda b: (2 * (2**b - 1) + b % 2) // 3,
     grid=over(b=range(1, 16)),
+    measured=lambda b: int(values(words(b)).max()),
 )
-def largest_number(b: int) -> int:
-    """The largest value of a word."""
-    return int(values(words(b)).max())
 
 
 @claim(
@@ -225,17 +210,14 @@ def most_hops_far(topology: str) -> Measured | int:
     return Measured(int(hops.max()), {"delta": int(deltas[hops.argmax()])})
 
 
-@claim(
+larger_bound = claim(
     "GMN-D-maxB",
     place="3.2",
     statement="max(B1, B2) is B2",
-    relation="=",
     claimed=bound_2,
     grid=each_m(1999, 1999),
+    measured=lambda m: max(bound_1(m), bound_2(m)),
 )
-def larger_bound(m: int) -> int:
-    """The larger of the printed bounds."""
-    return max(bound_1(m), bound_2(m))
 
 
 @claim(
@@ -263,17 +245,15 @@ def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
     return Measured(int(highest.max()), {"delta": int(deltas[highest.argmax()])})
 
 
-@claim(
+highest_beyond_lemma_2 = claim(
     "GMN-D-diag",
     place="3.2, 4",
     statement="after a diagonal H has no hop of type m//2 - 1, with the range of Lemma 2",
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
     grid=TO_20,
+    measured=lambda topology: highest_after_diagonal(topology, range_without_diagonal(topology)),
 )
-def highest_beyond_lemma_2(topology: str) -> Measured | int:
-    """The highest type used (-1: none)."""
-    return highest_after_diagonal(topology, range_without_diagonal(topology))
 
 
 @claim(

@@ -39,17 +39,15 @@ UP_TO_704 = up_to(704).quick(lambda topology: size_of(topology) <= 360)
 UP_TO_300 = up_to(300).quick(lambda topology: size_of(topology) <= 112)
 
 
-@claim(
+two_connected = claim(
     "GMN-FT-bicon",
     place="5",
     statement="G(m,N) is biconnected",
     relation="all",
     grid=UP_TO_704,
     cost=size_of,
+    measured=biconnected,
 )
-def two_connected(topology: str) -> bool:
-    """Whether it stays connected without any one node."""
-    return biconnected(topology)
 
 
 @remembered
@@ -80,7 +78,7 @@ def increase(topology: str) -> Measured:
     return Measured(worst.value - floods.diameter(topology).value, worst.where)
 
 
-@claim(
+diameter_with_dead_node = claim(
     "GMN-FT-Lhat",
     place="5",
     statement="with one dead node the diameter is at most m + B2 + 6",
@@ -88,10 +86,8 @@ def increase(topology: str) -> Measured:
     claimed=lambda topology: longest_stated(topology) + 6,
     grid=UP_TO_704,
     cost=lambda topology: 100 * size_of(topology),
+    measured=worst_diameter,
 )
-def diameter_with_dead_node(topology: str) -> Measured:
-    """The largest diameter with one dead node."""
-    return worst_diameter(topology)
 
 
 def longest_around(topology: str, routing: str) -> Measured:
@@ -169,31 +165,27 @@ def walk_around(
             lengths[i] += 1
 
 
-@claim(
-    "GMN-FT-route",
-    place="5",
-    statement="with one dead node that the source knows, the planned route has at most m + B2 + 6 "
-    "hops",
-    relation="<=",
-    claimed=lambda topology: longest_stated(topology) + 6,
-    grid=UP_TO_300,
-    cost=lambda topology: 120 * size_of(topology) ** 2,
+ROUTES_AROUND = (
+    claim(
+        "GMN-FT-route",
+        place="5",
+        statement="with one dead node that the source knows, the planned route has at most m + B2 "
+        "+ 6 hops",
+        relation="<=",
+        claimed=lambda topology: longest_stated(topology) + 6,
+        grid=UP_TO_300,
+        cost=lambda topology: 120 * size_of(topology) ** 2,
+        measured=lambda topology: longest_around(topology, "planned"),
+    ),
+    claim(
+        "GMN-FT-online",
+        place="5",
+        statement="with one dead node that only its neighbours know, the repaired route has at "
+        "most m + B2 + 6 hops",
+        relation="<=",
+        claimed=lambda topology: longest_stated(topology) + 6,
+        grid=UP_TO_300,
+        cost=lambda topology: 30 * size_of(topology) ** 2,
+        measured=lambda topology: longest_around(topology, "online"),
+    ),
 )
-def longest_planned(topology: str) -> Measured:
-    """Hops of the longest one."""
-    return longest_around(topology, "planned")
-
-
-@claim(
-    "GMN-FT-online",
-    place="5",
-    statement="with one dead node that only its neighbours know, the repaired route has at most "
-    "m + B2 + 6 hops",
-    relation="<=",
-    claimed=lambda topology: longest_stated(topology) + 6,
-    grid=UP_TO_300,
-    cost=lambda topology: 30 * size_of(topology) ** 2,
-)
-def longest_repaired(topology: str) -> Measured:
-    """Hops of the longest one."""
-    return longest_around(topology, "online")

@@ -51,26 +51,23 @@ class PermutedBit(Loops):
 
 def print_claim(id: str, statement: str, schedule: type[Loops]) -> Claim:
     """The claim that step 2 is right with one point as printed."""
-
-    @claim(
+    return claim(
         f"GMN-A-print-{id}",
         place="6",
         statement=f"with {statement} ASCEND gives the serial results",
         relation="all",
         grid=TWO_HOSTS,
+        measured=lambda topology: (
+            ascend.run(Machine(topology), Tangle(), ASCEND, algorithm=schedule).correct
+        ),
     )
-    def is_right(topology: str) -> bool:
-        """Whether all results are."""
-        return ascend.run(Machine(topology), Tangle(), ASCEND, algorithm=schedule).correct
-
-    return is_right
 
 
-PRINTED = [
+PRINTED = (
     print_claim("p0", "the printed window also at position 0", OneWindow),
     print_claim("deg4", "nodes of degree 4 alone, as printed,", NoDiagonal),
     print_claim(
         "bit", "the printed choice of +h or -h by a bit of the permuted number", PermutedBit
     ),
-]
+)
 """As printed, one point at a time."""

@@ -54,7 +54,6 @@ def counted_types(topology: str) -> dict[str, Any]:
     place="2",
     statement="a sector has m//2 hop nodes, every other one from position 1 on, each type once, "
     "the largest m//2 - 1 (sectors 0, 1, one in the middle and the last)",
-    relation="=",
     claimed=counted_types,
     grid=EACH_M,
 )
@@ -124,56 +123,44 @@ def missing(topology: str, part: str) -> Measured | bool:
     return Measured(False, {"circulant": part, "missing link": f"{u}-{v}"})
 
 
-@claim(
-    "GMN-S-super",
-    place="2 remark",
-    statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, 2, "
-    ".., 2^(floor(log2(N/m)) - 1)",
-    relation="superset",
-    grid=ALL,
-    cost=size_of,
+GRAPH_OF_SECTORS = (
+    claim(
+        "GMN-S-super",
+        place="2 remark",
+        statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, "
+        "2, .., 2^(floor(log2(N/m)) - 1)",
+        relation="superset",
+        grid=ALL,
+        cost=size_of,
+        measured=lambda topology: missing(topology, paper_circulant(topology)),
+    ),
+    claim(
+        "GMN-S-super-rc",
+        place="2 remark",
+        statement="with sectors as nodes it contains the recursive circulant G(N/m,2)",
+        relation="superset",
+        grid=ALL,
+        cost=size_of,
+        measured=lambda topology: missing(topology, f"rcirculant:{sectors_of(topology)},2"),
+    ),
+    claim(
+        "GMN-S-super-eq",
+        place="2 remark",
+        statement="with sectors as nodes it equals that circulant only for N = m 2^(m//2+1)",
+        claimed=lambda topology: size_of(topology) == largest_size(parameters(topology)[0]),
+        grid=ALL,
+        cost=size_of,
+        measured=lambda topology: np.array_equal(
+            links_of(paper_circulant(topology)), coalesced(topology)
+        ),
+    ),
+    claim(
+        "GMN-S-rcdeg",
+        place="2 remark",
+        statement="the degree of the recursive circulant G(2^n,2) is about log2 N: within 1",
+        tolerance=1,
+        claimed=lambda n: n,
+        grid=over(n=range(2, 15)),
+        measured=lambda n: max(degrees(f"rcirculant:{2**n},2")),
+    ),
 )
-def contains_circulant(topology: str) -> Measured | bool:
-    """Whether all its links are there."""
-    return missing(topology, paper_circulant(topology))
-
-
-@claim(
-    "GMN-S-super-rc",
-    place="2 remark",
-    statement="with sectors as nodes it contains the recursive circulant G(N/m,2)",
-    relation="superset",
-    grid=ALL,
-    cost=size_of,
-)
-def contains_recursive_circulant(topology: str) -> Measured | bool:
-    """Whether all its links are there."""
-    return missing(topology, f"rcirculant:{sectors_of(topology)},2")
-
-
-@claim(
-    "GMN-S-super-eq",
-    place="2 remark",
-    statement="with sectors as nodes it equals that circulant only for N = m 2^(m//2+1)",
-    relation="=",
-    claimed=lambda topology: size_of(topology) == largest_size(parameters(topology)[0]),
-    grid=ALL,
-    cost=size_of,
-)
-def equals_circulant(topology: str) -> bool:
-    """Whether both have the same links."""
-    return np.array_equal(links_of(paper_circulant(topology)), coalesced(topology))
-
-
-@claim(
-    "GMN-S-rcdeg",
-    place="2 remark",
-    statement="the degree of the recursive circulant G(2^n,2) is about log2 N: within 1",
-    relation="=",
-    tolerance=1,
-    claimed=lambda n: n,
-    grid=over(n=range(2, 15)),
-)
-def recursive_circulant_degree(n: int) -> int:
-    """The largest degree."""
-    return max(degrees(f"rcirculant:{2**n},2"))

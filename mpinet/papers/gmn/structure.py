@@ -53,7 +53,6 @@ def exists(topology: str) -> bool:
     "GMN-S-unique",
     place="2(d)",
     statement="where the sizes of one m end, at m 2^(m//2+1), those of m+1 begin",
-    relation="=",
     claimed={"of m": (True, False), "of m+1": (False, True)},
     grid=over(m=range(3, 60)),
 )
@@ -81,30 +80,25 @@ def successive(one_m: bool) -> list[dict[str, int]]:
     ]
 
 
-@claim(
-    "GMN-S-gap",
-    place="1",
-    statement="from one size to the next it is 2m, m that of either",
-    relation="in",
-    claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
-    grid=points("N <= 18432", lambda: successive(False)),
+GAPS = (
+    claim(
+        "GMN-S-gap",
+        place="1",
+        statement="from one size to the next it is 2m, m that of either",
+        relation="in",
+        claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
+        grid=points("N <= 18432", lambda: successive(False)),
+        measured=lambda N, m, next_m: next_size(N) - N,
+    ),
+    claim(
+        "GMN-S-gap-within-m",
+        place="1",
+        statement="from one size of an m to its next it is 2m",
+        claimed=lambda N, m, next_m: 2 * m,
+        grid=points("N <= 18432", lambda: successive(True)),
+        measured=lambda N, m, next_m: next_size(N) - N,
+    ),
 )
-def gap(N: int, m: int, next_m: int) -> int:
-    """The next size less this one."""
-    return next_size(N) - N
-
-
-@claim(
-    "GMN-S-gap-within-m",
-    place="1",
-    statement="from one size of an m to its next it is 2m",
-    relation="=",
-    claimed=lambda N, m, next_m: 2 * m,
-    grid=points("N <= 18432", lambda: successive(True)),
-)
-def gap_within_m(N: int, m: int, next_m: int) -> int:
-    """The next size less this one."""
-    return next_size(N) - N
 
 
 @claim(
@@ -129,76 +123,58 @@ def doubled_period(topology: str) -> int:
     return 2 * period
 
 
-@claim(
+size_after = claim(
     "GMN-S-doubling",
     place="1",
-    statement="the next size of the Moebius graph, the de Bruijn graph and the CCC is at least "
-    "twice as large",
+    statement="the next size of the Moebius graph, the de Bruijn graph and the CCC is at "
+    "least twice as large",
     relation=">=",
     claimed=lambda family, n: 2 * (n << n if family == "ccc" else 1 << n),
     grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 40)),
+    measured=lambda family, n: open_topology(f"{family}:{n + 1}").size,
 )
-def size_after(family: str, n: int) -> int:
-    """Processors of the next one."""
-    return open_topology(f"{family}:{n + 1}").size
 
-
-@claim(
-    "GMN-S-degset",
-    place="1",
-    statement="degrees are 2, 3 and 4, so that the largest is 4",
-    relation="=",
-    claimed=(2, 3, 4),
-    grid=ALL,
-    cost=size_of,
+DEGREES = (
+    claim(
+        "GMN-S-degset",
+        place="1",
+        statement="degrees are 2, 3 and 4, so that the largest is 4",
+        claimed=(2, 3, 4),
+        grid=ALL,
+        cost=size_of,
+        measured=lambda topology: tuple(degrees(topology)),
+    ),
+    claim(
+        "GMN-S-avgdeg-even",
+        place="abstract, 2",
+        statement="the average degree is 3 + 1/m for even m",
+        tolerance=1e-9,
+        claimed=lambda topology: 3 + 1 / parameters(topology)[0],
+        grid=EVEN,
+        cost=size_of,
+        measured=average_degree,
+    ),
+    claim(
+        "GMN-S-avgdeg-odd",
+        place="abstract, 2",
+        statement="the average degree is 3 for odd m",
+        tolerance=1e-9,
+        claimed=3,
+        grid=ODD,
+        cost=size_of,
+        measured=average_degree,
+    ),
+    claim(
+        "GMN-S-avgdeg-max",
+        place="1",
+        statement="the average degree is at most 3.25",
+        relation="<=",
+        claimed=3.25,
+        grid=ALL,
+        cost=size_of,
+        measured=average_degree,
+    ),
 )
-def degree_set(topology: str) -> tuple[int, ...]:
-    """The degrees that occur."""
-    return tuple(degrees(topology))
-
-
-@claim(
-    "GMN-S-avgdeg-even",
-    place="abstract, 2",
-    statement="the average degree is 3 + 1/m for even m",
-    relation="=",
-    tolerance=1e-9,
-    claimed=lambda topology: 3 + 1 / parameters(topology)[0],
-    grid=EVEN,
-    cost=size_of,
-)
-def average_degree_even(topology: str) -> float:
-    """Neighbours of a node, on average."""
-    return average_degree(topology)
-
-
-@claim(
-    "GMN-S-avgdeg-odd",
-    place="abstract, 2",
-    statement="the average degree is 3 for odd m",
-    relation="=",
-    tolerance=1e-9,
-    claimed=3,
-    grid=ODD,
-    cost=size_of,
-)
-def average_degree_odd(topology: str) -> float:
-    """Neighbours of a node, on average."""
-    return average_degree(topology)
-
-
-@claim(
-    "GMN-S-avgdeg-max",
-    place="1",
-    statement="the average degree is at most 3.25",
-    relation="<=",
-    claimed=3.25,
-    grid=ALL,
-    cost=size_of,
-)
-def average_degree_bound(topology: str) -> float:
-    """Neighbours of a node, on average."""
-    return average_degree(topology)
 
 
 def stated_links(topology: str) -> float:
@@ -207,65 +183,52 @@ def stated_links(topology: str) -> float:
     return 1.0 if m % 2 else 1 + 1 / (3 * m)
 
 
-@claim(
-    "GMN-S-links-asym",
-    place="2",
-    statement="there are asymptotically 1.5N links: the ratio to 1.5N is 1 + 1/(3m) for even m, 1 "
-    "for odd m, within a tenth",
-    relation="~",
-    claimed=stated_links,
-    tolerance=0.1,
-    grid=ALL,
-    cost=size_of,
+LINKS = (
+    claim(
+        "GMN-S-links-asym",
+        place="2",
+        statement="there are asymptotically 1.5N links: the ratio to 1.5N is 1 + 1/(3m) for even "
+        "m, 1 for odd m, within a tenth",
+        relation="~",
+        claimed=stated_links,
+        tolerance=0.1,
+        grid=ALL,
+        cost=size_of,
+        measured=lambda topology: links(topology) / (1.5 * open_topology(topology).size),
+    ),
+    claim(
+        "GMN-S-links-dl",
+        place="1",
+        statement="there are fewer links than the 2N of a double loop",
+        relation="<",
+        claimed=lambda topology: 2 * size_of(topology),
+        grid=ALL,
+        cost=size_of,
+        measured=links,
+    ),
+    claim(
+        "GMN-S-links-ch",
+        place="1",
+        statement="there are at most 13/12 as many links as the 1.5N of a chordal ring",
+        relation="<=",
+        claimed=lambda topology: 13 * size_of(topology) / 8,
+        grid=ALL,
+        cost=size_of,
+        measured=links,
+    ),
+    claim(
+        "GMN-S-deg3",
+        place="2",
+        statement="exactly one node a sector has degree 3, where no hop jumps N/2",
+        claimed=sectors_of,
+        grid=points(
+            "all m <= 18 and N != m 2^(m/2)",
+            lambda: [point for point in ALL.points("full") if not jumps_half(**point)],
+        ).quick(is_small),
+        cost=size_of,
+        measured=lambda topology: degrees(topology).get(3, 0),
+    ),
 )
-def links_against_half_as_many_again(topology: str) -> float:
-    """The number of links, relative to 1.5N."""
-    return links(topology) / (1.5 * open_topology(topology).size)
-
-
-@claim(
-    "GMN-S-links-dl",
-    place="1",
-    statement="there are fewer links than the 2N of a double loop",
-    relation="<",
-    claimed=lambda topology: 2 * size_of(topology),
-    grid=ALL,
-    cost=size_of,
-)
-def links_below_double_loop(topology: str) -> int:
-    """Number of links."""
-    return links(topology)
-
-
-@claim(
-    "GMN-S-links-ch",
-    place="1",
-    statement="there are at most 13/12 as many links as the 1.5N of a chordal ring",
-    relation="<=",
-    claimed=lambda topology: 13 * size_of(topology) / 8,
-    grid=ALL,
-    cost=size_of,
-)
-def links_beside_chordal_ring(topology: str) -> int:
-    """Number of links."""
-    return links(topology)
-
-
-@claim(
-    "GMN-S-deg3",
-    place="2",
-    statement="exactly one node a sector has degree 3, where no hop jumps N/2",
-    relation="=",
-    claimed=sectors_of,
-    grid=points(
-        "all m <= 18 and N != m 2^(m/2)",
-        lambda: [point for point in ALL.points("full") if not jumps_half(**point)],
-    ).quick(is_small),
-    cost=size_of,
-)
-def nodes_of_degree_3(topology: str) -> int:
-    """How many nodes have three neighbours."""
-    return degrees(topology).get(3, 0)
 
 
 @claim(
@@ -282,30 +245,24 @@ def rotation(topology: str) -> bool:
     return is_automorphism(topology, (np.arange(N) + m) % N)
 
 
-@claim(
+hamiltonian = claim(
     "GMN-S-ham",
     place="abstract",
     statement="G(m,N) is Hamiltonian",
     relation="all",
     grid=ALL,
     cost=size_of,
+    measured=lambda topology: is_hamiltonian_cycle(topology, hamiltonian_cycle(topology) or []),
 )
-def hamiltonian(topology: str) -> bool:
-    """Whether the cycle that the emulator follows goes through all nodes over links."""
-    return is_hamiltonian_cycle(topology, hamiltonian_cycle(topology) or [])
 
-
-@claim(
+ring_diameter = claim(
     "GMN-S-ringdiam",
     place="1",
     statement="a ring of N nodes has the diameter N//2",
-    relation="=",
     claimed=lambda N: N // 2,
     grid=over(N=range(3, 200)),
+    measured=lambda N: diameter(f"ring:{N}"),
 )
-def ring_diameter(N: int) -> int:
-    """The largest distance."""
-    return diameter(f"ring:{N}")
 
 
 def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
@@ -327,37 +284,30 @@ def distribution(topology: str) -> tuple[int, ...]:
     return tuple(kind for _, kind in hop_types(topology, 0))
 
 
-@claim(
-    "GMN-F1a",
-    place="Fig. 1",
-    statement="the hops of a sector of 8 nodes have the types 3, 1, 0, 2 in order",
-    relation="=",
-    claimed=(3, 1, 0, 2),
-    grid=points("m = 8", [{"topology": name(8, N)} for N in sizes(8)]),
+FIGURE_1 = (
+    claim(
+        "GMN-F1a",
+        place="Fig. 1",
+        statement="the hops of a sector of 8 nodes have the types 3, 1, 0, 2 in order",
+        claimed=(3, 1, 0, 2),
+        grid=points("m = 8", [{"topology": name(8, N)} for N in sizes(8)]),
+        measured=distribution,
+    ),
+    claim(
+        "GMN-F1b",
+        place="Fig. 1",
+        statement="the hops of a sector of 11 nodes have the types 4, 2, 0, 1, 3 in order",
+        claimed=(4, 2, 0, 1, 3),
+        grid=points("m = 11", [{"topology": name(11, N)} for N in sizes(11)]),
+        measured=distribution,
+    ),
 )
-def types_of_8(topology: str) -> tuple[int, ...]:
-    """By position."""
-    return distribution(topology)
-
-
-@claim(
-    "GMN-F1b",
-    place="Fig. 1",
-    statement="the hops of a sector of 11 nodes have the types 4, 2, 0, 1, 3 in order",
-    relation="=",
-    claimed=(4, 2, 0, 1, 3),
-    grid=points("m = 11", [{"topology": name(11, N)} for N in sizes(11)]),
-)
-def types_of_11(topology: str) -> tuple[int, ...]:
-    """By position."""
-    return distribution(topology)
 
 
 @claim(
     "GMN-F2",
     place="Fig. 2",
     statement="G(5,40) has 60 links, 0-20, 1-11, 1-31, 3-8 and 3-38 among them",
-    relation="=",
     claimed={"links": 60, "0-20": True, "1-11": True, "1-31": True, "3-8": True, "3-38": True},
     grid=once("G(5,40)"),
 )

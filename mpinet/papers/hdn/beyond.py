@@ -78,17 +78,15 @@ def scheme(topology: str) -> Measured:
     return Measured(measure.is_hamiltonian_cycle(network, cycle_order(network, cycle).tolist()))
 
 
-@claim(
+connectivity = claim(
     "HDN-X-connectivity",
     place="beyond the paper",
     statement="node connectivity is the degree d_0 + k: no d_0 + k - 1 failures part the network",
     claimed=lambda topology: net(topology).degree + net(topology).k,
     grid=points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small),
     cost=pairs_of,
+    measured=measure.connectivity,
 )
-def connectivity(topology: str) -> int:
-    """By flows between pairs of nodes."""
-    return measure.connectivity(topology)
 
 
 RING_OF_8 = "hdn:2,super=-"

@@ -57,28 +57,24 @@ def slowest_one_port(topology: str) -> Measured:
     return slowest(topology)
 
 
-@claim(
-    "HDN-S5-T-product",
-    place="Sec 5",
-    statement="broadcast(SN), dimension by dimension, takes the product of the factors' times",
-    claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
-    grid=PRODUCTS,
+BROADCASTS_OF_PRODUCTS = (
+    claim(
+        "HDN-S5-T-product",
+        place="Sec 5",
+        statement="broadcast(SN), dimension by dimension, takes the product of the factors' times",
+        claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
+        grid=PRODUCTS,
+        measured=slowest_one_port,
+    ),
+    claim(
+        "HDN-S5-T-sum",
+        place="Sec 5, procedure",
+        statement="broadcast(SN), dimension by dimension, takes the sum of the factors' times",
+        claimed=lambda topology: sum(net(topology).broadcast((j,)) for j in net(topology).all),
+        grid=PRODUCTS,
+        measured=slowest_one_port,
+    ),
 )
-def time_as_product(topology: str) -> Measured:
-    """The step of the last reception."""
-    return slowest_one_port(topology)
-
-
-@claim(
-    "HDN-S5-T-sum",
-    place="Sec 5, procedure",
-    statement="broadcast(SN), dimension by dimension, takes the sum of the factors' times",
-    claimed=lambda topology: sum(net(topology).broadcast((j,)) for j in net(topology).all),
-    grid=PRODUCTS,
-)
-def time_as_sum(topology: str) -> Measured:
-    """The step of the last reception."""
-    return slowest_one_port(topology)
 
 
 def theorem_3(topology: str) -> int:
@@ -104,17 +100,15 @@ def one_port(topology: str) -> Measured:
     return Measured(values, found.received.where)
 
 
-@claim(
+complete = claim(
     "HDN-A2-complete",
     place="Algorithm 2 as printed",
     statement="the printed algorithm informs every node, from any source",
     claimed=size_of,
     grid=R1_BY_SIZE,
     cost=pairs_of,
+    measured=lambda topology: runs(topology, PRINTED).fewest_informed,
 )
-def complete(topology: str) -> Measured:
-    """Fewest informed nodes, with the first source."""
-    return runs(topology, PRINTED).fewest_informed
 
 
 @claim(
@@ -134,7 +128,7 @@ def printed_steps(topology: str) -> Measured:
     return Measured(found.most_ended.value, found.most_ended.where | where)
 
 
-@claim(
+mended_steps = claim(
     "HDN-Th3-bound",
     place="Theorem 3",
     statement="the mended broadcast takes at most 2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 "
@@ -143,10 +137,8 @@ def printed_steps(topology: str) -> Measured:
     claimed=theorem_3,
     grid=R1_AND_R2,
     cost=lambda topology: min(pairs_of(topology), nodes_of(topology)),
+    measured=slowest,
 )
-def mended_steps(topology: str) -> Measured:
-    """The step of the last reception."""
-    return slowest(topology)
 
 
 def printed_recurrence(found: Net) -> int:

@@ -6,15 +6,7 @@ from math import ceil, log2, prod
 from typing import Any
 
 from mpinet.claims import Claim, Measured, claim, once, over, points, unsettled
-from mpinet.papers.hdn.grids import (
-    listed,
-    net,
-    number_in,
-    rdns,
-    size_of,
-    sized,
-    swept_of,
-)
+from mpinet.papers.hdn.grids import listed, net, number_in, rdns, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree
 from mpinet.papers.hdn.ratio import ROWS, TABLE_3, Row, cells, cost_ratio, ratio_of
 from mpinet.papers.hdn.sweeps import reached
@@ -28,136 +20,114 @@ def sides(topology: str) -> list[int]:
     return [int(side) for side in topology.partition(":")[2].split("x")]
 
 
-@claim(
-    "HDN-Tab2-torus3d",
-    place="Table 2",
-    statement="a 3D torus has xyz nodes, degree 6 and diameter (x+y+z)/2",
-    claimed=lambda topology: {
-        "n": prod(sides(topology)),
-        "d": 6,
-        "D": sum(sides(topology)) / 2,
-    },
-    grid=points(
-        "x, y, z in 2..7",
-        sorted(
-            (
-                {"topology": f"torus:{x}x{y}x{z}"}
-                for x in range(2, 8)
-                for y in range(2, 8)
-                for z in range(2, 8)
+TABLE_2 = (
+    claim(
+        "HDN-Tab2-torus3d",
+        place="Table 2",
+        statement="a 3D torus has xyz nodes, degree 6 and diameter (x+y+z)/2",
+        claimed=lambda topology: {
+            "n": prod(sides(topology)),
+            "d": 6,
+            "D": sum(sides(topology)) / 2,
+        },
+        grid=points(
+            "x, y, z in 2..7",
+            sorted(
+                (
+                    {"topology": f"torus:{x}x{y}x{z}"}
+                    for x in range(2, 8)
+                    for y in range(2, 8)
+                    for z in range(2, 8)
+                ),
+                key=lambda p: prod(sides(p["topology"])),
             ),
-            key=lambda p: prod(sides(p["topology"])),
         ),
+        measured=lambda topology: cells(topology, "n", "d", "D"),
+    ),
+    claim(
+        "HDN-Tab2-cube",
+        place="Table 2",
+        statement="an n-cube has 2^n nodes, degree n and diameter n",
+        claimed=lambda topology: {
+            "n": 2 ** number_in(topology),
+            "d": number_in(topology),
+            "D": number_in(topology),
+        },
+        grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
+        measured=lambda topology: cells(topology, "n", "d", "D"),
+    ),
+    claim(
+        "HDN-Tab2-ccc",
+        place="Table 2",
+        statement="CCC(n) has n 2^n nodes, degree 3 and diameter 2n",
+        claimed=lambda topology: {
+            "n": number_in(topology) * 2 ** number_in(topology),
+            "d": 3,
+            "D": 2 * number_in(topology),
+        },
+        grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
+        measured=lambda topology: cells(topology, "n", "d", "D"),
+    ),
+    claim(
+        "HDN-Tab2-dualcube",
+        place="Table 2",
+        statement="the dual-cube(n), made of (n-1)-cubes, has 2^(2n-1) nodes, degree n and "
+        "diameter 2n",
+        claimed=lambda topology: {
+            "n": 2 ** (2 * number_in(topology) - 1),
+            "d": number_in(topology),
+            "D": 2 * number_in(topology),
+        },
+        grid=points("n = 2..7", [{"topology": f"dualcube:{n}"} for n in range(2, 8)]),
+        measured=lambda topology: cells(topology, "n", "d", "D"),
+    ),
+    claim(
+        "HDN-S3-dualcube-base",
+        place="Sec 3, text under Theorem 1",
+        statement="the dual-cube(n), with 2^(2n-1) nodes, is the RDN with k = 1 over an n-cube",
+        claimed=lambda n: 2 ** (2 * n - 1),
+        grid=over(n=range(2, 8)),
+        measured=lambda n: reached(f"rdn:{'x'.join(['2'] * n)},1"),
+    ),
+    claim(
+        "HDN-Tab2-rdn",
+        place="Table 2",
+        statement="RDN(m,k) has (2m)^(2^k)/2 nodes, degree d_0 + k (as a simple graph) and "
+        "diameter 2^k D_0 + 2^(k+1) - 2",
+        claimed=lambda topology: {
+            "n": (2 * net(topology).nodes(0)) ** (2 ** net(topology).k) // 2,
+            "d": net(topology).degree + net(topology).k,
+            "D": 2 ** net(topology).k * net(topology).diameter(net(topology).all)
+            + 2 ** (net(topology).k + 1)
+            - 2,
+        },
+        grid=points(
+            "R3: bases K2, C3..C7, K4, K2^2, K2^3, C3xC3, 2x3x5, k = 1, 2, N <= 20000",
+            lambda: listed(rdns()),
+        ),
+        cost=swept_of,
+        measured=lambda topology: cells(topology, "n", "d", "D"),
     ),
 )
-def torus(topology: str) -> dict[str, Any]:
-    """Counted, and measured by floods."""
-    return cells(topology, "n", "d", "D")
 
 
-@claim(
-    "HDN-Tab2-cube",
-    place="Table 2",
-    statement="an n-cube has 2^n nodes, degree n and diameter n",
-    claimed=lambda topology: {
-        "n": 2 ** number_in(topology),
-        "d": number_in(topology),
-        "D": number_in(topology),
-    },
-    grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
-)
-def cube(topology: str) -> dict[str, Any]:
-    """Counted, and measured by floods."""
-    return cells(topology, "n", "d", "D")
-
-
-@claim(
-    "HDN-Tab2-ccc",
-    place="Table 2",
-    statement="CCC(n) has n 2^n nodes, degree 3 and diameter 2n",
-    claimed=lambda topology: {
-        "n": number_in(topology) * 2 ** number_in(topology),
-        "d": 3,
-        "D": 2 * number_in(topology),
-    },
-    grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
-)
-def ccc(topology: str) -> dict[str, Any]:
-    """Counted, and measured by floods."""
-    return cells(topology, "n", "d", "D")
-
-
-DUAL_CUBES = points("n = 2..7", [{"topology": f"dualcube:{n}"} for n in range(2, 8)])
-
-
-@claim(
-    "HDN-Tab2-dualcube",
-    place="Table 2",
-    statement="the dual-cube(n), made of (n-1)-cubes, has 2^(2n-1) nodes, degree n and diameter 2n",
-    claimed=lambda topology: {
-        "n": 2 ** (2 * number_in(topology) - 1),
-        "d": number_in(topology),
-        "D": 2 * number_in(topology),
-    },
-    grid=DUAL_CUBES,
-)
-def dual_cube(topology: str) -> dict[str, Any]:
-    """Counted, and measured by floods."""
-    return cells(topology, "n", "d", "D")
-
-
-@claim(
-    "HDN-S3-dualcube-base",
-    place="Sec 3, text under Theorem 1",
-    statement="the dual-cube(n), with 2^(2n-1) nodes, is the RDN with k = 1 over an n-cube",
-    claimed=lambda n: 2 ** (2 * n - 1),
-    grid=over(n=range(2, 8)),
-)
-def dual_cube_over_cube(n: int) -> int:
-    """Count the nodes of that RDN."""
-    return reached(f"rdn:{'x'.join(['2'] * n)},1")
-
-
-@claim(
-    "HDN-Tab2-rdn",
-    place="Table 2",
-    statement="RDN(m,k) has (2m)^(2^k)/2 nodes, degree d_0 + k (as a simple graph) and diameter "
-    "2^k D_0 + 2^(k+1) - 2",
-    claimed=lambda topology: {
-        "n": (2 * net(topology).nodes(0)) ** (2 ** net(topology).k) // 2,
-        "d": net(topology).degree + net(topology).k,
-        "D": 2 ** net(topology).k * net(topology).diameter(net(topology).all)
-        + 2 ** (net(topology).k + 1)
-        - 2,
-    },
-    grid=points(
-        "R3: bases K2, C3..C7, K4, K2^2, K2^3, C3xC3, 2x3x5, k = 1, 2, N <= 20000",
-        lambda: listed(rdns()),
-    ),
-    cost=swept_of,
-)
-def rdn(topology: str) -> dict[str, Any]:
-    """Counted, and measured by floods and sweeps."""
-    return cells(topology, "n", "d", "D")
+def with_ratio(topology: str) -> dict[str, Any]:
+    """Nodes, degree, diameter and the cost ratio made of them."""
+    found = cells(topology, "n", "d", "D")
+    return found | {"CR": round(cost_ratio(*found.values()), 2)}
 
 
 def other_row(name: str, topology: str, label: str, claimed: dict[str, Any]) -> Claim:
     """A row of Table 3 for a hypercube or a torus."""
-
-    @claim(
+    return claim(
         f"HDN-Tab3-{name}",
         place="Table 3",
         statement=f"{label}: nodes, degree, diameter, and cost ratio to two decimals",
         claimed=claimed,
         grid=points("w = 1/2", [{"topology": topology}]),
         cost=lambda topology: 1000,
+        measured=with_ratio,
     )
-    def row(topology: str) -> dict[str, Any]:
-        """Counted, and measured by floods and sweeps."""
-        found = cells(topology, "n", "d", "D")
-        return found | {"CR": round(cost_ratio(*found.values()), 2)}
-
-    return row
 
 
 OTHERS = [
@@ -175,8 +145,7 @@ OTHERS = [
 def hdn_row(printed: Row) -> Claim:
     """A row of Table 3 for an HDN, without its degree."""
     sizes = ",".join(map(str, printed.sizes))
-
-    @claim(
+    return claim(
         f"HDN-Tab3-{len(printed.sizes)}-{sizes.replace(',', '-')}",
         place="Table 3",
         statement=f"HDN(B,{len(printed.sizes)},({sizes})) over the 2x3x5 torus: nodes, diameter, "
@@ -184,12 +153,8 @@ def hdn_row(printed: Row) -> Claim:
         claimed={"n": printed.n, "D": printed.D, "CR": printed.CR},
         grid=points("w = 1/2", [{"topology": sized(printed.sizes)}]),
         cost=swept_of,
+        measured=lambda topology: cells(topology, "n", "D") | {"CR": round(ratio_of(topology), 2)},
     )
-    def row(topology: str) -> dict[str, Any]:
-        """Counted, and measured by floods and sweeps."""
-        return cells(topology, "n", "D") | {"CR": round(ratio_of(topology), 2)}
-
-    return row
 
 
 HDNS = [hdn_row(row) for row in ROWS]

@@ -72,7 +72,7 @@ def dual_unique(topology: str, numbering: int) -> Measured:
     )
 
 
-@claim(
+dual_symmetric = claim(
     "HDN-S2-dual-symmetric",
     place="Sec 2",
     statement="the dual-construction of a node-symmetric graph is node-symmetric: all nodes have "
@@ -90,10 +90,8 @@ def dual_unique(topology: str, numbering: int) -> Measured:
         ),
     ),
     cost=nodes_of,
+    measured=alike,
 )
-def dual_symmetric(topology: str) -> Measured:
-    """By the profiles."""
-    return alike(topology)
 
 
 @claim(
@@ -184,7 +182,7 @@ PRODUCTS = {"hdn:2xK4": ("2", "K4"), "hdn:P3xP4": ("P3", "P4"), "hdn:3x5": ("3",
 SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
 
 
-@claim(
+product_copies = claim(
     "HDN-S2-product-copies",
     place="Sec 2",
     statement="without the links of G1, G1 x G2 is |V1| copies of G2; without those of G2, it is "
@@ -194,10 +192,8 @@ SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
         "copies of G2": SIZES[PRODUCTS[topology][0]],
     },
     grid=points("K2xK4, P3xP4, C3xC5", [{"topology": name} for name in PRODUCTS]),
+    measured=lambda topology: {f"copies of G{j + 1}": copies_of(topology, j) for j in (0, 1)},
 )
-def product_copies(topology: str) -> dict[str, int]:
-    """Take the links of a factor away and compare each piece with the other factor."""
-    return {f"copies of G{j + 1}": copies_of(topology, j) for j in (0, 1)}
 
 
 def copies_of(topology: str, factor: int) -> int:
@@ -216,7 +212,7 @@ def copies_of(topology: str, factor: int) -> int:
     )
 
 
-@claim(
+product_symmetric = claim(
     "HDN-S2-product-symmetric",
     place="Sec 2",
     statement="a product of symmetric factors is symmetric (all nodes have the same number of "
@@ -226,10 +222,8 @@ def copies_of(topology: str, factor: int) -> int:
         "C3xC5, K2^3, K2xC3xC5; mesh 3x4",
         [{"topology": name} for name in ("hdn:2x2x2", "mesh:3x4", "hdn:3x5", "hdn:2x3x5")],
     ),
+    measured=lambda topology: bool(alike(topology).value),
 )
-def product_symmetric(topology: str) -> bool:
-    """By the profiles."""
-    return bool(alike(topology).value)
 
 
 @claim(
@@ -297,17 +291,15 @@ def cross_count(topology: str) -> dict[str, object]:
     }
 
 
-@claim(
+no_intra_class = claim(
     "HDN-S2-no-intra-class",
     place="Sec 3",
     statement="no link of level k joins clusters of the same class",
     claimed=0,
     grid=R1,
     cost=nodes_of,
+    measured=lambda topology: measured.dissection(topology).same_class,
 )
-def no_intra_class(topology: str) -> int:
-    """Count them, by the addresses of their ends."""
-    return measured.dissection(topology).same_class
 
 
 @claim(

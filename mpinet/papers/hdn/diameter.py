@@ -64,17 +64,15 @@ def recurrence(topology: str) -> Measured:
     return Measured(own.value - 2 * cluster, where | own.where)
 
 
-@claim(
+diameter_by_theorem_1 = claim(
     "HDN-Th1-diameter",
     place="Theorem 1",
     statement="the diameter is 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     grid=R1_AND_R2,
     cost=lambda topology: min(pairs_of(topology), 300),
+    measured=diameter,
 )
-def diameter_by_theorem_1(topology: str) -> Measured:
-    """The largest distance, with a pair."""
-    return diameter(topology)
 
 
 def by_table_2(topology: str) -> int:

@@ -9,10 +9,7 @@ import numpy as np
 from mpinet import measure
 from mpinet.claims import Measured, claim, once, points
 from mpinet.claims.remembered import remembered
-from mpinet.papers.hdn.grids import (
-    FIG10,
-    FIG11,
-)
+from mpinet.papers.hdn.grids import FIG10, FIG11
 from mpinet.papers.hdn.measured import cross_port, dissection, dual_net
 from mpinet.papers.hdn.routing import ALGORITHM_1
 from mpinet.papers.hdn.sweeps import reached

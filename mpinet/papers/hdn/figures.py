@@ -5,18 +5,11 @@ from __future__ import annotations
 from mpinet import measure
 from mpinet.claims import Measured, claim, once, points
 from mpinet.papers.hdn import measured
-from mpinet.papers.hdn.grids import (
-    FIG11,
-    listed,
-    nodes_of,
-    r1,
-    size_of,
-)
+from mpinet.papers.hdn.grids import FIG11, listed, nodes_of, r1, size_of
 from mpinet.papers.hdn.sweeps import reached
 from mpinet.papers.measured import alike
 
-
-@claim(
+symmetric = claim(
     "HDN-S1-symmetric",
     place="Sec 1, Sec 2",
     statement="HDN(B,k,S) is node-symmetric: all nodes have the same number of nodes at each "
@@ -26,10 +19,8 @@ from mpinet.papers.measured import alike
         lambda topology: size_of(topology) <= 600
     ),
     cost=nodes_of,
+    measured=alike,
 )
-def symmetric(topology: str) -> Measured:
-    """By the profiles."""
-    return alike(topology)
 
 
 def figure(topology: str) -> dict[str, object]:
@@ -65,16 +56,14 @@ def figure_4(topology: str) -> dict[str, object]:
     }
 
 
-@claim(
+figure_5 = claim(
     "HDN-Fig5",
     place="Fig 5",
     statement="over the 2-cube with s_1 = s_2 = 2: 256 nodes of degree 4, 8 clusters a class",
     claimed={"nodes": 256, "clusters of a class": 8, "degree": 4},
     grid=points("S = ({0},{0})", [{"topology": "hdn:2x2,super=0/0"}]),
+    measured=figure,
 )
-def figure_5(topology: str) -> dict[str, object]:
-    """Counted."""
-    return figure(topology)
 
 
 @claim(
@@ -96,13 +85,11 @@ def figure_5_unique() -> Measured:
     return Measured(measure.isomorphic(*names), where)
 
 
-@claim(
+figure_6 = claim(
     "HDN-Fig6",
     place="Fig 6",
     statement="over the 2-cube with s_1 = 2, s_2 = 4: 128 nodes of degree 4, 4 clusters a class",
     claimed={"nodes": 128, "clusters of a class": 4, "degree": 4},
     grid=points("S = ({0},{0,1})", [{"topology": "hdn:2x2,super=0/0.1"}]),
+    measured=figure,
 )
-def figure_6(topology: str) -> dict[str, object]:
-    """Counted."""
-    return figure(topology)

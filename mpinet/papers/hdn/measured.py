@@ -17,9 +17,7 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.hdn.wiring import DualNet
 from mpinet.networks.routing import hop_limit
 from mpinet.networks.topology import Topology
-from mpinet.papers.hdn.grids import (
-    MOST,
-)
+from mpinet.papers.hdn.grids import MOST
 from mpinet.papers.hdn.sweeps import pieces, reach
 from mpinet.papers.measured import common, counted, degrees, distances
 from mpinet.papers.witness import farthest

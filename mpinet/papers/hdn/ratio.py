@@ -13,13 +13,7 @@ from math import log2
 from typing import Any
 
 from mpinet.claims import Measured, claim, once, over, points
-from mpinet.papers.hdn.grids import (
-    listed,
-    net,
-    size_of,
-    sized,
-    swept_of,
-)
+from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.sweeps import reached
 
@@ -96,7 +90,7 @@ ROWS = (
 TABLE_3 = listed([sized(row.sizes) for row in ROWS])
 
 
-@claim(
+effective = claim(
     "HDN-S3-cr-effective",
     place="Sec 3",
     statement="every HDN of Table 3 has a lower cost ratio (with the paper's degree) than the "
@@ -105,10 +99,8 @@ TABLE_3 = listed([sized(row.sizes) for row in ROWS])
     claimed=lambda topology: BLOCKS[net(topology).k],
     grid=points("Table 3", TABLE_3),
     cost=swept_of,
+    measured=lambda topology: dict.fromkeys((CUBE, TORI), ratio_of(topology)),
 )
-def effective(topology: str) -> dict[str, float]:
-    """From measured nodes and diameter."""
-    return dict.fromkeys((CUBE, TORI), ratio_of(topology))
 
 
 def ratio_by_formula(sizes: tuple[int, ...]) -> float:
@@ -133,7 +125,7 @@ def enlarged() -> list[dict[str, Any]]:
     return sorted(found, key=lambda p: size_of(sized(p["larger"])))
 
 
-@claim(
+monotone = claim(
     "HDN-S3-cr-monotone",
     place="Sec 3",
     statement="the cost ratio does not fall when an s_i grows and the others stay: all entries of "
@@ -141,10 +133,8 @@ def enlarged() -> list[dict[str, Any]]:
     relation="<=",
     claimed=lambda s, larger: ratio_by_formula(larger),
     grid=points("all entries of Table 1 and all larger s_i", enlarged),
+    measured=lambda s, larger: ratio_by_formula(s),
 )
-def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> float:
-    """The cost ratio with the smaller super-node, by the same formulas."""
-    return ratio_by_formula(s)
 
 
 @claim(

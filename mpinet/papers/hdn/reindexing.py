@@ -8,16 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.claims import Claim, Measured, claim, once, points
-from mpinet.papers.hdn.grids import (
-    FIG10,
-    FIG11,
-    Members,
-    Net,
-    listed,
-    net,
-    nodes_of,
-    of_r1,
-)
+from mpinet.papers.hdn.grids import FIG10, FIG11, Members, Net, listed, net, nodes_of, of_r1
 from mpinet.papers.hdn.measured import addresses, dual_net
 
 TWO_LEVELS = points(
@@ -59,7 +50,7 @@ def snid_range(topology: str) -> int:
     return 2 * (found.n(found.k - 1) // nodes(tuple(come))) * nodes(tuple(gone))
 
 
-@claim(
+snid_values = claim(
     "HDN-S4-snid-range",
     place="Sec 4",
     statement="SN_id^i takes 2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i| values, where "
@@ -67,10 +58,8 @@ def snid_range(topology: str) -> int:
     claimed=snid_range,
     grid=TWO_LEVELS,
     cost=nodes_of,
+    measured=lambda topology: len(np.unique(addresses(topology, 2)[:, 2])),
 )
-def snid_values(topology: str) -> int:
-    """Count the values in the network."""
-    return len(np.unique(addresses(topology, 2)[:, 2]))
 
 
 @claim(

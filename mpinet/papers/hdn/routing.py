@@ -45,7 +45,7 @@ def valid(topology: str) -> Measured:
     return Measured(False, {"source": int(lost[0, 0]), "target": int(lost[0, 1])})
 
 
-@claim(
+longest_route = claim(
     "HDN-Th2-bound",
     place="Theorem 2",
     statement="with shortest routes in the base (R = D), every route of Algorithm 1 has at most "
@@ -54,10 +54,8 @@ def valid(topology: str) -> Measured:
     claimed=routing_bound,
     grid=R1_BY_SIZE,
     cost=pairs_of,
+    measured=lambda topology: farthest(lengths(topology, ALGORITHM_1)),
 )
-def longest_route(topology: str) -> Measured:
-    """The longest route, with the first pair."""
-    return farthest(lengths(topology, ALGORITHM_1))
 
 
 def recursive_bound(topology: str) -> int:
@@ -86,17 +84,15 @@ def recursive_call(topology: str) -> Measured:
     return farthest(np.where(same, lengths(cluster, ALGORITHM_1), -1))
 
 
-@claim(
+detour = claim(
     "HDN-X-alg1-shortest-k1",
     place="beyond the paper",
     statement="for k = 1 every route of Algorithm 1 is as short as the distance",
     claimed=0,
     grid=within_r1("k = 1", lambda found: found.k == 1),
     cost=pairs_of,
+    measured=lambda topology: farthest(lengths(topology, ALGORITHM_1) - distances(topology)),
 )
-def detour(topology: str) -> Measured:
-    """The most hops by which a route is longer than the distance, with the first pair."""
-    return farthest(lengths(topology, ALGORITHM_1) - distances(topology))
 
 
 ALL_PAIRS = 600
@@ -130,7 +126,7 @@ def mended_route(topology: str) -> Measured:
     return Measured(found.longest, {"source": source, "target": target})
 
 
-@claim(
+header = claim(
     "HDN-X-header",
     place="beyond the paper",
     statement="as a stack of legs, the header of Algorithm 1 never holds more than 3k + 1",
@@ -138,7 +134,5 @@ def mended_route(topology: str) -> Measured:
     claimed=lambda topology: 3 * net(topology).k + 1,
     grid=points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small),
     cost=pairs_of,
+    measured=lambda topology: most_legs(topology, ALGORITHM_1),
 )
-def header(topology: str) -> Measured:
-    """The most legs on any route, with the first pair."""
-    return most_legs(topology, ALGORITHM_1)

@@ -13,9 +13,7 @@ from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.networks.schedule import SPAN
 from mpinet.networks.topology import Topology
-from mpinet.papers.hdn.grids import (
-    MOST,
-)
+from mpinet.papers.hdn.grids import MOST
 from mpinet.programs.broadcast import BroadcastResult, broadcast
 
 MENDED, PRINTED = "algorithm2", "printed"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mpinet.claims import Claim, Measured, claim, once, points
 from mpinet.papers.hdn.grids import (
     R1,
@@ -47,26 +45,23 @@ def cells(sizes: tuple[int, ...]) -> dict[str, int]:
 
 
 def row(first: tuple[int, ...]) -> dict[str, int]:
-    """The measured row whose super-nodes are of these sizes but for the last level's."""
+    """The measured row: nodes that node 0 reaches, by the size of the last level's super-node."""
     return {f"{size}": reached(sized((*first, size))) for size in SIZES}
 
 
-@claim(
+one_level = claim(
     "HDN-Tab1-k1",
     place="Table 1, k=1",
     statement="nodes of HDN(B,1,(s_1)) over the 2x3x5 torus for s_1 = 1, 2, 3, 5, 6, 10, 15, 30",
     claimed=cells(PRINTED_K1),
     grid=once("B = C2xC3xC5"),
+    measured=lambda: row(()),
 )
-def one_level() -> dict[str, int]:
-    """Count what node 0 reaches in each network."""
-    return row(())
 
 
 def two_levels(s1: int) -> Claim:
     """A row of Table 1 for k = 2."""
-
-    @claim(
+    return claim(
         f"HDN-Tab1-k2-s{s1}",
         place=f"Table 1, k=2, row s1={s1}",
         statement=f"nodes of HDN(B,2,({s1},s_2)) over the 2x3x5 torus for s_2 = 1, 2, 3, 5, 6, "
@@ -74,12 +69,8 @@ def two_levels(s1: int) -> Claim:
         claimed=cells(PRINTED_K2[s1]),
         grid=once("B = C2xC3xC5"),
         cost=lambda: sum(PRINTED_K2[s1]) / 3000,
+        measured=lambda: row((s1,)),
     )
-    def nodes() -> dict[str, int]:
-        """Count what node 0 reaches in each network."""
-        return row((s1,))
-
-    return nodes
 
 
 ROWS = [two_levels(s1) for s1 in SIZES]
@@ -105,7 +96,7 @@ def extremes() -> Measured:
     )
 
 
-@claim(
+recurrence = claim(
     "HDN-S3-recurrence-N",
     place="Sec 3",
     statement="N_i = 2 N_{i-1}^2 / s_i",
@@ -114,10 +105,8 @@ def extremes() -> Measured:
         lambda topology: size_of(topology) <= 150000
     ),
     cost=swept_of,
+    measured=reached,
 )
-def recurrence(topology: str) -> int:
-    """Count what node 0 reaches."""
-    return reached(topology)
 
 
 def closed_form(topology: str) -> int:
@@ -129,44 +118,36 @@ def closed_form(topology: str) -> int:
     return (2 * found.nodes(0)) ** (2**found.k) // divisor
 
 
-@claim(
-    "HDN-Th1-nodes",
-    place="Theorem 1, abstract",
-    statement="HDN(B,k,S) has (2 N_0)^(2^k) / (2 s_1 .. s_k) nodes",
-    claimed=closed_form,
-    grid=R1,
-    cost=nodes_of,
+THEOREM_1 = (
+    claim(
+        "HDN-Th1-nodes",
+        place="Theorem 1, abstract",
+        statement="HDN(B,k,S) has (2 N_0)^(2^k) / (2 s_1 .. s_k) nodes",
+        claimed=closed_form,
+        grid=R1,
+        cost=nodes_of,
+        measured=reached,
+    ),
+    claim(
+        "HDN-Th1-degree",
+        place="Theorem 1",
+        statement="every node has degree d_0 + k, with d_0 of B as a simple graph",
+        claimed=lambda topology: net(topology).degree + net(topology).k,
+        grid=R1,
+        cost=nodes_of,
+        measured=degree,
+    ),
+    claim(
+        "HDN-S3-degree-235",
+        place="Sec 3",
+        statement="over the 2x3x5 torus, whose degree is given as 6, the degree is 7 for k = 1 "
+        "and 8 for k = 2 (different neighbours are counted)",
+        claimed=lambda topology: 6 + net(topology).k,
+        grid=points(
+            "all S",
+            lambda: [p for k in (1, 2) for p in listed([*nets_over(TORUS, k, 10**8)])],
+        ).quick(lambda topology: size_of(topology) <= 20000),
+        cost=swept_of,
+        measured=degree,
+    ),
 )
-def nodes_by_theorem_1(topology: str) -> int:
-    """Count what node 0 reaches."""
-    return reached(topology)
-
-
-@claim(
-    "HDN-Th1-degree",
-    place="Theorem 1",
-    statement="every node has degree d_0 + k, with d_0 of B as a simple graph",
-    claimed=lambda topology: net(topology).degree + net(topology).k,
-    grid=R1,
-    cost=nodes_of,
-)
-def degree_by_theorem_1(topology: str) -> Any:
-    """Count every node's neighbours."""
-    return degree(topology)
-
-
-@claim(
-    "HDN-S3-degree-235",
-    place="Sec 3",
-    statement="over the 2x3x5 torus, whose degree is given as 6, the degree is 7 for k = 1 and 8 "
-    "for k = 2 (different neighbours are counted)",
-    claimed=lambda topology: 6 + net(topology).k,
-    grid=points(
-        "all S",
-        lambda: [p for k in (1, 2) for p in listed([*nets_over(TORUS, k, 10**8)])],
-    ).quick(lambda topology: size_of(topology) <= 20000),
-    cost=swept_of,
-)
-def degree_of_tori(topology: str) -> Any:
-    """Count every node's neighbours."""
-    return degree(topology)
