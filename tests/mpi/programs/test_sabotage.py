@@ -1,0 +1,171 @@
+"""What programs say of themselves is false where something went wrong: each self-check fails once.
+
+A machine that loses, changes or misplaces what it carries is what a fault in the emulator would be.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mpi.machine.ranks import everyone, machine_of, transport
+
+import mpinet
+from mpinet import Machine
+from mpinet.compiled import rule
+from mpinet.machine.trace import Trace
+from mpinet.networks.topology import Topology
+from mpinet.programs import exchange as exchanges
+from mpinet.programs import gather as gathers
+from mpinet.programs import scatter as scatters
+from mpinet.programs.bounds import broadcast_bound
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.collective import items
+from mpinet.programs.flood import flood
+from mpinet.programs.gather import gather
+from mpinet.programs.gossip import Holdings, gossip
+from mpinet.programs.reduce import reduce
+from mpinet.programs.scatter import scatter
+
+
+class Careless(Machine):
+    """A machine that changes what one processor receives in one of its steps.
+
+    Parameters
+    ----------
+    victim : int
+        The processor.
+    at : int
+        The step.
+    """
+
+    def __init__(self, network, victim, at, ports="one"):
+        super().__init__(network, ports, transport())
+        self._victim, self._at = victim, at
+
+    def step(self, nodes, ports, payload=None, listen=None, word=0):
+        """As in `Machine`, but for the one."""
+        inbox = super().step(nodes, ports, payload, listen, word)
+        if self.steps != self._at or inbox.payload is None:
+            return inbox
+        changed = inbox.payload.copy()
+        hit = inbox.nodes == self._victim
+        if changed.ndim == 1:
+            changed[hit] ^= 1
+        else:
+            changed[hit, -1] ^= 1
+        return replace(inbox, payload=changed)
+
+
+def last_reception(run, network):
+    """The last step of a run on a sound machine, and a processor that receives in it."""
+    machine = machine_of(network, "one", trace=Trace())
+    run(machine)
+    mine = [(int(row["step"]), int(row["receiver"])) for row in machine.trace.records]
+    return max(received for theirs in everyone(mine) for received in theirs)
+
+
+@pytest.mark.parametrize("network", ["hypercube:3", "ring:7", "ccc:3", "gmn:4,16", "fattree:2,3"])
+def test_a_processor_with_a_wrong_message_is_not_informed(network):
+    def run(machine):
+        return broadcast(machine, 1)
+
+    at, victim = last_reception(run, network)
+    hosts = mpinet.open(network).hosts
+    assert run(machine_of(network, "one")).informed == hosts
+    assert run(Careless(network, victim, at)).informed == hosts - 1
+
+
+COLLECTIVES = {
+    "scatter": lambda machine: scatter(machine, 1, "tree"),
+    "gather": lambda machine: gather(machine, 1, "tree"),
+    "reduce": lambda machine: reduce(machine, 1, "sum"),
+    "gossip": lambda machine: gossip(machine, "tree"),
+}
+
+
+@pytest.mark.parametrize("network", ["hypercube:3", "mesh:2x3", "fattree:2,2"])
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_a_collective_that_brings_a_changed_item_is_not_correct(name, network):
+    at, victim = last_reception(COLLECTIVES[name], network)
+    assert COLLECTIVES[name](machine_of(network, "one")).correct
+    assert not COLLECTIVES[name](Careless(network, victim, at)).correct
+
+
+def others(machine, root):
+    """This rank's processors but the root, ascending."""
+    return np.setdiff1d(machine.nodes[machine.nodes < machine.topology.hosts], [root])
+
+
+def on_rank_of(machine, node, fault):
+    """What a fault gives on the rank that hosts a node, and elsewhere nothing is changed."""
+    return fault if bool((machine.nodes == node).any()) else lambda *arrays: arrays
+
+
+FAULTS = {
+    "lost": lambda nodes, rows: (nodes[nodes != 6], rows[nodes != 6]),
+    "twice": lambda nodes, rows: (np.append(nodes, 6), np.append(rows, rows[nodes == 6])),
+    "another's": lambda nodes, rows: (nodes, np.where(nodes == 6, 99, rows)),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_scatter_is_not_correct_where_an_item_is_lost_or_comes_twice_or_is_another_s(fault):
+    machine = machine_of("ring:9")
+    nodes = others(machine, 2)
+    contents = items(4, np.full_like(nodes, 2), nodes)
+    assert scatters._complete(machine, 2, 4, nodes, contents)
+    nodes, contents = on_rank_of(machine, 6, FAULTS[fault])(nodes, contents)
+    assert not scatters._complete(machine, 2, 4, nodes, contents)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_gather_is_not_correct_where_an_item_is_lost_or_comes_twice_or_is_another_s(fault):
+    machine = machine_of("ring:9")
+    origins = np.setdiff1d(np.arange(9), [2]) if (machine.nodes == 2).any() else np.empty(0, int)
+    contents = items(4, origins, origins)
+    assert gathers._complete(machine, 2, 4, np.stack([origins, contents], axis=1))
+    origins, contents = on_rank_of(machine, 2, FAULTS[fault])(origins, contents)
+    assert not gathers._complete(machine, 2, 4, np.stack([origins, contents], axis=1))
+
+
+def test_a_total_exchange_is_not_correct_where_somebody_hears_twice_from_one():
+    machine = machine_of("ring:9")
+    sources, targets, _ = exchanges.all_pairs(machine)
+    heard_from, hearers = targets, sources  # everybody from everybody, so the same turned round
+    assert machine.sum(int(not exchanges.from_all_others(machine, hearers, heard_from)))[0] == 0
+    wrong = heard_from.copy()
+    wrong[(hearers == 6) & (heard_from == 3)] = 4
+    assert machine.sum(int(not exchanges.from_all_others(machine, hearers, wrong)))[0] == 1
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_gossip_is_not_correct_where_a_wrong_item_comes_beside_all_the_right_ones(wrong):
+    machine = machine_of("ring:9")
+    held = Holdings(machine, 4)
+    slots = np.repeat(np.arange(len(machine.nodes)), 9)
+    origins = np.tile(np.arange(9), len(machine.nodes))
+    held.take(slots, np.stack([origins, items(4, origins, origins)], axis=1))
+    if wrong and (machine.nodes == 6).any():
+        held.take(np.flatnonzero(machine.nodes == 6), np.array([[3, 99]]))
+    assert held.complete() is not wrong
+
+
+class Tail(Topology):
+    """Two processors, and behind the second one two switches in a line."""
+
+    family = "tail"
+    form = ""
+
+    def __init__(self):
+        super().__init__("", size=4, ports=2, hosts=2)
+
+    @rule
+    def neighbor(node, port, params):
+        other = node + 2 * port - 1
+        return other if 0 <= other < 4 else -1
+
+
+def test_switches_are_not_among_the_farthest_processors():
+    found = flood(machine_of(Tail(), "all"), 0)
+    assert (found.eccentricity, found.farthest_host) == (3, 1)
+    assert broadcast_bound(machine_of(Tail(), "one"), 0) == 1
