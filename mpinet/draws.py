@@ -10,8 +10,8 @@ it; `uniform_permutation` is what statistics should use.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined, rule
 
 MASK32 = 0xFFFFFFFF
@@ -102,7 +102,7 @@ PERMUTATION = 0x7065726D
 """The key's upper word: what the seed's draws are for."""
 
 
-def uniform_permutation(size: int, seed: int) -> NDArray[np.int64]:
+def uniform_permutation(size: int, seed: int) -> Ints:
     """A permutation of 0..size-1, all of them equally likely: the order of random keys.
 
     Number i has the key that the generator Philox (4x64, 10 rounds; Salmon et al. 2011) gives as

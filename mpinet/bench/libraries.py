@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.bench.benchmark import Absent, Round
 
-Edges = NDArray[np.int64]
+Edges = Ints
 Sum = Callable[[], int]
 
 

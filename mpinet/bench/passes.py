@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.bench import kernels
 from mpinet.bench.benchmark import (
     MPINET,
@@ -24,7 +25,7 @@ from mpinet.networks import open as open_topology
 from mpinet.programs.operators import Operator, Pass
 from mpinet.programs.operators.bitonic import BitonicSort
 from mpinet.programs.operators.fourier import FourierTransform
-from mpinet.programs.operators.operator import DESCEND, Array, Numbers, drawn
+from mpinet.programs.operators.operator import DESCEND, drawn
 from mpinet.programs.schedules import find_schedule
 
 SORTING_KERNEL, FOURIER_KERNEL, PLAIN_NUMPY = "pairs kernel", "butterfly kernel", "plain NumPy"
@@ -45,7 +46,7 @@ class OwnSort(Operator):
         return np.sort(values)
 
     @staticmethod
-    def _order(s: int, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def _order(s: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """Ascending where bit s of the number is 0."""
         least, largest = np.minimum(low, high), np.maximum(low, high)
         first = i[:, :1] if i.ndim == 2 else i

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Ints
 from mpinet.bench import kernels
 from mpinet.bench.benchmark import (
     MPINET,
@@ -30,8 +30,6 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.routing import Routing, stateless, target_only
 from mpinet.networks.topology import Topology
 from mpinet.programs.traffic import traffic
-
-Numbers = NDArray[np.int64]
 
 MASK_KERNEL, SWEEP = "mask kernel", "mask sweep with the same rules"
 
@@ -65,12 +63,12 @@ def routed(setting: Setting, topology: Topology, routing: Routing) -> float:
     return speed(router.machine.messages, seconds)
 
 
-def targets_of(topology: Topology, seed: int) -> Numbers:
+def targets_of(topology: Topology, seed: int) -> Ints:
     """Where the permutation takes every processor."""
     return traffic(topology, "permutation", seed).ends(np.arange(topology.size))[1]
 
 
-def by_mask_kernel(setting: Setting, targets: Numbers) -> float:
+def by_mask_kernel(setting: Setting, targets: Ints) -> float:
     """Millions of message-hops a second of the mask kernel."""
     at, counts = np.arange(targets.size, dtype=np.uint32), np.zeros(2, np.int64)
     target, used = targets.astype(np.uint32), touched(targets.size, np.uint32)
@@ -78,7 +76,7 @@ def by_mask_kernel(setting: Setting, targets: Numbers) -> float:
     return speed(counts[kernels.HOPS], seconds)
 
 
-def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: Numbers) -> float:
+def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: Ints) -> float:
     """Millions of message-hops a second of the bare sweep with the network's own rules.
 
     Sources write headers in the time that is measured, as they do in mpinet.
@@ -98,12 +96,12 @@ def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: Nu
     return speed(counts[kernels.HOPS], seconds)
 
 
-def touched(size: int, dtype: DTypeLike) -> NDArray[Any]:
+def touched(size: int, dtype: DTypeLike) -> Array:
     """Zeros whose memory is there already, so that no round has to wait for it."""
     return np.full(size, 0, dtype)
 
 
-def headers_of(routing: Routing, targets: Numbers) -> Numbers:
+def headers_of(routing: Routing, targets: Ints) -> Ints:
     """The headers of a message from every node, shape (N, words)."""
     words = np.empty((len(targets), routing.words), np.int64)
     kernels.write_headers(routing.start.native, routing.params, targets, words)
@@ -170,7 +168,7 @@ def _rate(setting: Setting, work: Callable[[], int]) -> float:
     return speed(hops[0], seconds)
 
 
-def route_by_sorting(targets: Numbers) -> int:
+def route_by_sorting(targets: Ints) -> int:
     """Route on a hypercube by whole arrays: the first of each link in a stable sort; the hops."""
     at, hops = np.arange(len(targets)), 0
     while True:

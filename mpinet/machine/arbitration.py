@@ -8,14 +8,12 @@ best of what is sent to them; each of the two rounds costs one more exchange bet
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import by_owner, heard_claims
-
-Numbers = NDArray[np.int64]
 
 NONE = np.iinfo(np.int64).max
 """No priority: higher than all."""
@@ -57,7 +55,7 @@ class Arbiter:
         needed = arbiter._one_send or arbiter._one_receive or arbiter._shared
         return arbiter if needed else None
 
-    def grant(self, nodes: Numbers, ports: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+    def grant(self, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
         """Choose the messages that hop (collective).
 
         Parameters
@@ -90,7 +88,7 @@ class Arbiter:
         granted[chosen] = True
         return granted
 
-    def _paired_up(self, nodes: Numbers, ports: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+    def _paired_up(self, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
         """The same where this rank hosts all processors, in one pass."""
         topology = self._machine.topology
         rules = topology.neighbor.native, topology.params
@@ -98,7 +96,7 @@ class Arbiter:
         pair_up(*rules, nodes, ports, priorities, self._lowest, granted)
         return granted
 
-    def _best_on_channel(self, nominated: Numbers) -> NDArray[np.bool_]:
+    def _best_on_channel(self, nominated: Ints) -> Flags:
         """Which nominations, rows (node, channel, priority), are the best on their channel."""
         heard = heard_claims(self._machine, nominated)
         heard = heard[np.argsort(heard[:, 2])]
@@ -106,7 +104,7 @@ class Arbiter:
         best = heard[first, 2][np.searchsorted(channels, nominated[:, 1])]
         return nominated[:, 2] == best
 
-    def _accepted(self, targets: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+    def _accepted(self, targets: Ints, priorities: Ints) -> Flags:
         """Which messages their receivers accept: of all sent to a receiver the best one."""
         machine = self._machine
         leaving, counts = by_owner(machine, targets)
@@ -120,7 +118,7 @@ class Arbiter:
         result[staying], result[leaving] = accepted[: len(staying)], answers
         return result
 
-    def _best_of_each(self, nodes: Numbers, priorities: Numbers) -> NDArray[np.bool_]:
+    def _best_of_each(self, nodes: Ints, priorities: Ints) -> Flags:
         """Which messages have the lowest priority of all at their processors, hosted here."""
         best = np.empty(len(nodes), bool)
         mark_best(self._machine.slots(nodes), priorities, self._lowest, best)
@@ -156,7 +154,7 @@ def pair_up(neighbor_rule, wiring, nodes, ports, priorities, lowest, granted):
     granted[nominated] = accepted
 
 
-def _first_of_each(first: Numbers, second: Numbers) -> Numbers:
+def _first_of_each(first: Ints, second: Ints) -> Ints:
     """Places where a pair of numbers stands for the first time, ascending."""
     order = np.lexsort((second, first))
     new = np.ones(len(order), bool)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.machine.step import ascend, by_owner
 from mpinet.networks.topology import Topology
@@ -18,13 +18,12 @@ from mpinet.networks.topology import Topology
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
-Numbers = NDArray[np.int64]
 
 DENSE = 16
 """Where more than one in so many processors hears, all are looked through, else the few sorted."""
 
 
-def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
+def call_neighbors(machine: Machine, nodes: Ints) -> Ints:
     """As `Machine.call`."""
     nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
@@ -60,7 +59,7 @@ def call_neighbors(machine: Machine, nodes: Numbers) -> Numbers:
     return machine.nodes[slots]
 
 
-def wired(topology: Topology, nodes: Numbers) -> tuple[Numbers, Numbers]:
+def wired(topology: Topology, nodes: Ints) -> tuple[Ints, Ints]:
     """All wired ports of these nodes, as (node, port) pairs."""
     pairs_nodes = np.repeat(nodes, topology.ports)
     pairs_ports = np.tile(np.arange(topology.ports), len(nodes))
@@ -76,7 +75,7 @@ def goes_unchecked(machine: Machine) -> bool:
     return machine.topology.links and all_port and unobserved and machine.mapping.contiguous
 
 
-def _each_once_here(machine: Machine, nodes: Numbers) -> bool:
+def _each_once_here(machine: Machine, nodes: Ints) -> bool:
     """Whether these, which ascend, are processors of this rank, each once."""
     placement = machine.placement
     if len(nodes) == 0:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import hop
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +22,11 @@ class Delivered:
         What it carried.
     """
 
-    numbers: Numbers
-    nodes: Numbers
-    hops: Numbers
-    steps: Numbers
-    payload: Numbers
+    numbers: Ints
+    nodes: Ints
+    hops: Ints
+    steps: Ints
+    payload: Ints
 
 
 class Ends:
@@ -52,7 +49,7 @@ class Ends:
         How many messages were delivered here after 0, 1, 2, .. steps.
     """
 
-    def __init__(self, ledger: Numbers, carried: int, payload_words: int, keep: bool):
+    def __init__(self, ledger: Ints, carried: int, payload_words: int, keep: bool):
         self.rows = np.zeros((0, hop.WORDS + carried), np.int64)
         self.latency = np.zeros(64, np.int64)
         self._ledger = ledger
@@ -60,9 +57,9 @@ class Ends:
         self._keep = keep
         self._births = np.zeros((0, 2), np.int64)
         self._injections = 0
-        self._delivered: list[Numbers] = []
+        self._delivered: list[Ints] = []
         self._steps: list[int] = []
-        self._lost: list[Numbers] = []
+        self._lost: list[Ints] = []
         self._forgotten = 0
 
     def expect(self, first: int) -> None:
@@ -118,23 +115,23 @@ class Ends:
         return delivered
 
     @property
-    def undeliverable(self) -> Numbers:
+    def undeliverable(self) -> Ints:
         """Rows (number, place) of the messages that could not go on from here, by number."""
         ended = self._together(self._lost)
         ended = ended[np.argsort(ended[:, hop.NUMBER])]
         return hop.high(ended[:, (hop.NUMBER, hop.PLACE)])
 
     @property
-    def lost_numbers(self) -> Numbers:
+    def lost_numbers(self) -> Ints:
         """The numbers of the expected messages that could not go on from here, in any order."""
         return hop.high(self._together(self._lost[self._forgotten :])[:, hop.NUMBER])
 
-    def _together(self, parts: list[Numbers]) -> Numbers:
+    def _together(self, parts: list[Ints]) -> Ints:
         """The rows of all parts."""
         return np.concatenate(parts) if parts else self.rows[:0]
 
 
-def with_room(array: NDArray[Any], length: int, fill: bool = False) -> NDArray[Any]:
+def with_room(array: Array, length: int, fill: bool = False) -> Array:
     """The array, or a longer one that begins with it, with at least `length` rows.
 
     It has room for half as many again: rows that nobody writes take no memory.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.step import (
@@ -25,7 +25,6 @@ from mpinet.machine.step import (
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
-Numbers = NDArray[np.int64]
 
 FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
 
@@ -152,9 +151,7 @@ def _sender_violation(machine: Machine, code: int, node: int, port: int) -> Mode
     return ModelViolation(f"Step {step}: processor {node} sends on port {port}: {rule}.")
 
 
-def _check_transmissions(
-    machine: Machine, nodes: Numbers, ports: Numbers, channels: Numbers
-) -> int:
+def _check_transmissions(machine: Machine, nodes: Ints, ports: Ints, channels: Ints) -> int:
     """Check the number of busses that each processor sends on; that of all transmissions."""
     order = np.lexsort((channels, nodes))
     starts = np.ones(len(nodes), bool)
@@ -169,7 +166,7 @@ def _check_transmissions(
     return int(starts.sum())
 
 
-def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None:
+def check_payload(machine: Machine, sends: Sends, payload: Array) -> None:
     """Check that there is a message for every send, and one on all ports of a bus.
 
     Raises
@@ -196,13 +193,13 @@ def check_payload(machine: Machine, sends: Sends, payload: NDArray[Any]) -> None
         )
 
 
-def require_messages(sends: int, payload: NDArray[Any]) -> None:
+def require_messages(sends: int, payload: Array) -> None:
     """Raise `UsageError` unless there is a message for every send."""
     if len(payload) != sends:
         raise UsageError(f"{sends} sends need as many messages, not {len(payload)}.")
 
 
-def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Numbers) -> None:
+def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Ints) -> None:
     """Check the receivers' side of the port model.
 
     Parameters
@@ -239,7 +236,7 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Num
             )
 
 
-def heard_transmissions(machine: Machine, sends: Sends) -> Numbers:
+def heard_transmissions(machine: Machine, sends: Sends) -> Ints:
     """The transmissions on busses that have a member here (collective).
 
     A transmission is made known to every rank that hosts a member of its bus, as every member
@@ -254,7 +251,7 @@ def heard_transmissions(machine: Machine, sends: Sends) -> Numbers:
     return heard_claims(machine, pairs[first_of_transmission(sends)])
 
 
-def check_busses(machine: Machine, transmissions: Numbers) -> None:
+def check_busses(machine: Machine, transmissions: Ints) -> None:
     """Check that every bus carries one of the transmissions that are heard here.
 
     Raises

@@ -12,14 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import MpinetError, NodeError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 
-Numbers = NDArray[np.int64]
-DrawnEnds = Callable[[Numbers], tuple[Numbers, Numbers]]
+DrawnEnds = Callable[[Ints], tuple[Ints, Ints]]
 
 REPEATED = "The messages of an injection have numbers of their own, and {} is given twice."
 
@@ -41,11 +40,11 @@ class Injection:
 
     first: int
     total: int
-    numbers: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
-    targets: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    numbers: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    targets: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     ends: DrawnEnds | None = None
 
-    def targets_of(self, numbers: Numbers) -> tuple[Numbers, Numbers]:
+    def targets_of(self, numbers: Ints) -> tuple[Ints, Ints]:
         """Of the messages with these numbers those that this rank knows, and their targets."""
         numbers = numbers[(numbers >= self.first) & (numbers < self.first + self.total)]
         if self.ends is not None:
@@ -79,7 +78,7 @@ class Injected:
         """Keep in mind where messages are to go."""
         self._injections.append(injection)
 
-    def seal_of_lost(self, lost: Numbers) -> int:
+    def seal_of_lost(self, lost: Ints) -> int:
         """The seals that some messages set out with, as far as this rank knows (collective).
 
         Parameters
@@ -96,7 +95,7 @@ class Injected:
         return total & hop.SEAL_MASK
 
 
-def _told_to_all(machine: Machine, numbers: Numbers) -> Numbers:
+def _told_to_all(machine: Machine, numbers: Ints) -> Ints:
     """The numbers that all ranks have (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank
     counts = np.full(ranks, len(numbers), np.int64)
@@ -105,7 +104,7 @@ def _told_to_all(machine: Machine, numbers: Numbers) -> Numbers:
     return np.concatenate([numbers, told])
 
 
-def require_numbered(numbers: Numbers, total: int) -> None:
+def require_numbered(numbers: Ints, total: int) -> None:
     """Check that numbers ascend within 0..total-1, each once.
 
     Raises
@@ -123,7 +122,7 @@ def require_numbered(numbers: Numbers, total: int) -> None:
         )
 
 
-def require_different(machine: Machine, numbers: Numbers, total: int) -> None:
+def require_different(machine: Machine, numbers: Ints, total: int) -> None:
     """Check that no two ranks give a message the same number (collective).
 
     Every number has a rank that looks after it, to which it is told.
@@ -146,7 +145,7 @@ def require_different(machine: Machine, numbers: Numbers, total: int) -> None:
     machine.checked(lambda: _require_each_once(np.concatenate([numbers[own], came])))
 
 
-def _require_each_once(numbers: Numbers) -> None:
+def _require_each_once(numbers: Ints) -> None:
     numbers = np.sort(numbers, kind="stable")
     again = np.flatnonzero(numbers[1:] == numbers[:-1])
     if len(again):

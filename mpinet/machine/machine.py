@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Flags, Ints
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
 from mpinet.machine.call import call_neighbors
@@ -43,9 +44,9 @@ class Inbox:
         Sum over all ranks of the word that each gave to `Machine.step`.
     """
 
-    nodes: NDArray[np.int64]
-    ports: NDArray[np.int64]
-    payload: NDArray[Any]
+    nodes: Ints
+    ports: Ints
+    payload: Array
     total: int = 0
 
     def __len__(self) -> int:
@@ -110,7 +111,7 @@ class Machine:
         self.trace = trace
 
     @property
-    def nodes(self) -> NDArray[np.int64]:
+    def nodes(self) -> Ints:
         """This rank's processors in slot order, shape (hosted,)."""
         return self.placement.nodes
 
@@ -133,7 +134,7 @@ class Machine:
         finally:
             self._before = before
 
-    def slots(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def slots(self, nodes: Ints) -> Ints:
         """Where this rank's processors stand among `nodes`, shape of the argument."""
         return self.placement.slots(nodes)
 
@@ -195,8 +196,8 @@ class Machine:
 
     def exchange(
         self,
-        records: NDArray[Any],
-        counts: NDArray[np.int64],
+        records: Array,
+        counts: Ints,
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
@@ -256,7 +257,7 @@ class Machine:
         """Plan several exchanges, each as in `swap`, together (collective)."""
         return plan_swaps(self, ports, bits)
 
-    def spread(self, ports: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None) -> Spread:
+    def spread(self, ports: tuple[Ints, Ints] | None = None) -> Spread:
         """Plan a step in which processors send one message each on many ports (collective).
 
         Parameters
@@ -277,7 +278,7 @@ class Machine:
         """
         return Spread(self, ports)
 
-    def call(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def call(self, nodes: Ints) -> Ints:
         """Let processors send an empty message on all their wired ports: a step.
 
         Parameters
@@ -327,7 +328,7 @@ class Machine:
         return np.zeros(self.placement.count * words, np.uint32)
 
     @cached_property
-    def heard(self) -> NDArray[np.bool_]:
+    def heard(self) -> Flags:
         """Scratch of calls: a flag for every hosted processor, all false."""
         return np.zeros(self.placement.count, np.bool_)
 
@@ -356,7 +357,7 @@ class Machine:
         largest = self.max(int(loads.max(initial=0)))[0]
         return ChannelLoad(largest, carried / channels if channels else 0.0)
 
-    def _carried(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _carried(self) -> tuple[Ints, Ints]:
         """Channels that carried messages from this rank's processors, and how many."""
         used = np.flatnonzero(self.meters.loads)
         slots, ports = np.divmod(used, self.topology.ports)
@@ -364,7 +365,7 @@ class Machine:
             np.int64
         )
 
-    def _link_loads(self) -> NDArray[np.int64]:
+    def _link_loads(self) -> Ints:
         """Loads of the links whose lower end is hosted here, both directions together."""
         records = np.stack(self._carried(), axis=1)
         leaving, counts = step.by_owner(self, records[:, 0] // self.topology.ports)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Array
 from mpinet.compiled import kernel
 
 
@@ -39,7 +39,7 @@ class Meters:
         self.steps += steps
         self.messages += messages
 
-    def cross(self, records: NDArray[Any]) -> None:
+    def cross(self, records: Array) -> None:
         """Count the messages that leave this rank in a step."""
         self.crossed += len(records)
         self.crossed_bytes += records.nbytes

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.blame import is_own
 from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
 from mpinet.draws import permuted
@@ -51,8 +51,8 @@ class Mapping:
 
     name: str
     rule: Rule
-    params: NDArray[np.int64]
-    starts: Callable[[int], NDArray[np.int64]] | None = None
+    params: Ints
+    starts: Callable[[int], Ints] | None = None
 
     @property
     def contiguous(self) -> bool:
@@ -105,14 +105,14 @@ def clustered(topology: Topology) -> Mapping:
     return Mapping("clusters", order, topology.params, starts)
 
 
-def even_starts(size: int, ranks: int) -> NDArray[np.int64]:
+def even_starts(size: int, ranks: int) -> Ints:
     """The first positions of even blocks, the longer ones first, then `size`."""
     share, longer = divmod(size, ranks)
     numbers = np.arange(ranks + 1)
     return numbers * share + np.minimum(numbers, longer)
 
 
-def cluster_starts(topology: Topology, ranks: int) -> NDArray[np.int64]:
+def cluster_starts(topology: Topology, ranks: int) -> Ints:
     """The ends of clusters nearest to those of even blocks."""
     starts = even_starts(topology.size, ranks)
     share = topology.size // ranks
@@ -127,7 +127,7 @@ def cluster_starts(topology: Topology, ranks: int) -> NDArray[np.int64]:
     return np.maximum.accumulate(starts)
 
 
-def tabulated(topology: Topology, positions: NDArray[np.int64]) -> Mapping:
+def tabulated(topology: Topology, positions: Ints) -> Mapping:
     """A mapping given by every processor's position.
 
     Parameters
@@ -178,7 +178,7 @@ class Placement:
         self._map = Mapped(mapping.rule, mapping.params, ports=DIRECTIONS)
 
     @cached_property
-    def nodes(self) -> NDArray[np.int64]:
+    def nodes(self) -> Ints:
         """The hosted processors in slot order, shape (count,)."""
         require_memory(8 * self.most, f"A machine of {self.size} processors")
         return self.hosted(np.arange(self.first, self.first + self.count))
@@ -190,19 +190,19 @@ class Placement:
             return -(-self.size // self.ranks)
         return int(np.diff(self.split[1:]).max())
 
-    def hosted(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def hosted(self, positions: Ints) -> Ints:
         """The processors at any positions."""
         return positions if self.mapping.contiguous else self._map(positions, TO_NODE)
 
-    def slots(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def slots(self, nodes: Ints) -> Ints:
         """The slots of hosted processors; a number outside 0..count-1 is hosted elsewhere."""
         return self.positions(nodes) - self.first
 
-    def positions(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def positions(self, nodes: Ints) -> Ints:
         """The positions of any processors."""
         return nodes if self.mapping.contiguous else self._map(nodes, TO_POSITION)
 
-    def owners(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def owners(self, nodes: Ints) -> Ints:
         """The ranks that host these processors."""
         owners = np.empty(len(nodes), np.int64)
         find_owners(self.positions(nodes), self.split, owners)

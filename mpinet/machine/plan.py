@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import enforcement, step
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Plan:
         self._receive_ports = arrivals.ports[order].astype(self._send_ports.dtype)
         self._lay_out(sends, np.arange(len(arrivals.nodes))[order])
 
-    def _lay_out(self, sends: step.Sends, order: NDArray[np.int64]) -> None:
+    def _lay_out(self, sends: step.Sends, order: Ints) -> None:
         """Remember where each message is before the step: in the payload, or behind it."""
         if self._machine.transport.size == 1:
             self._sources = narrow(order)
@@ -52,21 +53,21 @@ class Plan:
         self._sources = narrow(np.concatenate([staying, behind])[order])
 
     @property
-    def senders(self) -> NDArray[np.int64]:
+    def senders(self) -> Ints:
         """The planned senders, shape (k,)."""
         return self._machine.nodes[self._sender_slots]
 
     @property
-    def nodes(self) -> NDArray[np.int64]:
+    def nodes(self) -> Ints:
         """The receivers among this rank's processors, by number, then port; shape (m,)."""
         return self._machine.nodes[self._receiver_slots]
 
     @property
-    def ports(self) -> NDArray[np.int64]:
+    def ports(self) -> Ints:
         """The ports that `nodes` receive on, shape (m,)."""
         return self._receive_ports.astype(np.int64)
 
-    def __call__(self, payload: NDArray[Any], word: int = 0) -> NDArray[Any]:
+    def __call__(self, payload: Array, word: int = 0) -> Array:
         """Carry the step out.
 
         Parameters
@@ -97,7 +98,7 @@ class Plan:
         received, _, self.total = machine.exchange(payload[self._leaving], self._counts, word)
         return np.concatenate([payload, received])[self._sources]
 
-    def _check(self, payload: NDArray[Any]) -> None:
+    def _check(self, payload: Array) -> None:
         """As `enforcement.check_payload`."""
         if self._machine.topology.links:
             enforcement.require_messages(len(self._sender_slots), payload)
@@ -128,7 +129,7 @@ class Plan:
         )
 
 
-def narrow(numbers: NDArray[np.int64]) -> Places:
+def narrow(numbers: Ints) -> Places:
     """The numbers in 32 bits each, if they fit."""
     fit = len(numbers) == 0 or numbers.max() < 2**31
     return numbers.astype(np.int32) if fit else numbers

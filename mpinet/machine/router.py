@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import Kernel
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
@@ -29,8 +29,6 @@ from mpinet.machine.injected import (
 from mpinet.machine.machine import Machine
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
-
-Numbers = NDArray[np.int64]
 
 MODES = ("ideal", "queued")
 POLICIES = ("oldest", "fifo")
@@ -137,11 +135,11 @@ class Router:
 
     def inject(
         self,
-        sources: Numbers,
-        targets: Numbers,
-        numbers: Numbers,
+        sources: Ints,
+        targets: Ints,
+        numbers: Ints,
         total: int,
-        payload: Numbers | None = None,
+        payload: Ints | None = None,
     ) -> None:
         """Put messages into their sources, on this rank.
 
@@ -176,7 +174,7 @@ class Router:
         self._keep_in_mind(Injection(first, total, numbers, targets))
         self._set_out(sources, targets, numbers, first, payload)
 
-    def inject_drawn(self, numbers: Numbers, ends: DrawnEnds, total: int) -> None:
+    def inject_drawn(self, numbers: Ints, ends: DrawnEnds, total: int) -> None:
         """Put messages into their sources, on this rank, whose ends are drawn a part at a time.
 
         Parameters
@@ -219,11 +217,11 @@ class Router:
 
     def _set_out(
         self,
-        sources: Numbers,
-        targets: Numbers,
-        numbers: Numbers,
+        sources: Ints,
+        targets: Ints,
+        numbers: Ints,
         first: int,
-        payload: Numbers | None = None,
+        payload: Ints | None = None,
     ) -> None:
         """Put new messages behind all others, with the headers that their sources write."""
         begin, end = self.live, self.live + len(sources)
@@ -258,7 +256,7 @@ class Router:
         return int(self._ledger[hop.LIVE])
 
     @property
-    def at_their_sources(self) -> Numbers:
+    def at_their_sources(self) -> Ints:
         """The nodes of messages on this rank that have not hopped yet, one for each message."""
         rows = self._messages[: self.live]
         waiting = rows[rows[:, hop.NUMBER] & hop.LOW_MOST == 0]
@@ -360,7 +358,7 @@ class Router:
         }
 
     @property
-    def latencies(self) -> Numbers:
+    def latencies(self) -> Ints:
         """How many messages were delivered after 0, 1, 2, .. steps, over all ranks (collective)."""
         mine = self._ends.latency
         length = self.machine.max(len(mine))[0]
@@ -378,7 +376,7 @@ class Router:
         return self._ends.take()
 
     @property
-    def undeliverable(self) -> Numbers:
+    def undeliverable(self) -> Ints:
         """Rows (number, place) of the messages that could not go on, on this rank, by number."""
         return self._ends.undeliverable
 
@@ -387,7 +385,7 @@ class Router:
         """Words of a message: header, payload, and with ``fifo`` the step of its arrival."""
         return self.routing.words + self.payload_words + self.fifo
 
-    def _advance(self) -> tuple[Numbers, Numbers, Numbers]:
+    def _advance(self) -> tuple[Ints, Ints, Ints]:
         """Let this rank's messages hop.
 
         Returns
@@ -437,7 +435,7 @@ class Router:
         self._ends.book()
         return self._by_rank(counts), counts, moves
 
-    def _by_rank(self, counts: Numbers) -> Numbers:
+    def _by_rank(self, counts: Ints) -> Ints:
         """The rows that leave, those for this rank last; `counts` has how many go to each rank."""
         leaving = self._leaving[: self._ledger[hop.LEAVING]]
         if np.count_nonzero(counts) <= 1:
@@ -463,7 +461,7 @@ class Router:
             FAULTY=int(len(self.faults.dead) + len(self.faults.cut) > 0),
         )
 
-    def _granted(self) -> NDArray[np.bool_]:
+    def _granted(self) -> Flags:
         """Which messages hop in this step, where processors had to agree on it."""
         if self._arbiter is None:
             return np.empty(0, bool)
@@ -485,7 +483,7 @@ class Router:
                 f"{hop.LOW_MOST} steps."
             )
 
-    def _refuse_unwired(self, nodes: Numbers, ports: Numbers) -> None:
+    def _refuse_unwired(self, nodes: Ints, ports: Ints) -> None:
         """Raise the error of the first message that waits for an unwired port."""
         topology = self.machine.topology
         there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
@@ -493,7 +491,7 @@ class Router:
         self._ledger[[hop.WRONG, hop.WRONG_MESSAGE]] = hop.UNWIRED_PORT, wrong[0]
         self._raise_wrong()
 
-    def _settled(self, rows: Numbers) -> Numbers:
+    def _settled(self, rows: Ints) -> Ints:
         """Let messages that have just come decide on their next port; those that go on."""
         _, settle, _ = self._loops
         going = settle(
@@ -514,7 +512,7 @@ class Router:
             rows[:going, -1] = self._ledger[hop.STEP]
         return rows[:going]
 
-    def _take_in(self, rows: Numbers, in_order: bool) -> None:
+    def _take_in(self, rows: Ints, in_order: bool) -> None:
         """Let arrivals, in the order of their numbers or not, take their place among those here."""
         if len(rows) == 0:
             return
@@ -543,7 +541,7 @@ class Router:
             self._owners = with_room(self._owners, live)
         self._ends.reserve(live)
 
-    def _room(self, arrivals: int) -> Numbers:
+    def _room(self, arrivals: int) -> Ints:
         """Memory for the rows of so many arrivals, the same in every step."""
         self._arriving = with_room(self._arriving, arrivals)
         return self._arriving[:arrivals]

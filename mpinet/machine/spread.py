@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints, Words
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
@@ -19,8 +19,7 @@ from mpinet.machine.call import goes_unchecked, wired
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
-Numbers = NDArray[np.int64]
-Ports = tuple[Numbers, Numbers]
+Ports = tuple[Ints, Ints]
 
 
 class Spread:
@@ -55,7 +54,7 @@ class Spread:
         self.starts = starts.astype(np.uint64)
         self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
 
-    def _lay_out(self, hearers: Numbers, heard: Numbers) -> None:
+    def _lay_out(self, hearers: Ints, heard: Ints) -> None:
         """Find the rows that are heard, and those that leave this rank.
 
         Links lead both ways: whom a processor hears elsewhere hears it. Rows from elsewhere are in
@@ -73,11 +72,11 @@ class Spread:
         self._leaving = _in_a_row(slots)
         self._counts = np.bincount(owners, minlength=machine.transport.size)
 
-    def room(self, *shape: int) -> NDArray[np.uint64]:
+    def room(self, *shape: int) -> Words:
         """Rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
         return np.zeros((self._rows, *shape), np.uint64)
 
-    def __call__(self, rows: NDArray[np.uint64], word: int = 0) -> int:
+    def __call__(self, rows: Words, word: int = 0) -> int:
         """Carry the step out (collective).
 
         Parameters
@@ -105,7 +104,7 @@ class Spread:
         ).total
 
 
-def _check_both_ends(machine: Machine, nodes: Numbers, ports: Numbers) -> None:
+def _check_both_ends(machine: Machine, nodes: Ints, ports: Ints) -> None:
     """Check the sends, and that every one is answered over the same link (collective)."""
     sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
     arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
@@ -128,7 +127,7 @@ def _all_wired(machine: Machine) -> Ports:
     return wired(machine.topology, machine.nodes)
 
 
-def _heard_by_all(machine: Machine) -> tuple[Numbers, Numbers]:
+def _heard_by_all(machine: Machine) -> tuple[Ints, Ints]:
     """Whom this rank's processors hear on all their ports, and where each one's begin."""
     starts = np.empty(machine.placement.count + 1, np.int64)
     heard = np.empty(machine.wired_ports, np.int64)
@@ -137,7 +136,7 @@ def _heard_by_all(machine: Machine) -> tuple[Numbers, Numbers]:
     return starts, heard
 
 
-def _heard_on(machine: Machine, nodes: Numbers, ports: Numbers) -> tuple[Numbers, Numbers]:
+def _heard_on(machine: Machine, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
     """Whom this rank's processors hear on these ports, and where each one's begin."""
     slots = machine.slots(nodes)
     by_slot = np.argsort(slots, kind="stable")
@@ -146,7 +145,7 @@ def _heard_on(machine: Machine, nodes: Numbers, ports: Numbers) -> tuple[Numbers
     return np.concatenate([[0], np.cumsum(ports_of)]), heard
 
 
-def _in_a_row(slots: Numbers) -> Numbers | slice:
+def _in_a_row(slots: Ints) -> Ints | slice:
     """What selects these slots: a slice where they follow one another."""
     first = int(slots[0]) if len(slots) else 0
     follow = np.array_equal(slots, np.arange(first, first + len(slots)))

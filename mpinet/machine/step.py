@@ -11,16 +11,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.transport import Received
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
-Numbers = NDArray[np.int64]
-Exchange = Callable[[NDArray[Any], Numbers, int], Received]
+Exchange = Callable[[Array, Ints, int], Received]
 
 WORD_BITS = 5
 PORTS_PER_WORD = 1 << WORD_BITS
@@ -43,11 +42,11 @@ class Sends:
         Messages put on channels: sends on several ports of one bus are one.
     """
 
-    nodes: Numbers
-    ports: Numbers
-    targets: Numbers
-    arrivals: Numbers
-    channels: Numbers
+    nodes: Ints
+    ports: Ints
+    targets: Ints
+    arrivals: Ints
+    channels: Ints
     transmissions: int
 
 
@@ -65,14 +64,14 @@ class Arrivals:
         The sum of all ranks' words.
     """
 
-    nodes: Numbers
-    ports: Numbers
-    payload: NDArray[Any]
+    nodes: Ints
+    ports: Ints
+    payload: Array
     total: int
 
 
 def carry(
-    machine: Machine, sends: Sends, payload: NDArray[Any] | None, word: int, exchange: Exchange
+    machine: Machine, sends: Sends, payload: Array | None, word: int, exchange: Exchange
 ) -> Arrivals:
     """Bring every message to its receiver's rank, by the machine's exchange or its transport's."""
     if payload is None:
@@ -104,7 +103,7 @@ def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any
     return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
 
 
-def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
+def by_owner(machine: Machine, nodes: Ints) -> tuple[Ints, Ints]:
     """Which of these nodes are hosted elsewhere, those of rank 0 first, and how many of each rank.
 
     Returns
@@ -124,11 +123,11 @@ def by_owner(machine: Machine, nodes: Numbers) -> tuple[Numbers, Numbers]:
 
 def in_order(
     machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | None
-) -> tuple[Numbers | slice, Numbers]:
+) -> tuple[Ints | slice, Ints]:
     """Places of the accepted arrivals by receiver, then port; and their keys in that order."""
     ports = machine.topology.ports
     keys = arrivals.nodes * ports + arrivals.ports
-    order: Numbers | slice = slice(None)
+    order: Ints | slice = slice(None)
     if not ascend(keys):
         order = _sorted_places(machine, arrivals, keys)
         keys = keys[order]
@@ -139,7 +138,7 @@ def in_order(
     return np.arange(len(keys))[order][heard], keys[heard]
 
 
-def _sorted_places(machine: Machine, arrivals: Arrivals, keys: Numbers) -> Numbers:
+def _sorted_places(machine: Machine, arrivals: Arrivals, keys: Ints) -> Ints:
     """What sorts the keys: counted where there are many a processor, else compared."""
     placement = machine.placement
     if len(keys) < placement.count or not machine.mapping.contiguous:
@@ -174,7 +173,7 @@ def sort_by_count(numbers, first, count, places, ordered):
         ends[k] += 1
 
 
-def first_of_transmission(sends: Sends) -> Numbers:
+def first_of_transmission(sends: Sends) -> Ints:
     """Places of the sends, one for each transmission."""
     if len(sends.channels) == 0:
         return np.arange(len(sends.nodes))
@@ -184,7 +183,7 @@ def first_of_transmission(sends: Sends) -> Numbers:
     return np.sort(order[new])
 
 
-def heard_claims(machine: Machine, claims: Numbers) -> Numbers:
+def heard_claims(machine: Machine, claims: Ints) -> Ints:
     """The claims on channels that concern this rank: its own, and those of fellow members.
 
     Parameters

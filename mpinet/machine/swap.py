@@ -7,11 +7,11 @@ processor, and what stays on the rank is not copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 
@@ -39,7 +39,7 @@ class Swap:
         if self._crosses:
             self._counts[placement.rank ^ bit // placement.count] = placement.count
 
-    def __call__(self, payload: NDArray[Any]) -> NDArray[Any]:
+    def __call__(self, payload: Array) -> Array:
         """Carry the step out.
 
         Parameters
@@ -66,7 +66,7 @@ class Swap:
             return received if len(received) == count else payload  # nothing comes in a dry run
         return payload.reshape(-1, 2, self._bit)[:, ::-1]
 
-    def _require_messages(self, payload: NDArray[Any]) -> None:
+    def _require_messages(self, payload: Array) -> None:
         count = self._machine.placement.count
         if payload.shape != (count,):
             raise UsageError(f"{count} processors send a message each, not {payload.shape}.")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
+
 RECORD = np.dtype(
     [
         ("step", np.int64),
@@ -34,10 +36,10 @@ class Trace:
     def add(
         self,
         step: int,
-        senders: NDArray[np.int64],
-        ports: NDArray[np.int64],
-        receivers: NDArray[np.int64],
-        messages: NDArray[np.int64] | int = -1,
+        senders: Ints,
+        ports: Ints,
+        receivers: Ints,
+        messages: Ints | int = -1,
     ) -> None:
         """Record one step's movements."""
         part = np.empty(len(senders), RECORD)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import errors
+from mpinet.arrays import Array, Ints
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launched import launched_ranks
 from mpinet.machine.lookout import Lookout
@@ -36,7 +37,7 @@ HEAD, FEW = 4, 8
 """Words that ranks tell one another before every collective, and integers that may ride along."""
 
 
-Room = Callable[[int], NDArray[Any]]
+Room = Callable[[int], Array]
 """Gives memory for so many records."""
 
 
@@ -53,8 +54,8 @@ class Received(NamedTuple):
         The sum of all ranks' words.
     """
 
-    records: NDArray[Any]
-    counts: NDArray[np.int64]
+    records: Array
+    counts: Ints
     total: int
 
 
@@ -66,8 +67,8 @@ class Local:
 
     def exchange(
         self,
-        records: NDArray[Any],
-        counts: NDArray[np.int64],
+        records: Array,
+        counts: Ints,
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
@@ -96,11 +97,11 @@ class Local:
         """
         return Received(records[:0], np.zeros(self.size, np.int64), word)
 
-    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+    def sum(self, values: Array) -> Array:
         """Element-wise sum over the ranks."""
         return values
 
-    def max(self, values: NDArray[Any]) -> NDArray[Any]:
+    def max(self, values: Array) -> Array:
         """Element-wise maximum over the ranks."""
         return values
 
@@ -162,7 +163,7 @@ class Dry(Local):
         self,
         rank: int,
         size: int,
-        arrivals: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+        arrivals: Callable[[Array], Array] | None = None,
     ):
         if not 0 <= rank < size:
             raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
@@ -175,8 +176,8 @@ class Dry(Local):
 
     def exchange(
         self,
-        records: NDArray[Any],
-        counts: NDArray[np.int64],
+        records: Array,
+        counts: Ints,
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
@@ -228,8 +229,8 @@ class Mpi(Local):
 
     def exchange(
         self,
-        records: NDArray[Any],
-        counts: NDArray[np.int64],
+        records: Array,
+        counts: Ints,
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
@@ -247,13 +248,13 @@ class Mpi(Local):
             )
         return Received(received, incoming, total)
 
-    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+    def sum(self, values: Array) -> Array:
         """Element-wise sum over the ranks."""
         if _few(values):
             return self._hear(values).sum(axis=0)
         return self._reduce(values, mpi().SUM)
 
-    def max(self, values: NDArray[Any]) -> NDArray[Any]:
+    def max(self, values: Array) -> Array:
         """Element-wise maximum over the ranks."""
         if _few(values):
             return self._hear(values).max(axis=0)
@@ -325,10 +326,10 @@ class Mpi(Local):
 
     def _control(
         self,
-        counts: NDArray[np.int64],
+        counts: Ints,
         word: int,
-        records: NDArray[Any] | None = None,
-    ) -> tuple[NDArray[np.int64], int]:
+        records: Array | None = None,
+    ) -> tuple[Ints, int]:
         """Tell every rank how many records it will get, a word, and what kind of records.
 
         It also says how many records there are in all: where nobody has one, nothing needs to move.
@@ -349,7 +350,7 @@ class Mpi(Local):
         self._anything = any(sent)
         return np.array(came, np.int64), sum(words)
 
-    def _hear(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _hear(self, values: Ints) -> Ints:
         """A few integers of every rank, which ride along with what ranks tell in any case."""
         self._told[:, HEAD : HEAD + len(values)] = values
         self._control(np.zeros(self.size, np.int64), 0)
@@ -372,7 +373,7 @@ class Mpi(Local):
         begins = [0, *ends[:-1]]
         return [everything[a:b].decode() for a, b in zip(begins, ends, strict=True)]
 
-    def _reduce(self, values: NDArray[Any], operation: Any) -> NDArray[Any]:
+    def _reduce(self, values: Array, operation: Any) -> Array:
         self._control(np.zeros(self.size, np.int64), 0)
         values = np.ascontiguousarray(values)
         result = np.empty_like(values)
@@ -464,7 +465,7 @@ def _shared_file(size: int) -> str:
     return path
 
 
-def _few(values: NDArray[Any]) -> bool:
+def _few(values: Array) -> bool:
     """Whether values can ride along with what ranks tell in any case."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
 
@@ -475,7 +476,7 @@ def _kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
     return 1 + crc32(f"{dtype.descr} {shape}".encode())
 
 
-def _described(records: NDArray[Any] | None) -> str:
+def _described(records: Array | None) -> str:
     """What a rank gives, for the sentence that says that others give something else."""
     if records is None:
         return "nothing"
@@ -486,7 +487,7 @@ def _described(records: NDArray[Any] | None) -> str:
     return f"{dtype} of shape {shape}" if shape else str(dtype)
 
 
-def _layout(counts: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _layout(counts: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Counts and displacements as MPI takes them."""
     starts = np.zeros(len(counts), np.int32)
     np.cumsum(counts[:-1], out=starts[1:])

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Flags
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cutsearch import Cuts, best_cut
 from mpinet.measure.frontier import exact_cut
@@ -178,7 +179,7 @@ def cuts_of(network: Topology) -> Cuts:
     return Cuts(network.size, network.hosts, busses.copy(), nodes.copy())
 
 
-def away_from_first(inside: NDArray[np.bool_]) -> tuple[int, ...]:
+def away_from_first(inside: Flags) -> tuple[int, ...]:
     """The nodes on the side that node 0 is not on."""
     return tuple(np.flatnonzero(inside != inside[0]).tolist())
 
@@ -240,7 +241,7 @@ def _flow_rounds(cuts: Cuts, seconds: float) -> int:
     return int(min(MOST_ROUNDS, seconds * FLOW_STEPS_PER_SECOND / (cuts.nodes * cuts.count)))
 
 
-def _first_cuts(network: Topology) -> list[NDArray[np.bool_]]:
+def _first_cuts(network: Topology) -> list[Flags]:
     """Cuts to begin the search with: by number, and by the lowest bits of it."""
     nodes, hosts = np.arange(network.size), network.hosts
     scores = [nodes.astype(np.float64)]
@@ -258,9 +259,7 @@ def _first_cuts(network: Topology) -> list[NDArray[np.bool_]]:
     return halves
 
 
-def solved(
-    cuts: Cuts, lower: int, inside: NDArray[np.bool_], seconds: float
-) -> tuple[int, NDArray[np.bool_]]:
+def solved(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
     """Let the solver search for a narrower cut: a lower bound, and the best cut known."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import inlined, kernel
-
-Numbers = NDArray[np.int64]
 
 ROUNDS_PER_NODE = 8
 """Exchanges that a search makes for each node before it ends."""
@@ -36,31 +34,31 @@ class Cuts:
         Rows (channel, node), ascending by channel.
     """
 
-    def __init__(self, nodes: int, hosts: int, channels: Numbers, members: Numbers):
+    def __init__(self, nodes: int, hosts: int, channels: Ints, members: Ints):
         self.nodes, self.hosts = nodes, hosts
         self.channels, self.members = channels, members
         self.count = int(channels.max(initial=-1)) + 1
 
     @cached_property
-    def of_node(self) -> tuple[Numbers, Numbers]:
+    def of_node(self) -> tuple[Ints, Ints]:
         """Each node's channels, as offsets, shape (nodes + 1,), and channels."""
         order = np.argsort(self.members, kind="stable")
         offsets = np.searchsorted(self.members[order], np.arange(self.nodes + 1))
         return offsets, self.channels[order]
 
-    def by_channel(self) -> list[Numbers]:
+    def by_channel(self) -> list[Ints]:
         """The members of each channel."""
         starts = np.searchsorted(self.channels, np.arange(1, self.count))
         return np.split(self.members, starts)
 
-    def width(self, inside: NDArray[np.bool_]) -> int:
+    def width(self, inside: Flags) -> int:
         """Channels with members both inside and outside."""
         within = np.bincount(self.channels, weights=inside[self.members], minlength=self.count)
         members = np.bincount(self.channels, minlength=self.count)
         return int(((within > 0) & (within < members)).sum())
 
 
-def best_cut(cuts: Cuts, starts: Sequence[NDArray[np.bool_]], enough: int = 0) -> NDArray[np.bool_]:
+def best_cut(cuts: Cuts, starts: Sequence[Flags], enough: int = 0) -> Flags:
     """The narrowest cut into halves that a tabu search finds from each of some.
 
     Parameters
@@ -87,7 +85,7 @@ def best_cut(cuts: Cuts, starts: Sequence[NDArray[np.bool_]], enough: int = 0) -
     return halves[int(np.argmin(widths))]
 
 
-def random_cuts(cuts: Cuts) -> list[NDArray[np.bool_]]:
+def random_cuts(cuts: Cuts) -> list[Flags]:
     """Cuts with random halves of the hosts inside, switches on random sides; always the same."""
     rng = np.random.Generator(np.random.PCG64(0))
     halves = []

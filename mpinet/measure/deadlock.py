@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.transport import world
-from mpinet.measure.pairs import Numbers, Pairs, chosen
+from mpinet.measure.pairs import Pairs, chosen
 from mpinet.measure.routes import onward, own_share, rules
 from mpinet.measure.wiring import opened
 from mpinet.networks.routing import Routing, hop_limit
@@ -56,9 +56,7 @@ def channel_dependency_cycle(
     return cycle[:length].tolist()
 
 
-def dependencies(
-    topology: Topology, routing: Routing, pairs: Any = "all"
-) -> tuple[Numbers, Numbers]:
+def dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> tuple[Ints, Ints]:
     """Which channel waits for which: two arrays, each pair once, ascending (collective)."""
     transport = world()
     ports = topology.ports
@@ -102,7 +100,7 @@ def note_dependencies(
             node = following
 
 
-def remaining(offsets: Numbers, tails: Numbers) -> NDArray[np.bool_]:
+def remaining(offsets: Ints, tails: Ints) -> Flags:
     """The channels that are left when those that wait for none that is left are taken away."""
     count = len(offsets) - 1
     heads = np.repeat(np.arange(count), np.diff(offsets))

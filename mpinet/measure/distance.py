@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
@@ -23,8 +24,6 @@ from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology
 from mpinet.programs import waves
 from mpinet.programs.waves import Wave, adjacency, count_word
-
-Numbers = NDArray[np.int64]
 
 FARTHEST = 2**15 - 1
 """Largest distance that a matrix can hold."""
@@ -151,7 +150,7 @@ def eccentricity(topology: Topology | str, node: int) -> int:
     return int(eccentricities(topology, [node])[0])
 
 
-def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None) -> Numbers:
+def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None) -> Ints:
     """Distance of the node that is farthest from each of some nodes, in hops (collective).
 
     Parameters
@@ -182,7 +181,7 @@ def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None)
     return matrix.max(axis=1).astype(np.int64)
 
 
-def _all_eccentricities(network: Topology) -> Numbers:
+def _all_eccentricities(network: Topology) -> Ints:
     """Each node's: the step in which the last source comes to it (collective)."""
     floods = Floods(network)
     machine = floods.machine
@@ -206,7 +205,7 @@ def distance_profile(topology: Topology | str, node: int) -> tuple[int, ...]:
     return tuple(np.bincount(row[row >= 0]).tolist())
 
 
-def distance_profiles(topology: Topology | str) -> Numbers:
+def distance_profiles(topology: Topology | str) -> Ints:
     """Every node's number of nodes at distance 0, 1, 2, .. (collective).
 
     Returns
@@ -216,7 +215,7 @@ def distance_profiles(topology: Topology | str) -> Numbers:
     """
     floods = Floods(opened(topology))
     machine = floods.machine
-    profiles: list[Numbers] = []
+    profiles: list[Ints] = []
     for wave in floods.waves(floods.all_nodes):
         if wave.distance == len(profiles):
             profiles.append(np.zeros(machine.topology.size, np.int64))
@@ -274,7 +273,7 @@ class Floods:
         self._faults = Faults(self.machine.topology, dead, cut)
         self._floods = waves.Floods(self.machine, self._ports(), self._faults.dead)
 
-    def _ports(self) -> tuple[Numbers, Numbers] | None:
+    def _ports(self) -> tuple[Ints, Ints] | None:
         """The ports of this rank's nodes over which anything goes, if not all."""
         if not self._faults:
             return None
@@ -287,12 +286,12 @@ class Floods:
         return nodes[goes], ports[goes]
 
     @property
-    def all_nodes(self) -> Numbers:
+    def all_nodes(self) -> Ints:
         """All nodes, dead ones, too, shape (N,)."""
         return np.arange(self.machine.topology.size)
 
     @cached_property
-    def alive(self) -> Numbers:
+    def alive(self) -> Ints:
         """The nodes that are not dead, ascending.
 
         Raises
@@ -305,7 +304,7 @@ class Floods:
             raise UsageError(f"All nodes of {self.machine.topology.name} are dead.")
         return alive
 
-    def numbers(self, nodes: Iterable[int]) -> Numbers:
+    def numbers(self, nodes: Iterable[int]) -> Ints:
         """Some nodes as an array.
 
         Raises
@@ -318,7 +317,7 @@ class Floods:
             self.machine.topology.require_node(node)
         return numbers
 
-    def waves(self, sources: Numbers) -> Iterator[Wave]:
+    def waves(self, sources: Ints) -> Iterator[Wave]:
         """Flood from some nodes, as `programs.waves.Floods.waves` (collective)."""
         return self._floods.waves(sources)
 

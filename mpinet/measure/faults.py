@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import comb, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints, Words
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -19,9 +19,6 @@ from mpinet.machine.transport import Local, world
 from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES_PER_WORD, WORDS, adjacency, count_word, take
-
-Numbers = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 MOST_REMOVALS = 10**8
 """Most removals that are all tried."""
@@ -120,7 +117,7 @@ def _removals(network: Topology, faults: int, sample: int | None) -> int:
     return count
 
 
-def _draw(network: Topology, faults: int, sample: int, seed: int) -> Numbers:
+def _draw(network: Topology, faults: int, sample: int, seed: int) -> Ints:
     """Random removals, each once, sorted, shape (up to sample, faults)."""
     random = np.random.default_rng(seed)
     rows = max(1, DRAWN_AT_ONCE // network.size)
@@ -155,7 +152,7 @@ class Tries:
         self._words = -(-network.size // SOURCES_PER_WORD)
         self.at_once = max(1, WORDS_AT_ONCE // (self._words * max(1, self._spread.sends)))
 
-    def diameters(self, removals: Numbers) -> Numbers:
+    def diameters(self, removals: Ints) -> Ints:
         """The diameters after some removals.
 
         Parameters
@@ -182,7 +179,7 @@ class Tries:
             book_pairs(fresh, self._words, distance, diameters, pairs)
         return np.where(pairs == left * (left - 1), diameters, self._size)
 
-    def _first_bits(self, removals: Numbers) -> tuple[Words, Words, Words]:
+    def _first_bits(self, removals: Ints) -> tuple[Words, Words, Words]:
         """What nodes send at first, each its own bit; what they have seen; and all bits there are.
 
         A dead node has seen everything, so that it passes nothing on.
@@ -210,7 +207,7 @@ def book_pairs(fresh, words, distance, diameters, pairs):
                 pairs[removal] += count_word(fresh[u, w])
 
 
-def subsets(size: int, members: int, begin: int, count: int) -> Numbers:
+def subsets(size: int, members: int, begin: int, count: int) -> Ints:
     """Some subsets of the numbers 0..size-1, in the order of their sorted members.
 
     Parameters

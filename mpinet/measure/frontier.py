@@ -9,13 +9,12 @@ kept (dynamic programming over a vertex separation, as in Kinnersley 1992).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.cutsearch import Cuts
 from mpinet.networks.arithmetic import count_ones
 
-Numbers = NDArray[np.int64]
 Neighbors = list[list[int]]
 
 ENTRIES_PER_SECOND = 5e8
@@ -34,7 +33,7 @@ PLACE, LEAVE = 0, 1
 """Events: a node is placed in a slot of the front; a node leaves its slot."""
 
 
-def exact_cut(cuts: Cuts, seconds: float) -> NDArray[np.bool_] | None:
+def exact_cut(cuts: Cuts, seconds: float) -> Flags | None:
     """The narrowest cut into halves; None where the front is too wide for the effort.
 
     Parameters

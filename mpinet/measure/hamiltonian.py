@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.errors import OutOfReach, WiringError
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import Numbers, edges, opened, to_graph
+from mpinet.measure.wiring import edges, opened, to_graph
 from mpinet.networks.topology import Topology
 
 
@@ -89,7 +90,7 @@ def _own_cycle(network: Topology) -> list[int] | None:
     return order
 
 
-def _followed(following: Numbers) -> list[int]:
+def _followed(following: Ints) -> list[int]:
     """The nodes from 0 on until one comes again or there is none."""
     ahead = following.tolist()
     order, node = [0], ahead[0]

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
-from mpinet.measure.pairs import Numbers, Pairs, chosen
+from mpinet.measure.pairs import Pairs, chosen
 from mpinet.measure.wiring import opened
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
@@ -38,9 +39,9 @@ class Loads:
 
     messages: int
     hops: int
-    processors: Numbers
-    channels: Numbers
-    ports: Numbers
+    processors: Ints
+    channels: Ints
+    ports: Ints
 
 
 def loads(
@@ -91,7 +92,7 @@ def loads(
     return Loads(asked.total, int(left.sum()), left.sum(axis=1) - sent, channels, ports)
 
 
-def _carry(machine: Machine, routing: Routing, sources: Numbers, targets: Numbers) -> None:
+def _carry(machine: Machine, routing: Routing, sources: Ints, targets: Ints) -> None:
     """Route one message for each pair; raise `RoutingError` if one does not arrive."""
     router = Router(machine, routing, mode="ideal")
     mine = np.flatnonzero(np.isin(sources, machine.nodes))
@@ -105,7 +106,7 @@ def _carry(machine: Machine, routing: Routing, sources: Numbers, targets: Number
         )
 
 
-def _by_channel(topology: Topology, left: Numbers) -> tuple[Numbers, Numbers]:
+def _by_channel(topology: Topology, left: Ints) -> tuple[Ints, Ints]:
     """Loads of the channels, and where they leave from, from what left by each port."""
     nodes, ports = np.nonzero(_wired(topology))
     if topology.links:
@@ -115,8 +116,8 @@ def _by_channel(topology: Topology, left: Numbers) -> tuple[Numbers, Numbers]:
     return carried, np.zeros((0, 2), np.int64)
 
 
-def _wired(topology: Topology) -> Numbers:
+def _wired(topology: Topology) -> Ints:
     """Whether each port of each node is wired, shape (N, ports)."""
     nodes = np.arange(topology.size)[:, np.newaxis]
-    wired: Numbers = topology.neighbor(nodes, np.arange(topology.ports)) >= 0
+    wired: Ints = topology.neighbor(nodes, np.arange(topology.ports)) >= 0
     return wired

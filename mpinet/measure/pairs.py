@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.traffic import Traffic, traffic
 
-Numbers = NDArray[np.int64]
 Pair = tuple[int, int]
 
 AT_ONCE = 1 << 20
@@ -45,7 +44,7 @@ class Pairs:
     """
 
     def __init__(self, topology: Topology, pairs: Any = "all", seed: int = 0):
-        self._listed: Numbers | None = None
+        self._listed: Ints | None = None
         self._pattern: Traffic | None = None
         if isinstance(pairs, str):
             self._pattern = traffic(topology, pairs, seed)
@@ -54,7 +53,7 @@ class Pairs:
             self._listed = self._sorted(topology, pairs)
             self.total = len(self._listed)
 
-    def _sorted(self, topology: Topology, pairs: Any) -> Numbers:
+    def _sorted(self, topology: Topology, pairs: Any) -> Ints:
         if self._pattern is not None:
             rows = np.stack(self._pattern.ends(np.arange(self.total)), axis=1)
         else:
@@ -67,7 +66,7 @@ class Pairs:
             )
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
-    def parts(self, at_once: int = AT_ONCE) -> Iterator[tuple[Numbers, Numbers]]:
+    def parts(self, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Ints]]:
         """Sources and targets of the pairs, in order, at most `at_once` at a time."""
         for begin in range(0, self.total, at_once):
             numbers = np.arange(begin, min(begin + at_once, self.total))

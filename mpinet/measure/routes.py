@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
 from mpinet.measure.distance import distance_matrix
-from mpinet.measure.pairs import Numbers, Pair, Pairs, chosen
+from mpinet.measure.pairs import Pair, Pairs, chosen
 from mpinet.measure.wiring import opened
 from mpinet.networks.routing import ARRIVED, Routing, hop_limit, path
 from mpinet.networks.topology import Topology
@@ -140,7 +141,7 @@ class Largest:
         self._transport = transport
         self._value, self._key = -np.inf, 0
 
-    def take(self, values: NDArray[Any], keys: Numbers) -> None:
+    def take(self, values: Array, keys: Ints) -> None:
         """Look at some more, of higher keys than before in ascending order."""
         if len(values):
             first = int(np.argmax(values))
@@ -161,15 +162,15 @@ def own_share(transport: Local, count: int) -> slice:
     return slice(count * rank // size, count * (rank + 1) // size)
 
 
-def _distances(topology: Topology, sources: Numbers, targets: Numbers) -> NDArray[np.int16]:
+def _distances(topology: Topology, sources: Ints, targets: Ints) -> NDArray[np.int16]:
     """Distances of pairs, shape (k,) (collective)."""
     starts, rows = np.unique(sources, return_inverse=True)
     return distance_matrix(topology, starts)[rows.ravel(), targets]
 
 
 def _own_hops(
-    topology: Topology, routing: Routing, transport: Local, sources: Numbers, targets: Numbers
-) -> tuple[Numbers, Numbers, Numbers]:
+    topology: Topology, routing: Routing, transport: Local, sources: Ints, targets: Ints
+) -> tuple[Ints, Ints, Ints]:
     """Lengths of the routes of this rank's share of pairs (negative: no length), and the share."""
     share = own_share(transport, len(sources))
     sources, targets = sources[share].copy(), targets[share].copy()

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.distance import distance_profiles
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import edges, incidence_graph, incidences, opened, to_graph
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
 
 
 def is_automorphism(
@@ -103,7 +102,7 @@ def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
     return isomorphism(topology, other) is not None
 
 
-def isomorphism(topology: Topology | str, other: Topology | str) -> Numbers | None:
+def isomorphism(topology: Topology | str, other: Topology | str) -> Ints | None:
     """Where an isomorphism takes each node of a network, if there is one.
 
     Both networks are brought to their canonical form.
@@ -144,8 +143,8 @@ class AutomorphismGroup:
     """
 
     order: int
-    generators: Numbers
-    bus_generators: Numbers
+    generators: Ints
+    bus_generators: Ints
 
 
 def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
@@ -228,7 +227,7 @@ def _require_one_kind(first: Topology, second: Topology) -> None:
         )
 
 
-def _images(topology: Topology, given: ArrayLike, count: int, what: str) -> Numbers:
+def _images(topology: Topology, given: ArrayLike, count: int, what: str) -> Ints:
     images = np.asarray(given, np.int64)
     if images.shape != (count,):
         raise UsageError(
@@ -238,16 +237,16 @@ def _images(topology: Topology, given: ArrayLike, count: int, what: str) -> Numb
     return images
 
 
-def _is_bijection(images: Numbers, count: int) -> bool:
+def _is_bijection(images: Ints, count: int) -> bool:
     """Whether these are the numbers 0..count-1, each once."""
     return np.array_equal(np.sort(images), np.arange(count))
 
 
-def _sorted_rows(pairs: Numbers) -> Numbers:
+def _sorted_rows(pairs: Ints) -> Ints:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _member_lists(pairs: Numbers) -> list[bytes]:
+def _member_lists(pairs: Ints) -> list[bytes]:
     """The busses' members, sorted, whichever bus has them; from rows (processor, bus)."""
     pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
     starts = np.flatnonzero(np.diff(pairs[:, 1])) + 1
@@ -262,7 +261,7 @@ def _colored(topology: Topology) -> tuple[Any, list[int] | None]:
     return graph, graph.vs["type"]
 
 
-def _canonical_order(topology: Topology) -> Numbers:
+def _canonical_order(topology: Topology) -> Ints:
     """The vertices, processors and busses, in the order of the canonical form."""
     graph, colors = _colored(topology)
     graph.vs["number"] = range(graph.vcount())
@@ -270,7 +269,7 @@ def _canonical_order(topology: Topology) -> Numbers:
     return np.array(canonical.vs["number"], np.int64)
 
 
-def _orbits(generators: Numbers, count: int) -> list[tuple[int, ...]]:
+def _orbits(generators: Ints, count: int) -> list[tuple[int, ...]]:
     """The classes of 0..count-1 under some permutations."""
     here = np.tile(np.arange(count), len(generators))
     moves = np.stack([here, generators.ravel()], axis=1)

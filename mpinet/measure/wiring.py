@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import rule
 from mpinet.effort import require_walk
 from mpinet.errors import UsageError
@@ -21,8 +21,6 @@ from mpinet.measure.libraries import library
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
 
 WINDOW = 1 << 16
 """Most nodes that one rank looks at at a time."""
@@ -77,7 +75,7 @@ def window_of(topology: Topology) -> int:
     return max(1, min(WINDOW, WINDOW_PORTS // max(1, topology.ports)))
 
 
-def links_of(topology: Topology, begin: int, end: int) -> tuple[Numbers, Numbers]:
+def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
     """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
     nodes = np.arange(begin, end)
     others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports)[np.newaxis, :])
@@ -87,7 +85,7 @@ def links_of(topology: Topology, begin: int, end: int) -> tuple[Numbers, Numbers
     return np.repeat(nodes, first.sum(axis=1)), others[first]
 
 
-def edges(topology: Topology | str) -> Numbers:
+def edges(topology: Topology | str) -> Ints:
     """All pairs of neighbours, shape (L, 2): rows u < v, sorted."""
     network = opened(topology)
     nodes, others = links_of(network, 0, network.size)
@@ -95,7 +93,7 @@ def edges(topology: Topology | str) -> Numbers:
     return np.stack([nodes[up], others[up]], axis=1)
 
 
-def incidences(topology: Topology | str) -> Numbers:
+def incidences(topology: Topology | str) -> Ints:
     """Who is on which bus of a bus network, shape (m, 2): rows (processor, bus), sorted.
 
     Raises
@@ -154,7 +152,7 @@ class Part(Topology):
 
     family = "part"
 
-    def __init__(self, topology: Topology, nodes: Numbers, kept: NDArray[np.bool_]):
+    def __init__(self, topology: Topology, nodes: Ints, kept: Flags):
         number = np.full(topology.size + 1, -1, np.int64)  # the last one is for unwired ports
         number[nodes] = np.arange(len(nodes))
         table = neighbor_table(topology)
@@ -237,7 +235,7 @@ def without(
     return Part(network, left, kept)
 
 
-def _require_busses(topology: Topology, busses: Numbers) -> None:
+def _require_busses(topology: Topology, busses: Ints) -> None:
     if topology.links:
         raise UsageError(f"{topology.name} has links, no busses that could go.")
     if busses[0] < 0 or busses[-1] >= (topology.busses or 0):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints, Words
 from mpinet.blame import is_own, raised_at
 from mpinet.effort import require_walk
 from mpinet.errors import MpinetError, NodeError, RuleError, WiringError
@@ -154,14 +154,14 @@ def _searches(topology: Topology) -> bool:
     return is_searched(topology.reverse_port.rule)
 
 
-def _sample(count: int, wanted: int, random: np.random.Generator) -> NDArray[np.int64]:
+def _sample(count: int, wanted: int, random: np.random.Generator) -> Ints:
     """Some of the numbers 0..count-1, the ends among them; all if these are not more."""
     if count <= wanted:
         return np.arange(count)
     return np.unique(np.append(random.integers(0, count, wanted), [0, count - 1]))
 
 
-def _check_links(topology: Topology, nodes: NDArray[np.int64], ports: NDArray[np.int64]) -> int:
+def _check_links(topology: Topology, nodes: Ints, ports: Ints) -> int:
     """Neighbours, ways back and channels agree at both ends; gives the number of wired pairs."""
     name, size = topology.name, topology.size
     nodes, ports = np.repeat(nodes, ports.size), np.tile(ports, nodes.size)
@@ -213,10 +213,10 @@ def _check_links(topology: Topology, nodes: NDArray[np.int64], ports: NDArray[np
 
 def _check_channels(
     topology: Topology,
-    nodes: NDArray[np.int64],
-    ports: NDArray[np.int64],
-    others: NDArray[np.int64],
-    back: NDArray[np.int64],
+    nodes: Ints,
+    ports: Ints,
+    others: Ints,
+    back: Ints,
 ) -> None:
     """Both ends of a link or bus know it by the same number."""
     channels = topology.channel(nodes, ports)
@@ -237,11 +237,11 @@ def _check_channels(
 
 def _check_links_channels(
     topology: Topology,
-    nodes: NDArray[np.int64],
-    ports: NDArray[np.int64],
-    others: NDArray[np.int64],
-    back: NDArray[np.int64],
-    channels: NDArray[np.int64],
+    nodes: Ints,
+    ports: Ints,
+    others: Ints,
+    back: Ints,
+    channels: Ints,
 ) -> None:
     """No two links have the same number."""
     links = np.minimum(nodes * topology.ports + ports, others * topology.ports + back)
@@ -256,7 +256,7 @@ def _check_links_channels(
         )
 
 
-def _check_busses(topology: Topology, nodes: NDArray[np.int64]) -> None:
+def _check_busses(topology: Topology, nodes: Ints) -> None:
     """Every member of a bus sees all its other members, for the busses of some nodes.
 
     Two views of a bus are compared by their number of members and the sum of scrambled member
@@ -283,7 +283,7 @@ def _check_busses(topology: Topology, nodes: NDArray[np.int64]) -> None:
         )
 
 
-def _scrambled(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _scrambled(numbers: Ints) -> Words:
     """Numbers spread over 64 bits (splitmix64)."""
     word = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -303,7 +303,7 @@ def _check_connected(topology: Topology) -> None:
         raise WiringError(f"{topology.name} is not connected: no path from 0 to {node}.")
 
 
-def _check_addresses(topology: Topology, nodes: NDArray[np.int64]) -> None:
+def _check_addresses(topology: Topology, nodes: Ints) -> None:
     """Different nodes have different addresses, and these lead back."""
     for node in nodes.tolist():
         address = topology.address(node)
@@ -319,7 +319,7 @@ def _check_addresses(topology: Topology, nodes: NDArray[np.int64]) -> None:
             )
 
 
-def _broken(wrong: NDArray[np.bool_], *columns: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
+def _broken(wrong: Flags, *columns: Ints) -> Iterator[tuple[int, ...]]:
     """The values of the first case that is wrong, if any is."""
     if wrong.any():
         at = int(wrong.argmax())

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, Rule, kernel, rule
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ class Cycle:
 
     name: str
     rule: Rule
-    params: NDArray[np.int64]
+    params: Ints
 
-    def successor(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def successor(self, nodes: Ints) -> Ints:
         """The ports to the next processors, shape of the argument."""
         return Mapped(self.rule, self.params, ports=AHEAD + 1)(nodes, AHEAD)
 
@@ -46,7 +46,7 @@ def port_all_round(node, way, params):
     return params[2]
 
 
-def ring_cycle(params: NDArray[np.int64], port: int = 0) -> Cycle:
+def ring_cycle(params: Ints, port: int = 0) -> Cycle:
     """The cycle of a network in which one port leads from processor to processor all round.
 
     Parameters
@@ -65,7 +65,7 @@ def port_in_table(node, way, params):
     return params[2 + node]
 
 
-def table_cycle(name: str, topology: Topology, order: NDArray[np.int64]) -> Cycle:
+def table_cycle(name: str, topology: Topology, order: Ints) -> Cycle:
     """The cycle that visits the nodes in this order, by a table of N ports.
 
     Parameters
@@ -82,15 +82,13 @@ def table_cycle(name: str, topology: Topology, order: NDArray[np.int64]) -> Cycl
     return Cycle(name, port_in_table, np.concatenate([topology.params[:2], table]))
 
 
-def ports_to(
-    topology: Topology, nodes: NDArray[np.int64], others: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def ports_to(topology: Topology, nodes: Ints, others: Ints) -> Ints:
     """The lowest ports that lead from some nodes to neighbours of theirs, shape of both."""
     behind = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
     return np.argmax(behind == others[:, np.newaxis], axis=1)
 
 
-def cycle_order(topology: Topology, cycle: Cycle) -> NDArray[np.int64]:
+def cycle_order(topology: Topology, cycle: Cycle) -> Ints:
     """The nodes in the order in which a cycle visits them, from node 0, shape (N,)."""
     nodes = np.arange(topology.size)
     order = np.zeros(topology.size, np.int64)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError, TopologyFileError
 from mpinet.networks.parameters import Parameter
@@ -177,9 +177,7 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
     return sorted(nodes, key=numbers.__getitem__ if numbers else str)
 
 
-def adjacency(
-    graph: networkx.Graph, labels: list[Hashable]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def adjacency(graph: networkx.Graph, labels: list[Hashable]) -> tuple[Ints, Ints, Ints]:
     """The offsets of the nodes' neighbours, the neighbours, and the ports that lead back."""
     number = {label: i for i, label in enumerate(labels)}
     ends = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int64)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw
 from mpinet.networks.cycle import Cycle, table_cycle
@@ -20,7 +20,6 @@ from mpinet.networks.shortest import neighbor_table
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
-Numbers = NDArray[np.int64]
 
 MOST_NODES = 2**14
 """Largest network that is searched: the table of a rank has an entry of 8 bytes for each node."""
@@ -47,7 +46,7 @@ def searched_cycle(topology: Topology) -> Cycle | None:
     return None if order is None else table_cycle("searched", topology, order)
 
 
-def searched_path(topology: Topology) -> Numbers | None:
+def searched_path(topology: Topology) -> Ints | None:
     """The nodes in the order of a path through all of them; None as for `searched_cycle`."""
     return open_order(neighbor_table(topology)) if _searchable(topology) else None
 
@@ -60,7 +59,7 @@ def _searchable(topology: Topology) -> bool:
     return small and topology.size * topology.ports <= MOST_ENTRIES
 
 
-def closed_order(neighbors: Numbers) -> Numbers | None:
+def closed_order(neighbors: Ints) -> Ints | None:
     """The nodes in the order of a cycle through all of them; None if none was found.
 
     Parameters
@@ -71,12 +70,12 @@ def closed_order(neighbors: Numbers) -> Numbers | None:
     return _search(neighbors, closed=True)
 
 
-def open_order(neighbors: Numbers) -> Numbers | None:
+def open_order(neighbors: Ints) -> Ints | None:
     """The nodes in the order of a path through all of them; None if none was found."""
     return _search(neighbors, closed=False)
 
 
-def order_between(neighbors: Numbers, first: int, last: int) -> Numbers | None:
+def order_between(neighbors: Ints, first: int, last: int) -> Ints | None:
     """The nodes in the order of a path from one through all to another; None if none was found.
 
     It is a cycle of the network with one more node, which only these two are linked to.
@@ -94,7 +93,7 @@ def order_between(neighbors: Numbers, first: int, last: int) -> Numbers | None:
     return inside if inside[0] == first else inside[::-1]
 
 
-def _search(neighbors: Numbers, closed: bool) -> Numbers | None:
+def _search(neighbors: Ints, closed: bool) -> Ints | None:
     order = np.zeros(len(neighbors), np.int64)
     found = grow(np.ascontiguousarray(neighbors), closed, EFFORT * len(neighbors), order)
     return order if found else None

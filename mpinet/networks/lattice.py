@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
 from mpinet.networks.hamiltonian import searched_path
@@ -77,8 +77,8 @@ class Walk(NamedTuple):
         Whether the last is linked to the first by another link, so that rows are cycles.
     """
 
-    order: NDArray[np.int64]
-    ports: NDArray[np.int64]
+    order: Ints
+    ports: Ints
     closed: bool
 
 
@@ -129,7 +129,7 @@ class _Side(NamedTuple):
     stride: int
     first_port: int
 
-    def table(self) -> NDArray[np.int64]:
+    def table(self) -> Ints:
         """The records of the walk, with the product's ports."""
         factor, order, ports = self.factor, self.walk.order, self.walk.ports
         table = np.empty((factor.size, WALK_RECORD), np.int64)

@@ -13,8 +13,8 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle
@@ -105,7 +105,7 @@ class Product(Topology):
         own = [range(begin + one.start, begin + one.stop) for one in inside]
         return [range(begin, begin + self.first.size), *own]
 
-    def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def incidences(self, nodes: Ints) -> Ints:
         """The first factor's busses copy after copy, then the second's."""
         busses, others = self.first.busses or 0, self.second.busses or 0
         b, a = np.divmod(np.unique(nodes), self.first.size)
@@ -189,9 +189,7 @@ class Product(Topology):
         )
 
 
-def _spread(
-    factor: Topology, places: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _spread(factor: Topology, places: Ints) -> tuple[Ints, Ints]:
     """The busses of a factor's nodes: which of the places, and the bus."""
     pairs = factor.incidences(np.unique(places))
     begin, end = (np.searchsorted(pairs[:, 0], places, side) for side in ("left", "right"))
@@ -216,8 +214,8 @@ def require_factors(first: Topology, second: Topology) -> None:
 
 def joined(
     first: Topology,
-    first_params: NDArray[np.int64],
-    second_params: NDArray[np.int64],
+    first_params: Ints,
+    second_params: Ints,
     own: tuple[int, int],
 ) -> Sequence[int]:
     """A product rule's parameters behind size and ports."""
@@ -225,7 +223,7 @@ def joined(
     return [first.size, first.ports, second_at, *own, *first_params, *second_params]
 
 
-def with_head(topology: Topology, params: Sequence[int]) -> NDArray[np.int64]:
+def with_head(topology: Topology, params: Sequence[int]) -> Ints:
     """Parameters with size and ports in front."""
     return np.array([topology.size, topology.ports, *params], np.int64)
 

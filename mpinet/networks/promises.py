@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Mapped
 from mpinet.errors import RoutingError, Stuck, UsageError, WiringError
 from mpinet.networks.routing import Routing, path
@@ -85,7 +85,7 @@ class _Distances:
     def __init__(self, topology: Topology):
         self.known = topology.size * topology.ports <= MEASURED
         self._topology = topology
-        self._from: dict[int, NDArray[np.int64]] = {}
+        self._from: dict[int, Ints] = {}
 
     def between(self, source: int, target: int) -> int:
         """The distance in hops."""
@@ -93,7 +93,7 @@ class _Distances:
             self._from[source] = self._search(source)
         return int(self._from[source][target])
 
-    def _search(self, source: int) -> NDArray[np.int64]:
+    def _search(self, source: int) -> Ints:
         found = np.full(self._topology.size, -1)
         found[source], fresh, hops = 0, np.array([source]), 0
         ports = np.arange(self._topology.ports)
@@ -145,7 +145,7 @@ def _named(topology: Topology, schedule: Schedule) -> str:
     return f"{topology.name}: schedule {schedule.name} from {schedule.root}"
 
 
-def _play(topology: Topology, schedule: Schedule) -> NDArray[np.int64]:
+def _play(topology: Topology, schedule: Schedule) -> Ints:
     """The steps in which nodes are informed, -1 for those that are not."""
     informed = np.full(topology.size, -1)
     informed[schedule.root], step = 0, 0
@@ -164,9 +164,7 @@ def _play(topology: Topology, schedule: Schedule) -> NDArray[np.int64]:
     return informed
 
 
-def _play_step(
-    topology: Topology, schedule: Schedule, informed: NDArray[np.int64], step: int
-) -> dict[int, int]:
+def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int) -> dict[int, int]:
     """How many messages each receiver gets in a step."""
     heard: dict[int, int] = {}
     for node in np.flatnonzero(informed >= 0).tolist():
@@ -221,7 +219,7 @@ def check_cycle(topology: Topology) -> None:
         )
 
 
-def check_cluster_order(topology: Topology, nodes: NDArray[np.int64]) -> None:
+def check_cluster_order(topology: Topology, nodes: Ints) -> None:
     """The rule `cluster_order`, where there is one, is a bijection, as far as these nodes tell."""
     order = type(topology).cluster_order
     if order is None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import RoutingError, Stuck, UsageError
 
@@ -61,7 +61,7 @@ class Routing:
 
     name: str
     decide: Rule
-    params: NDArray[np.int64]
+    params: Ints
     header_bits: Callable[[int, int], int]
     start: Rule = target_only
     words: int = 1
@@ -96,7 +96,7 @@ def stateless(
     name: str,
     decide: Rule,
     topology: Topology,
-    params: NDArray[np.int64] | None = None,
+    params: Ints | None = None,
     shortest: bool = True,
 ) -> Routing:
     """Make a routing whose header is the target's number.

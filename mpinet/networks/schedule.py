@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined
 
 SPAN_BITS = 32
@@ -50,7 +48,7 @@ class Schedule:
     name: str
     root: int
     rule: Rule
-    params: NDArray[np.int64]
+    params: Ints
     phases: tuple[tuple[str, int], ...]
     listen: Rule | None = None
     send: int | None = 1

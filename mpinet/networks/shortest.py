@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.effort import require_walk
 from mpinet.errors import UsageError
@@ -68,7 +68,7 @@ def table_routing(
     return stateless("shortest", decide or decide_by_pair, topology, params)
 
 
-def first_port_table(topology: Topology, representatives: int) -> NDArray[np.int64]:
+def first_port_table(topology: Topology, representatives: int) -> Ints:
     """For each of the nodes 0..representatives-1 and every target, the first port to take.
 
     Returns
@@ -83,7 +83,7 @@ def first_port_table(topology: Topology, representatives: int) -> NDArray[np.int
     return entries.astype("<u2").view("<i8").astype(np.int64)
 
 
-def neighbor_table(topology: Topology) -> NDArray[np.int64]:
+def neighbor_table(topology: Topology) -> Ints:
     """All neighbours of all nodes, shape (N, ports), -1 where a port is not wired."""
     nodes = np.arange(topology.size)[:, np.newaxis]
     return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
 from mpinet.networks.cycle import Cycle
@@ -105,7 +105,7 @@ class Topology:
         self.ports = ports
         self.hosts = size if hosts is None else hosts
         self.busses = busses
-        self.params: NDArray[np.int64] = np.array([size, ports, *params], np.int64)
+        self.params: Ints = np.array([size, ports, *params], np.int64)
 
     @classmethod
     def checked(cls, name: str, value: Any) -> int:
@@ -136,7 +136,7 @@ class Topology:
         """Whether nodes are joined by links (otherwise by busses)."""
         return self.busses is None
 
-    def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def incidences(self, nodes: Ints) -> Ints:
         """The busses of some processors of a bus network.
 
         By default the channels of their ports. A family that has busses with a single member,
@@ -181,7 +181,7 @@ class Topology:
         """
         return []
 
-    def seats_of(self, nodes: NDArray[np.int64], busses: NDArray[np.int64]) -> NDArray[np.int64]:
+    def seats_of(self, nodes: Ints, busses: Ints) -> Ints:
         """Numbers that ascend as processors do in the member order of their bus.
 
         By default the processors' own. A family with a member order of its own overrides it

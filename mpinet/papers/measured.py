@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Array
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.errors import Disconnected
@@ -87,7 +88,7 @@ def common(found: dict[Any, int], row: str = "{} ({} times)") -> Any:
     return ", ".join(row.format(value, count) for value, count in found.items())
 
 
-def counted(values: Iterable[Any] | NDArray[Any]) -> Any:
+def counted(values: Iterable[Any] | Array) -> Any:
     """As `common`, of the values themselves."""
     different, counts = np.unique(np.asarray(values), return_counts=True)
     return common(dict(zip(different.tolist(), counts.tolist(), strict=True)))

@@ -5,14 +5,10 @@ Where several pairs have the value, the one with the smallest numbers is the wit
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Matrix
 from mpinet.claims import Measured
-
-Matrix = NDArray[Any]
 
 
 def largest_pair(matrix: Matrix) -> tuple[int, int]:

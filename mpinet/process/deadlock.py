@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags
 from mpinet.errors import Deadlock
 from mpinet.machine import Machine
 from mpinet.process.actions import ROUTED, ReceiveEach
@@ -80,7 +80,7 @@ def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
     return way, False
 
 
-def all_waiting(machine: Machine, own: list[int]) -> NDArray[np.bool_]:
+def all_waiting(machine: Machine, own: list[int]) -> Flags:
     """Whether each processor waits (collective)."""
     size = machine.topology.size
     bits = np.zeros(size, bool)
@@ -99,13 +99,13 @@ def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
     ]
 
 
-def _next(hosting: Hosting, node: Node, stuck: NDArray[np.bool_]) -> int:
+def _next(hosting: Hosting, node: Node, stuck: Flags) -> int:
     """Whom a processor waits for: the first who waits, too, otherwise the first."""
     others = [other for _, other in _awaited(hosting, node) if other != NOBODY]
     return next((other for other in others if stuck[other]), others[0] if others else NOBODY)
 
 
-def _line(hosting: Hosting, node: Node, stuck: NDArray[np.bool_]) -> str:
+def _line(hosting: Hosting, node: Node, stuck: Flags) -> str:
     """What one processor waits for, and where."""
     each = isinstance(node._action, ReceiveEach)
     awaited = _awaited(hosting, node)
@@ -121,7 +121,7 @@ def _line(hosting: Hosting, node: Node, stuck: NDArray[np.bool_]) -> str:
     )
 
 
-def _source(port: int, other: int, stuck: NDArray[np.bool_]) -> str:
+def _source(port: int, other: int, stuck: Flags) -> str:
     """A port and who is behind it."""
     if port == ROUTED:
         return "that is routed to it"

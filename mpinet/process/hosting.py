@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.process.actions import Parcels
@@ -36,12 +36,12 @@ class Hosting:
         self.step = 0
         self._switches = machine.topology.hosts < machine.topology.size
         self._ports = np.arange(machine.topology.ports)
-        self._table: NDArray[np.int64] | None = None
+        self._table: Ints | None = None
         self._every_port = tuple(range(machine.topology.ports))
         self._regular = False
         self._wired: dict[bytes, tuple[int, ...]] = {}
 
-    def neighbors(self, slot: int) -> NDArray[np.int64]:
+    def neighbors(self, slot: int) -> Ints:
         """The processors behind all ports of a hosted one, -1 where a port is not wired."""
         if len(self.nodes) * len(self._ports) > TABLE:
             return self.topology.neighbor(self.nodes[slot], self._ports)

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import ProgramError
 from mpinet.machine import Inbox, Machine
 from mpinet.machine.step import by_owner
@@ -20,8 +20,6 @@ from mpinet.networks.topology import Topology
 from mpinet.numerals import counted
 from mpinet.process.actions import Parcels
 from mpinet.process.values import from_bytes, to_bytes
-
-Numbers = NDArray[np.int64]
 
 
 class Outbox:
@@ -50,7 +48,7 @@ class Outbox:
         """How many messages that is: one on every port."""
         return sum(map(len, self._ports))
 
-    def sends(self) -> tuple[Numbers, Numbers, Numbers]:
+    def sends(self) -> tuple[Ints, Ints, Ints]:
         """Senders, ports and the places of their values in `values`, by sender."""
         counts = np.fromiter(map(len, self._ports), np.int64, len(self._ports))
         senders = np.repeat(np.array(self._senders, np.int64), counts)
@@ -93,20 +91,20 @@ class Letters:
         What else a message carries.
     """
 
-    senders: Numbers
-    ports: Numbers
-    keys: Numbers
+    senders: Ints
+    ports: Ints
+    keys: Ints
     values: list[Any]
-    words: Numbers
+    words: Ints
 
-    def targets(self, topology: Topology) -> Numbers:
+    def targets(self, topology: Topology) -> Ints:
         """Who gets each message; -1 where the machine will refuse it."""
         targets = np.full(len(self.ports), -1)
         there = np.flatnonzero((self.ports >= 0) & (self.ports < topology.ports))
         targets[there] = topology.neighbor(self.senders[there], self.ports[there])
         return targets
 
-    def leaving(self, machine: Machine) -> tuple[Numbers, Numbers]:
+    def leaving(self, machine: Machine) -> tuple[Ints, Ints]:
         """The keys of what goes to other ranks, to rank 0 first, and how many to each."""
         if machine.transport.size == 1:
             return self.keys[:0], np.zeros(1, np.int64)
@@ -131,7 +129,7 @@ class Arrived:
     inbox: Inbox
     tables: list[Any]
 
-    def values(self, chosen: Numbers) -> list[Any]:
+    def values(self, chosen: Ints) -> list[Any]:
         """The values of some of the messages, given by their places in the inbox."""
         keys, ranks = np.divmod(self.inbox.payload[chosen, 0], len(self.tables))
         if len(self.tables) == 1:
@@ -161,9 +159,7 @@ def carry(machine: Machine, letters: Letters) -> Arrived:
     return Arrived(inbox, tables)
 
 
-def _shared_values(
-    machine: Machine, leaving: Numbers, counts: Numbers, values: list[Any]
-) -> list[Any]:
+def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[Any]) -> list[Any]:
     """Send every rank the values that its processors get; all ranks' values for this one."""
     texts = []
     for places in np.split(leaving, np.cumsum(counts)[:-1]):

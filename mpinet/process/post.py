@@ -10,16 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.arbitration import Arbiter
 from mpinet.networks.routing import ARRIVED, Routing, hop_limit
 from mpinet.process.mail import Arrived, Letters
-
-Numbers = NDArray[np.int64]
 
 NUMBER, HOPS, HEADER = 0, 1, 2
 """Words that a message carries beside its value; a processor's own send has the number -1."""
@@ -61,7 +59,7 @@ class Post:
         number = step * self._machine.topology.size + source
         self._new.append((number, source, target, value))
 
-    def letters(self, senders: Numbers, ports: Numbers, keys: Numbers, values: Any) -> Letters:
+    def letters(self, senders: Ints, ports: Ints, keys: Ints, values: Any) -> Letters:
         """The processors' own sends together with the messages that hop (collective)."""
         self._accept_new()
         hops = self._granted(senders, ports)
@@ -78,7 +76,7 @@ class Post:
         self._keep(np.delete(np.arange(len(self._nodes)), hops))
         return letters
 
-    def sort_out(self, arrived: Arrived) -> tuple[Numbers, list[tuple[int, int, Any]]]:
+    def sort_out(self, arrived: Arrived) -> tuple[Ints, list[tuple[int, int, Any]]]:
         """Let routed messages decide on their next port.
 
         Returns
@@ -114,7 +112,7 @@ class Post:
             self._words = np.zeros((0, HEADER + self._routing.words), np.int64)
         return self._routing
 
-    def _settle(self, nodes: Numbers, words: Numbers, values: list[Any]) -> None:
+    def _settle(self, nodes: Ints, words: Ints, values: list[Any]) -> None:
         """Let messages decide where they are; they keep the order of their numbers."""
         routing = self._decisions()
         nodes, words = np.ascontiguousarray(nodes), np.ascontiguousarray(words)
@@ -131,7 +129,7 @@ class Post:
         self._values = self._values + [values[place] for place in onward.tolist()]
         self._keep(np.argsort(self._words[:, NUMBER], kind="stable"))
 
-    def _require_sound(self, nodes: Numbers, ports: Numbers, words: Numbers) -> None:
+    def _require_sound(self, nodes: Ints, ports: Ints, words: Ints) -> None:
         """Raise `RoutingError` on every rank where a decision leads nowhere."""
         topology = self._machine.topology
         lost = (ports < ARRIVED) | (ports >= topology.ports)
@@ -147,7 +145,7 @@ class Post:
                 )
             )
 
-    def _granted(self, senders: Numbers, ports: Numbers) -> Numbers:
+    def _granted(self, senders: Ints, ports: Ints) -> Ints:
         """Which messages hop: the oldest on each channel that no processor sends on."""
         if self._arbiter is not None:
             return self._agreed(senders, ports, self._arbiter)
@@ -156,7 +154,7 @@ class Post:
         _, first = np.unique(channels, return_index=True)
         return np.sort(first[~np.isin(channels[first], senders * width + ports)])
 
-    def _agreed(self, senders: Numbers, ports: Numbers, arbiter: Arbiter) -> Numbers:
+    def _agreed(self, senders: Ints, ports: Ints, arbiter: Arbiter) -> Ints:
         """The same where processors contend for channels and receivers (collective)."""
         topology = self._machine.topology
         there = (ports >= 0) & (ports < topology.ports)
@@ -169,7 +167,7 @@ class Post:
         )
         return np.flatnonzero(granted[len(own) :])
 
-    def _keep(self, places: Numbers) -> None:
+    def _keep(self, places: Ints) -> None:
         """Keep some of the messages, in this order."""
         self._nodes, self._ports = self._nodes[places], self._ports[places]
         self._words = self._words[places]

@@ -12,8 +12,8 @@ from types import GeneratorType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import ModelViolation, MpinetError, ProgramError, UsageError
 from mpinet.machine import Machine
 from mpinet.memory import require_memory
@@ -40,7 +40,6 @@ from mpinet.process.values import pack
 from mpinet.process.where import ended_at, raised_at, suspended_at
 
 Program = Callable[..., Any]
-Numbers = NDArray[np.int64]
 Ready = list[tuple[Node, Action]]
 """Processors that go on, each with the action that it has done."""
 
@@ -326,7 +325,7 @@ class Scheduler:
             values = [ended[place][2] for place in places.tolist()]
             self._give(slots, [ROUTED] * len(values), values, ready)
 
-    def _for_the_running(self, places: Numbers, nodes: Numbers) -> tuple[Numbers, Numbers]:
+    def _for_the_running(self, places: Ints, nodes: Ints) -> tuple[Ints, Ints]:
         """Places and slots of the messages whose receivers have not ended; the rest are counted."""
         slots = self.machine.slots(nodes)
         running = self._running[slots]
@@ -335,7 +334,7 @@ class Scheduler:
         self.unreceived += np.bincount(slots[~running], minlength=len(self.nodes))
         return places[running], slots[running]
 
-    def _give(self, slots: Numbers, ports: list[int], values: list[Any], ready: Ready) -> None:
+    def _give(self, slots: Ints, ports: list[int], values: list[Any], ready: Ready) -> None:
         """Give messages to their receivers, in order."""
         nodes: list[Any] = self.nodes
         for slot, port, value in zip(slots.tolist(), ports, values, strict=True):

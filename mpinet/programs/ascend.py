@@ -13,10 +13,11 @@ from functools import partial
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators import open_operator
-from mpinet.programs.operators.operator import ASCEND, KINDS, Array, Numbers, Operator, Pass
+from mpinet.programs.operators.operator import ASCEND, KINDS, Operator, Pass
 from mpinet.programs.operators.probe import require_pairwise
 from mpinet.programs.operators.reduction import Reduction
 from mpinet.programs.schedules import PassSchedule, find_schedule
@@ -56,7 +57,7 @@ class AscendResult:
     steps: int
     phases: list[Phase]
     correct: bool
-    index: Numbers = field(repr=False)
+    index: Ints = field(repr=False)
     values: Array = field(repr=False)
 
 
@@ -66,7 +67,7 @@ def run(
     kind: str = ASCEND,
     seed: int = 0,
     algorithm: str | type[PassSchedule] | None = None,
-    values: Callable[[Numbers], Array] | None = None,
+    values: Callable[[Ints], Array] | None = None,
     watch: Watch | None = None,
 ) -> AscendResult:
     """Run an operator on a machine and compare with the serial computation (collective).
@@ -141,7 +142,7 @@ def run(
     )
 
 
-def _members(schedule: PassSchedule) -> list[Numbers | slice]:
+def _members(schedule: PassSchedule) -> list[Ints | slice]:
     """The places of each instance's elements among those at home here."""
     if schedule.instances == 1:
         return [slice(None)]
@@ -149,9 +150,9 @@ def _members(schedule: PassSchedule) -> list[Numbers | slice]:
 
 
 def _drawn(
-    inputs: Sequence[Callable[[Numbers], Array]],
-    members: Sequence[Numbers | slice],
-    index: Numbers,
+    inputs: Sequence[Callable[[Ints], Array]],
+    members: Sequence[Ints | slice],
+    index: Ints,
 ) -> Array:
     """The input values of these elements, each from its own instance."""
     if len(inputs) == 1:
@@ -165,9 +166,9 @@ def _input(
     operator: Operator,
     seed: int,
     q: int,
-    values: Callable[[Numbers], Array] | None,
+    values: Callable[[Ints], Array] | None,
     instance: int,
-    index: Numbers,
+    index: Ints,
 ) -> Array:
     """The input values of these elements of an instance."""
     if values is None:
@@ -204,8 +205,8 @@ def _count_wrong(
     operator: Operator,
     kind: str,
     q: int,
-    inputs: Callable[[Numbers], Array],
-    index: Numbers,
+    inputs: Callable[[Ints], Array],
+    index: Ints,
     results: Array,
 ) -> int:
     """How many of these results differ from the serial computation."""
@@ -227,7 +228,7 @@ def _count_wrong(
 
 
 def _reduced(
-    machine: Machine, operator: Reduction, q: int, inputs: Callable[[Numbers], Array]
+    machine: Machine, operator: Reduction, q: int, inputs: Callable[[Ints], Array]
 ) -> Array:
     """What all input values reduce to, each rank reducing its share of them (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank

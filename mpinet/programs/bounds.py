@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
 from mpinet.programs.flood import flood
 from mpinet.programs.waves import adjacency, shared_out
-
-Numbers = NDArray[np.int64]
 
 
 def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> int:
@@ -42,7 +40,7 @@ def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> 
     return max(farthest(machine, root), growth)
 
 
-def multicast_bound(machine: Machine, root: int, targets: Numbers) -> int:
+def multicast_bound(machine: Machine, root: int, targets: Ints) -> int:
     """Steps that no multicast beats: the farthest target, and the growth of the informed.
 
     Parameters
@@ -147,7 +145,7 @@ def _items_bound(items: int, degree: int, limit: int | None) -> int:
     return -(-items // min(degree, limit or degree)) if items else 0
 
 
-def channels(machine: Machine, nodes: Numbers) -> Numbers:
+def channels(machine: Machine, nodes: Ints) -> Ints:
     """Links or busses that these processors, all different, are on; shape of the argument."""
     senders, ports = wired(machine.topology, nodes)
     if not machine.topology.links:
@@ -180,7 +178,7 @@ def _survey(machine: Machine) -> Machine:
     return Machine(topology, "all", machine.transport, machine.mapping)
 
 
-def distances_from(machine: Machine, root: int) -> Numbers:
+def distances_from(machine: Machine, root: int) -> Ints:
     """Hops from `root` to this rank's nodes, measured by a flood, shape (hosted,); -1 for never."""
     survey = _survey(machine)
     plan = survey.plan(*wired(survey.topology, survey.nodes))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
@@ -18,7 +19,6 @@ from mpinet.programs.offers import Offers
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.tree import Tree
 
-Numbers = NDArray[np.int64]
 Times = NDArray[np.int32]
 """Steps in which processors were informed, or `UNINFORMED`."""
 
@@ -247,9 +247,7 @@ class Answers:
         self._rule = rule
         self._resize(len(self._nodes))
 
-    def ports(
-        self, schedule: Schedule, since: Times, step: int, asked: int
-    ) -> tuple[Numbers, Numbers]:
+    def ports(self, schedule: Schedule, since: Times, step: int, asked: int) -> tuple[Ints, Ints]:
         """What processors informed in step `asked` or later answer: slots and ports, in order."""
         count = self._ask(schedule, since, step, asked)
         if count > len(self._slots):
@@ -379,11 +377,11 @@ class Message:
         self._held[machine.nodes == root] = self._value
         self._last = 0
 
-    def of(self, slots: Numbers) -> Numbers:
+    def of(self, slots: Ints) -> Ints:
         """What these processors send."""
         return self._held[slots]
 
-    def store(self, slots: Numbers, payload: Numbers) -> None:
+    def store(self, slots: Ints, payload: Ints) -> None:
         """Keep what these nodes received in the machine's last step."""
         fresh = slots[self._held[slots] == NOTHING]
         if (self._machine.nodes[fresh] < self._machine.topology.hosts).any():

@@ -10,17 +10,15 @@ from collections import Counter
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 from mpinet.programs.collective import CollectiveResult, items
-from mpinet.programs.operators.operator import ASCEND, Array, Pass
+from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules import find_schedule
 from mpinet.programs.schedules.schedule import PassSchedule, Watch, require_power_of_two
-
-Numbers = NDArray[np.int64]
 
 MOST_DIMENSIONS = 20
 """Largest subcubes, 2^20 processors: a step more for each processor that an item visits."""
@@ -107,7 +105,7 @@ def trailing_zeros(i: int) -> int:
     return (i & -i).bit_length() - 1
 
 
-def swap(seed: int, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+def swap(seed: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
     """The two items of a pair change places, and note the labels of their new ones."""
     new_low, new_high = high.copy(), low.copy()
     new_low["visited"] += _labels(seed, i)
@@ -115,12 +113,12 @@ def swap(seed: int, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array,
     return new_low, new_high
 
 
-def _labels(seed: int, addresses: Numbers) -> Numbers:
+def _labels(seed: int, addresses: Ints) -> Ints:
     flat = addresses.ravel()
     return items(seed, flat, flat).reshape(addresses.shape)
 
 
-def _complete(seed: int, q: int, index: Numbers, state: Array) -> bool:
+def _complete(seed: int, q: int, index: Ints, state: Array) -> bool:
     """Whether the items that are here have been everywhere in their subcubes."""
     cubes, which = np.unique(index >> q, return_inverse=True)
     totals = [_labels(seed, np.arange(cube << q, (cube + 1) << q)).sum() for cube in cubes.tolist()]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.programs.preparation import NONE, Preparation
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class CollectiveResult:
     preparation: Preparation = field(default=NONE, kw_only=True)
 
 
-def items(seed: int, sources: Numbers, targets: Numbers) -> Numbers:
+def items(seed: int, sources: Ints, targets: Ints) -> Ints:
     """The items' contents: 62 random bits for the source and the target of each.
 
     Parameters

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
@@ -21,9 +21,6 @@ from mpinet.networks.cycle import cycle_order
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import MAX_ENTRIES, table_routing
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
-
 
 MOST_PLACED = 2**24
 """Most nodes of a ring that is laid along a cycle: every rank has all of their places."""
@@ -69,11 +66,11 @@ class Embedding:
         if self._images is not None:
             self._by_image = np.argsort(self._images)
 
-    def images_of(self, guests: Numbers) -> Numbers:
+    def images_of(self, guests: Ints) -> Ints:
         """The host processors of these guest nodes, shape of the argument."""
         return guests if self._images is None else self._images[guests]
 
-    def guests_at(self, nodes: Numbers) -> Numbers:
+    def guests_at(self, nodes: Ints) -> Ints:
         """The guest nodes at these host nodes, shape of the argument; -1 where there is none."""
         if self._images is None:
             return np.where(nodes < self.guest.size, nodes, -1)
@@ -81,13 +78,13 @@ class Embedding:
         place = np.minimum(np.searchsorted(ascending, nodes), len(ascending) - 1)
         return np.where(ascending[place] == nodes, self._by_image[place], -1)
 
-    def guests_here(self, machine: Machine) -> Numbers:
+    def guests_here(self, machine: Machine) -> Ints:
         """The guest nodes whose images this rank hosts, ascending."""
         guests = self.guests_at(machine.nodes)
         return np.sort(guests[guests >= 0])
 
 
-def ring_images(guest: Topology, host: Topology) -> Numbers | None:
+def ring_images(guest: Topology, host: Topology) -> Ints | None:
     """Where a ring stands in a host of as many processors: along the host's Hamiltonian cycle.
 
     Returns
@@ -103,7 +100,7 @@ def ring_images(guest: Topology, host: Topology) -> Numbers | None:
     return None if cycle is None else cycle_order(host, cycle)
 
 
-def _checked_images(guest: Topology, host: Topology, images: object) -> Numbers:
+def _checked_images(guest: Topology, host: Topology, images: object) -> Ints:
     """The images as an array, if they can be."""
     given = np.asarray(images)
     whole = given.shape == (guest.size,) and np.issubdtype(given.dtype, np.integer)
@@ -176,7 +173,7 @@ def host_of(machine: Machine, embedding: Embedding) -> Topology:
     return embedding.host
 
 
-def guest_links(guest: Topology, nodes: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def guest_links(guest: Topology, nodes: Ints) -> tuple[Ints, Ints, Ints]:
     """The links of some guest nodes: nodes, ports, neighbours; each neighbour on one port."""
     nodes, ports = wired(guest, nodes)
     others = guest.neighbor(nodes, ports)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpinet.arrays import Array
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.networks.routing import Routing
@@ -21,7 +22,7 @@ from mpinet.programs.embed import (
     preferring_links,
     require_delivered,
 )
-from mpinet.programs.operators.operator import ASCEND, Array, Operator, Pass
+from mpinet.programs.operators.operator import ASCEND, Operator, Pass
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.routed import as_words, from_words
 from mpinet.programs.schedules.schedule import PassSchedule, Phase, Watch, require_power_of_two

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.networks.routing import Routing
 from mpinet.programs.bounds import exchange_bound
 from mpinet.programs.collective import CollectiveResult, items, require_few
-
-Numbers = NDArray[np.int64]
 
 ROUTED = "routed"
 """Name of what the router does by itself."""
@@ -65,7 +63,7 @@ def exchange(
     return CollectiveResult(ROUTED, steps, messages, ((ROUTED, steps),), bound, correct)
 
 
-def all_pairs(machine: Machine) -> tuple[Numbers, Numbers, Numbers]:
+def all_pairs(machine: Machine) -> tuple[Ints, Ints, Ints]:
     """What this rank's processors send to all others: sources, targets, message numbers.
 
     They are numbered round by round, in a round by source: message (k - 1) N + s goes to s + k.
@@ -78,7 +76,7 @@ def all_pairs(machine: Machine) -> tuple[Numbers, Numbers, Numbers]:
     return sources, (sources + rounds) % hosts, (rounds - 1) * hosts + sources
 
 
-def from_all_others(machine: Machine, nodes: Numbers, origins: Numbers) -> bool:
+def from_all_others(machine: Machine, nodes: Ints, origins: Ints) -> bool:
     """Whether each of this rank's processors has something once from every other one."""
     hosts = machine.topology.hosts
     sources, targets, _ = all_pairs(machine)
@@ -88,14 +86,14 @@ def from_all_others(machine: Machine, nodes: Numbers, origins: Numbers) -> bool:
 
 def send_routed(
     machine: Machine,
-    sources: Numbers,
-    targets: Numbers,
-    numbers: Numbers,
+    sources: Ints,
+    targets: Ints,
+    numbers: Ints,
     total: int,
-    rows: Numbers,
+    rows: Ints,
     watch: Callable[[int], None] | None,
     routing: Routing | None = None,
-) -> tuple[Numbers, Numbers]:
+) -> tuple[Ints, Ints]:
     """Route messages that are all there at the start (collective).
 
     Parameters

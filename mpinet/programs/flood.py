@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.effort import LOOKS, require_walk
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -16,8 +16,6 @@ from mpinet.machine.step import heard_claims
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES, adjacency, shared_out
-
-Numbers = NDArray[np.int64]
 
 MANY = 64
 """So much longer than other walks may the floods from all nodes take."""
@@ -103,18 +101,18 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     return FloodResult(steps, messages, reached, steps, farthest_host)
 
 
-def _call_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+def _call_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
     """One step over links: who hears of it."""
     return machine.call(fresh), heard
 
 
-def _half_duplex_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+def _half_duplex_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
     """One step over half-duplex links: who hears of it."""
     sends = _on_free_channels(machine, *wired(machine.topology, fresh), heard)
     return _different(machine.step(*sends).nodes), heard
 
 
-def _bus_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers, Numbers]:
+def _bus_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
     """One step over busses: who hears of it, and rows (node, bus) of what came."""
     sends = _on_free_channels(machine, *wired(machine.topology, fresh), heard)
     inbox = machine.step(*sends)
@@ -122,9 +120,7 @@ def _bus_wave(machine: Machine, fresh: Numbers, heard: Numbers) -> tuple[Numbers
     return _different(inbox.nodes), np.stack([inbox.nodes, busses], axis=1)
 
 
-def _on_free_channels(
-    machine: Machine, nodes: Numbers, ports: Numbers, heard: Numbers
-) -> tuple[Numbers, Numbers]:
+def _on_free_channels(machine: Machine, nodes: Ints, ports: Ints, heard: Ints) -> tuple[Ints, Ints]:
     """Of these sends, those on channels that have not carried the message, one sender a channel.
 
     A channel is a bus, or a half-duplex link.
@@ -151,7 +147,7 @@ def _on_free_channels(
     return nodes[sends], ports[sends]
 
 
-def _different(ascending: Numbers) -> Numbers:
+def _different(ascending: Ints) -> Ints:
     """The numbers of an ascending array, each once."""
     first = np.ones(len(ascending), bool)
     first[1:] = ascending[1:] != ascending[:-1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import gather_bound
@@ -15,7 +15,6 @@ from mpinet.programs.exchange import ROUTED, send_routed
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE
 
-Numbers = NDArray[np.int64]
 Watch = Callable[[int], None]
 
 TREE = "tree"
@@ -84,8 +83,8 @@ def require_algorithm(topology: Topology, root: int, algorithm: str | None, what
 
 
 def collect(
-    machine: Machine, order: Preorder, rows: Numbers, watch: Watch | None = None
-) -> tuple[Numbers, Numbers]:
+    machine: Machine, order: Preorder, rows: Ints, watch: Watch | None = None
+) -> tuple[Ints, Ints]:
     """Send every processor's row to the root, each at its turn (collective).
 
     Parameters
@@ -121,7 +120,7 @@ def collect(
     return np.concatenate(came), np.concatenate(turns)
 
 
-def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> Numbers:
+def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> Ints:
     """Every other processor sends its item by the routing; the rows that the root received."""
     nodes = np.sort(machine.nodes)
     nodes = nodes[(nodes < machine.topology.hosts) & (nodes != root)]
@@ -131,7 +130,7 @@ def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> Numb
     return send_routed(machine, nodes, targets, numbers, total, rows, watch)[1]
 
 
-def _complete(machine: Machine, root: int, seed: int, came: Numbers) -> bool:
+def _complete(machine: Machine, root: int, seed: int, came: Ints) -> bool:
     """Whether the root has every other processor's item once (collective)."""
     others = machine.topology.hosts - 1
     mine = bool((machine.nodes == root).any())

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
@@ -24,7 +24,6 @@ from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.treegossip import spread
 from mpinet.programs.waves import count_bits
 
-Numbers = NDArray[np.int64]
 Watch = Callable[[int], None]
 
 CYCLE, TREE = "cycle", "tree"
@@ -92,11 +91,11 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
     return name
 
 
-Take = Callable[[Numbers, Numbers], None]
+Take = Callable[[Ints, Ints], None]
 """Notes rows (origin, contents) that the processors in some slots received."""
 
 
-def _rotate(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> Preparation:
+def _rotate(machine: Machine, own: Ints, take: Take, watch: Watch | None) -> Preparation:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
     ahead = _cycle_of(machine).successor(nodes)
@@ -119,12 +118,12 @@ def _rotate(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> 
 
 def _rotate_both_ways(
     machine: Machine,
-    ahead: Numbers,
-    back: Numbers,
-    own: Numbers,
+    ahead: Ints,
+    back: Ints,
+    own: Ints,
     take: Take,
     watch: Watch | None,
-) -> Numbers:
+) -> Ints:
     """Half round the cycle in both directions; what goes ahead next."""
     rounds = (machine.topology.size - 1) // 2
     forward, backward = own.copy(), own.copy()
@@ -157,7 +156,7 @@ def _cycle_of(machine: Machine) -> Cycle:
     return cycle
 
 
-def _route(machine: Machine, own: Numbers, take: Take, watch: Watch | None) -> Preparation:
+def _route(machine: Machine, own: Ints, take: Take, watch: Watch | None) -> Preparation:
     """Every processor sends its item to every other one by the routing."""
     sources, targets, numbers = all_pairs(machine)
     total = machine.topology.hosts * (machine.topology.hosts - 1)
@@ -187,7 +186,7 @@ class Holdings:
         self._bits = np.zeros((machine.placement.count, words), np.uint64)
         self._wrong = 0
 
-    def take(self, slots: Numbers, rows: Numbers) -> None:
+    def take(self, slots: Ints, rows: Ints) -> None:
         """Note what the processors in these slots received: rows (origin, contents)."""
         slots, rows = np.ascontiguousarray(slots), np.ascontiguousarray(rows)
         self._wrong += mark_items(self._seed, slots, rows, self._bits)

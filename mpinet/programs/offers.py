@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.step import heard_claims
-
-Numbers = NDArray[np.int64]
 
 
 class Offers:
@@ -29,7 +27,7 @@ class Offers:
         self._free = np.empty((machine.placement.count, machine.topology.ports), bool)
         self._free[:] = machine.topology.neighbor(machine.nodes[:, np.newaxis], self._ports) >= 0
 
-    def sends(self, informed: Numbers) -> tuple[Numbers, Numbers]:
+    def sends(self, informed: Ints) -> tuple[Ints, Ints]:
         """Who of the informed processors sends, on all ports of one bus (collective).
 
         Parameters
@@ -53,12 +51,12 @@ class Offers:
         sending = told[first, 0][np.searchsorted(offered, busses)] == nodes
         return self._on_bus(offering[sending], busses[sending])
 
-    def heard(self, slots: Numbers, ports: Numbers) -> None:
+    def heard(self, slots: Ints, ports: Ints) -> None:
         """Note that the busses of these ports have carried the message."""
         busses = self._machine.topology.channel(self._machine.nodes[slots], ports)
         self._free[self._on_bus(slots, busses)] = False
 
-    def _on_bus(self, slots: Numbers, busses: Numbers) -> tuple[Numbers, Numbers]:
+    def _on_bus(self, slots: Ints, busses: Ints) -> tuple[Ints, Ints]:
         """All free ports of processors on a bus of each, as slots and ports."""
         rows, ports = np.nonzero(self._free[slots])
         nodes = self._machine.nodes[slots[rows]]

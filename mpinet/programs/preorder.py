@@ -8,13 +8,11 @@ in the same step would reach the root together. This is an optimal gather, and b
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree
-
-Numbers = NDArray[np.int64]
 
 SWITCH = -1
 """Label of a node that is no processor."""
@@ -78,14 +76,14 @@ class Preorder:
         """What the tree's own machine has done until now (collective)."""
         return Preparation.on(self._machine)
 
-    def child_port(self, slots: Numbers, labels: Numbers) -> Numbers:
+    def child_port(self, slots: Ints, labels: Ints) -> Ints:
         """The ports to the children below which the processors with these labels are."""
         return self._ports[np.searchsorted(self._keys, self._key(slots, labels), "right") - 1]
 
-    def _key(self, slots: Numbers, labels: Numbers) -> Numbers:
+    def _key(self, slots: Ints, labels: Ints) -> Ints:
         return slots * self._machine.topology.size + labels
 
-    def _sizes(self) -> Numbers:
+    def _sizes(self) -> Ints:
         """Processors below each child, told upwards from the leaves; shape (children,)."""
         machine, tree = self._machine, self.tree
         waiting = tree.children.copy()
@@ -105,14 +103,14 @@ class Preorder:
             ready = ready[(waiting[ready] == 0) & (tree.up[ready] >= 0)]
         return sizes
 
-    def _offsets(self, sizes: Numbers) -> Numbers:
+    def _offsets(self, sizes: Ints) -> Ints:
         """Each child's number relative to its parent's: behind those that are served later."""
         ends = np.cumsum(self.tree.children)
         total = np.append(0, np.cumsum(sizes))
         later = total[ends][self._parents] - total[1:]
         return later + self._hosts[self._parents]
 
-    def _number(self, offsets: Numbers) -> Numbers:
+    def _number(self, offsets: Ints) -> Ints:
         """Tell labels and depths downwards; the first number in every node's branch of the root."""
         machine, tree = self._machine, self.tree
         count = len(machine.nodes)

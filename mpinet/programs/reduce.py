@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.machine import Inbox
@@ -25,7 +25,6 @@ from mpinet.programs import broadcast as forwards
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.preparation import Preparation
 
-Numbers = NDArray[np.int64]
 Watch = Callable[[int], None]
 
 OPERATORS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
@@ -57,7 +56,7 @@ def reduce(
     operator: str = "min",
     algorithm: str | None = None,
     seed: int = 0,
-    values: Callable[[Numbers], Numbers] | None = None,
+    values: Callable[[Ints], Ints] | None = None,
     watch: Watch | None = None,
 ) -> ReduceResult:
     """Combine the items of all processors at the root (collective).
@@ -118,7 +117,7 @@ def reduce(
 
 
 def _play_back(
-    machine: Machine, reached: _Reached, combine: np.ufunc, state: Numbers, watch: Watch | None
+    machine: Machine, reached: _Reached, combine: np.ufunc, state: Ints, watch: Watch | None
 ) -> None:
     """The broadcast's steps from the last to the first; `state` is changed in place."""
     for step in range(reached.last, 0, -1):
@@ -189,7 +188,7 @@ class _Reached(Machine):
         return inbox
 
 
-def _turns(machine: Machine, slots: Numbers, ports: Numbers) -> list[Numbers]:
+def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:
     """Who of these senders sends at once (collective): on busses one of each, in member order."""
     if machine.topology.links:
         return [slots]
@@ -206,12 +205,12 @@ def _turns(machine: Machine, slots: Numbers, ports: Numbers) -> list[Numbers]:
     return [slots[turns == turn] for turn in range(last + 1)]
 
 
-def _drawn(seed: int, nodes: Numbers) -> Numbers:
+def _drawn(seed: int, nodes: Ints) -> Ints:
     """The items where the user gives none."""
     return items(seed, nodes, nodes)
 
 
-def _serially(machine: Machine, operator: str, inputs: Callable[[Numbers], Numbers]) -> int:
+def _serially(machine: Machine, operator: str, inputs: Callable[[Ints], Ints]) -> int:
     """What all processors' items come to, by NumPy's reduction alone."""
     combine, hosts = OPERATORS[operator], machine.topology.hosts
     numbers = (np.arange(at, min(at + CHUNK, hosts)) for at in range(0, hosts, CHUNK))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
 from mpinet.machine.meters import ChannelLoad
@@ -27,7 +27,7 @@ class Latency:
     max: int | None
 
     @classmethod
-    def of(cls, histogram: NDArray[np.int64]) -> Latency:
+    def of(cls, histogram: Ints) -> Latency:
         """From the numbers of messages delivered after 0, 1, 2, .. steps."""
         messages = int(histogram.sum())
         if messages == 0:

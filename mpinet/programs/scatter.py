@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.programs.bounds import scatter_bound
 from mpinet.programs.collective import CollectiveResult, items
@@ -12,8 +12,6 @@ from mpinet.programs.exchange import send_routed
 from mpinet.programs.gather import TREE, Watch, collect, require_algorithm
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE, Preparation
-
-Numbers = NDArray[np.int64]
 
 
 def scatter(
@@ -65,7 +63,7 @@ def scatter(
 
 def _along_tree(
     machine: Machine, root: int, seed: int, watch: Watch | None
-) -> tuple[Numbers, Numbers, Preparation]:
+) -> tuple[Ints, Ints, Preparation]:
     """Who received what, processors and contents; and what it took before."""
     order = Preorder(machine, root)
     queue, turns = _queue(order, root, seed)
@@ -92,7 +90,7 @@ def _along_tree(
     return np.concatenate(nodes), np.concatenate(contents), preparation
 
 
-def _queue(order: Preorder, root: int, seed: int) -> tuple[Numbers, Numbers]:
+def _queue(order: Preorder, root: int, seed: int) -> tuple[Ints, Ints]:
     """The root's rows (label, contents) and their turns, learned by gathering the addresses."""
     survey = order.tree.survey
     known, turns = collect(survey, order, np.stack([order.labels, survey.nodes], axis=1))
@@ -100,7 +98,7 @@ def _queue(order: Preorder, root: int, seed: int) -> tuple[Numbers, Numbers]:
     return np.stack([labels, items(seed, np.full_like(targets, root), targets)], axis=1), turns
 
 
-def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> tuple[Numbers, Numbers]:
+def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> tuple[Ints, Ints]:
     """Who received what, where the root's items are routed."""
     others = machine.topology.hosts - 1
     numbers = np.arange(others if (machine.nodes == root).any() else 0)
@@ -111,7 +109,7 @@ def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> tupl
     return nodes, came[:, 1]
 
 
-def _complete(machine: Machine, root: int, seed: int, nodes: Numbers, contents: Numbers) -> bool:
+def _complete(machine: Machine, root: int, seed: int, nodes: Ints, contents: Ints) -> bool:
     """Whether every other processor has its item once (collective)."""
     wanted = np.sort(machine.nodes)
     wanted = wanted[(wanted < machine.topology.hosts) & (wanted != root)]

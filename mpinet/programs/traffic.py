@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled, uniform_permutation
 from mpinet.errors import FileError, UsageError
@@ -23,8 +23,6 @@ from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.numerals import is_whole, shown
-
-Numbers = NDArray[np.int64]
 
 PATTERNS = (
     "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
@@ -58,8 +56,8 @@ class Traffic:
 
     topology: Topology
     total: int
-    ends: Callable[[Numbers], tuple[Numbers, Numbers]]
-    sent_by: Callable[[Machine], Numbers]
+    ends: Callable[[Ints], tuple[Ints, Ints]]
+    sent_by: Callable[[Machine], Ints]
 
 
 def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
@@ -107,18 +105,18 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
 def _all_pairs(topology: Topology) -> Traffic:
     others = topology.hosts - 1
 
-    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    def ends(numbers: Ints) -> tuple[Ints, Ints]:
         sources, place = np.divmod(numbers, max(others, 1))
         return sources, place + (place >= sources)
 
-    def sent_by(machine: Machine) -> Numbers:
+    def sent_by(machine: Machine) -> Ints:
         require_memory(8 * machine.placement.most * others, f"All pairs of {topology.name}")
         return (_hosts_of(machine)[:, np.newaxis] * others + np.arange(others)).ravel()
 
     return Traffic(topology, topology.hosts * others, ends, sent_by)
 
 
-def _one_each(topology: Topology, target: Callable[[Numbers], Numbers]) -> Traffic:
+def _one_each(topology: Topology, target: Callable[[Ints], Ints]) -> Traffic:
     """Every host sends one message; the messages are numbered as the hosts."""
     return Traffic(topology, topology.hosts, lambda numbers: (numbers, target(numbers)), _hosts_of)
 
@@ -135,10 +133,10 @@ def _uniform(topology: Topology, seed: int) -> Traffic:
 
 
 def _to_one(topology: Topology, spot: int) -> Traffic:
-    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    def ends(numbers: Ints) -> tuple[Ints, Ints]:
         return numbers + (numbers >= spot), np.full_like(numbers, spot)
 
-    def sent_by(machine: Machine) -> Numbers:
+    def sent_by(machine: Machine) -> Ints:
         hosts = _hosts_of(machine)
         hosts = hosts[hosts != spot]
         return hosts - (hosts > spot)
@@ -147,7 +145,7 @@ def _to_one(topology: Topology, spot: int) -> Traffic:
 
 
 def _random(topology: Topology, total: int, seed: int) -> Traffic:
-    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    def ends(numbers: Ints) -> tuple[Ints, Ints]:
         drawn = np.empty((2, len(numbers)), np.int64)
         draw_ends(seed, topology.hosts, np.ascontiguousarray(numbers, np.int64), drawn)
         return drawn[0], drawn[1]
@@ -155,14 +153,14 @@ def _random(topology: Topology, total: int, seed: int) -> Traffic:
     return Traffic(topology, total, ends, lambda machine: _hosted(machine, total, ends))
 
 
-def _listed(topology: Topology, pairs: Numbers) -> Traffic:
-    def ends(numbers: Numbers) -> tuple[Numbers, Numbers]:
+def _listed(topology: Topology, pairs: Ints) -> Traffic:
+    def ends(numbers: Ints) -> tuple[Ints, Ints]:
         return pairs[numbers, 0], pairs[numbers, 1]
 
     return Traffic(topology, len(pairs), ends, lambda machine: _hosted(machine, len(pairs), ends))
 
 
-def _hosts_of(machine: Machine) -> Numbers:
+def _hosts_of(machine: Machine) -> Ints:
     """This rank's processors that are no switches, ascending."""
     placement, hosts = machine.placement, machine.topology.hosts
     if machine.mapping.contiguous:
@@ -172,9 +170,7 @@ def _hosts_of(machine: Machine) -> Numbers:
     return nodes[: np.searchsorted(nodes, hosts)]
 
 
-def _hosted(
-    machine: Machine, total: int, ends: Callable[[Numbers], tuple[Numbers, Numbers]]
-) -> Numbers:
+def _hosted(machine: Machine, total: int, ends: Callable[[Ints], tuple[Ints, Ints]]) -> Ints:
     """Of messages in any order, the numbers of those whose sources are hosted here.
 
     They are as short as the total allows, for they are there while the messages come to be.
@@ -189,7 +185,7 @@ def _hosted(
     return np.concatenate(hosted)
 
 
-def _permuted(hosts: Numbers, size: int, seed: int) -> Numbers:
+def _permuted(hosts: Ints, size: int, seed: int) -> Ints:
     targets = np.empty_like(hosts)
     permute(hosts, size, seed, targets)
     return targets
@@ -207,7 +203,7 @@ def _bits_of(topology: Topology, pattern: str) -> int:
     return width
 
 
-def read_pairs(topology: Topology, path: Path) -> Numbers:
+def read_pairs(topology: Topology, path: Path) -> Ints:
     """Read the lines ``source,target`` of a file; a first line of words is a heading.
 
     Returns
@@ -250,13 +246,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _transpose(nodes: Numbers, width: int) -> Numbers:
+def _transpose(nodes: Ints, width: int) -> Ints:
     """Swap the halves of the number's bits."""
     half = width // 2
     return (nodes >> half) | (nodes & ((1 << half) - 1)) << half
 
 
-def _reverse(nodes: Numbers, width: int) -> Numbers:
+def _reverse(nodes: Ints, width: int) -> Ints:
     """Reverse the number's bits."""
     reversed_nodes = np.zeros_like(nodes)
     for bit in range(width):
@@ -264,12 +260,12 @@ def _reverse(nodes: Numbers, width: int) -> Numbers:
     return reversed_nodes
 
 
-def _complement(nodes: Numbers, width: int) -> Numbers:
+def _complement(nodes: Ints, width: int) -> Ints:
     """Complement the number's bits."""
     return nodes ^ ((1 << width) - 1)
 
 
-BIT_PATTERNS: dict[str, Callable[[Numbers, int], Numbers]] = {
+BIT_PATTERNS: dict[str, Callable[[Ints, int], Ints]] = {
     "transpose": _transpose,
     "bitreversal": _reverse,
     "complement": _complement,

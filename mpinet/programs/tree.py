@@ -8,15 +8,13 @@ leaves behind.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.effort import require_walk
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
-
-Numbers = NDArray[np.int64]
 
 BARREN = -1
 """Depth of a subtree without a processor (switches only): it need not be served."""
@@ -63,15 +61,15 @@ class Tree:
         return self._survey
 
     @property
-    def up(self) -> Numbers:
+    def up(self) -> Ints:
         """Ports to the parents, by slot; negative at the root."""
         return self._up
 
-    def child_port(self, slots: Numbers, index: Numbers) -> Numbers:
+    def child_port(self, slots: Ints, index: Ints) -> Ints:
         """The ports to the index-th children (from 0) of the nodes in these slots."""
         return self._ports[self._begin[slots] + index]
 
-    def _spans(self, up: Numbers) -> bool:
+    def _spans(self, up: Ints) -> bool:
         """Take these ports for those to the parents; whether they make one tree of all nodes."""
         self._up, nodes = up, self._survey.nodes
         has_parent = np.flatnonzero(up >= 0)
@@ -86,7 +84,7 @@ class Tree:
         self._begin = np.cumsum(self.children) - self.children
         return bool(self._survey.sum(told)[0] == self._survey.topology.size - 1)
 
-    def _depths(self, has_parent: Numbers) -> tuple[Numbers, int]:
+    def _depths(self, has_parent: Ints) -> tuple[Ints, int]:
         """Depths of the children's subtrees, told upwards from the leaves; how many have told."""
         machine = self._survey
         nodes = machine.nodes
@@ -113,7 +111,7 @@ class Tree:
         return depths, told
 
 
-def routed(machine: Machine, root: int) -> Numbers | None:
+def routed(machine: Machine, root: int) -> Ints | None:
     """Ports of all first hops towards the root by the default routing (collective).
 
     Returns
@@ -133,7 +131,7 @@ def routed(machine: Machine, root: int) -> Numbers | None:
     return up
 
 
-def flooded(machine: Machine, root: int) -> Numbers:
+def flooded(machine: Machine, root: int) -> Ints:
     """Ports by which a flood from the root comes to every node first (collective).
 
     Of the ports by which it comes in the same step, the lowest: so that a node's depth is its

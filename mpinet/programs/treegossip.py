@@ -11,14 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree
-
-Numbers = NDArray[np.int64]
 
 OWN = -1
 """Port that a node's own item came by."""
@@ -28,8 +26,8 @@ ROOT = 0
 
 def spread(
     machine: Machine,
-    own: Numbers,
-    take: Callable[[Numbers, Numbers], None],
+    own: Ints,
+    take: Callable[[Ints, Ints], None],
     watch: Callable[[int], None] | None = None,
 ) -> Preparation:
     """Bring every processor's row to all processors; what it took before (collective).
@@ -81,9 +79,9 @@ class _Arcs:
         Steps after which the turns come again.
     """
 
-    slots: Numbers
-    ports: Numbers
-    turns: Numbers
+    slots: Ints
+    ports: Ints
+    turns: Ints
     period: int
 
 
@@ -108,9 +106,7 @@ def _arcs(machine: Machine, tree: Tree) -> _Arcs:
     return _Arcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
 
 
-def _colors(
-    tree: Tree, parents: Numbers, ports: Numbers, index: Numbers
-) -> tuple[Numbers, Numbers]:
+def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
     """Colours of the links upwards, by slot, and to the children; told downwards from the root.
 
     A node gives its children the lowest colours that are not the one of its own link upwards,
@@ -136,7 +132,7 @@ def _colors(
 class _Held:
     """The items of this rank's nodes in the order in which they came."""
 
-    def __init__(self, machine: Machine, own: Numbers, hosts: NDArray[np.bool_]):
+    def __init__(self, machine: Machine, own: Ints, hosts: Flags):
         shape = (machine.placement.count, machine.topology.hosts)
         self._rows = np.empty((*shape, 2), np.int64)
         self._came_by = np.empty(shape, np.int32)
@@ -144,9 +140,7 @@ class _Held:
         self._came_by[hosts, 0] = OWN
         self._count = hosts.astype(np.int64)
 
-    def next_over(
-        self, arcs: _Arcs, turn: Numbers, sent: Numbers
-    ) -> tuple[Numbers, Numbers, Numbers]:
+    def next_over(self, arcs: _Arcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
         """What goes over these of the arcs now: senders' slots, ports, rows."""
         rows = np.empty((len(turn), 2), np.int64)
         sends = np.zeros(len(turn), np.bool_)
@@ -155,7 +149,7 @@ class _Held:
         )
         return arcs.slots[turn[sends]], arcs.ports[turn[sends]], rows[sends]
 
-    def keep(self, slots: Numbers, ports: Numbers, rows: Numbers) -> None:
+    def keep(self, slots: Ints, ports: Ints, rows: Ints) -> None:
         """Put what came behind the rest."""
         keep_rows(slots, ports, np.ascontiguousarray(rows), self._rows, self._came_by, self._count)
 

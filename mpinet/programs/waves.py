@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints, Words
 from mpinet.compiled import idiom, kernel
 from mpinet.machine import Machine
 from mpinet.machine.spread import Spread
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 SOURCES_PER_WORD = 64
 
@@ -67,7 +64,7 @@ class Wave:
     total: int
 
     @cached_property
-    def new(self) -> Numbers:
+    def new(self) -> Ints:
         """Sources that come to each of this rank's nodes, shape (hosted,)."""
         counts = np.zeros(len(self.fresh), np.int64)
         count_bits(self.fresh, counts)
@@ -90,14 +87,14 @@ class Floods:
     def __init__(
         self,
         machine: Machine,
-        ports: tuple[Numbers, Numbers] | None = None,
-        dead: Numbers | None = None,
+        ports: tuple[Ints, Ints] | None = None,
+        dead: Ints | None = None,
     ):
         self.machine = machine
         self._spread = machine.spread(ports)
         self._dead = np.empty(0, np.int64) if dead is None else dead
 
-    def waves(self, sources: Numbers) -> Iterator[Wave]:
+    def waves(self, sources: Ints) -> Iterator[Wave]:
         """Flood from some nodes and tell of every step (collective).
 
         A flood takes a step more than the largest distance. A wave's bits may be looked at until
@@ -108,9 +105,7 @@ class Floods:
         for begin in range(0, len(sources), SOURCES):
             yield from self._flood(begin, sources[begin : begin + SOURCES], *rooms)
 
-    def _flood(
-        self, begin: int, sources: Numbers, fresh: Words, following: Words
-    ) -> Iterator[Wave]:
+    def _flood(self, begin: int, sources: Ints, fresh: Words, following: Words) -> Iterator[Wave]:
         """Flood from some nodes together."""
         nodes = self.machine.placement.count
         alive = ~np.isin(sources, self._dead)
@@ -131,7 +126,7 @@ class Floods:
             fresh, following = following, fresh
             distance += 1
 
-    def _first_bits(self, sources: Numbers, alive: NDArray[np.bool_], words: int) -> Words:
+    def _first_bits(self, sources: Ints, alive: Flags, words: int) -> Words:
         """The own bits of the sources that are alive, shape (hosted, words)."""
         bits = np.zeros((self.machine.placement.count, words), np.uint64)
         slots = self.machine.slots(sources)
@@ -141,7 +136,7 @@ class Floods:
         return bits
 
 
-def shared_out(machine: Machine, sources: Numbers) -> tuple[Floods, Numbers]:
+def shared_out(machine: Machine, sources: Ints) -> tuple[Floods, Ints]:
     """What this rank has to flood so that the ranks together flood from all these nodes.
 
     Each floods from a share of the sources, on a machine that it alone hosts: they have nothing to
@@ -198,7 +193,7 @@ def take(spread: Spread, rows: Words, every: Words, seen: Words, following: Word
     return int(taken(spread.starts, spread.origins, *in_blocks))
 
 
-def packed(flags: NDArray[np.bool_], words: int) -> Words:
+def packed(flags: Flags, words: int) -> Words:
     """A bit for each flag, in so many words."""
     bits = np.zeros(SOURCES_PER_WORD * words, bool)
     bits[: len(flags)] = flags

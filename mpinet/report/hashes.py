@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined, kernel
 from mpinet.machine.trace import RECORD, Trace
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import links_of
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
 
 WINDOW = 1 << 16
 """Nodes or messages whose lines one rank writes at a time."""
@@ -88,7 +86,7 @@ def schedule_hash(transport: Local, trace: Trace, steps: int) -> str:
 
 
 def path_lines(
-    topology: Topology, routing: Routing, ends: Callable[[Numbers], tuple[Numbers, Numbers]]
+    topology: Topology, routing: Routing, ends: Callable[[Ints], tuple[Ints, Ints]]
 ) -> Callable[[int, int], bytes]:
     """Lines with the nodes of the messages' paths (bus networks: ``p bB p ..``)."""
 
@@ -116,7 +114,7 @@ def path_lines(
     return lines
 
 
-def number_lines(rows: Numbers) -> bytes:
+def number_lines(rows: Ints) -> bytes:
     """A line for every row, its non-negative numbers separated by single blanks."""
     rows = np.ascontiguousarray(rows, np.int64)
     text = np.empty(rows.size * NUMBER_WIDTH, np.uint8)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.world.calls import running
@@ -19,7 +19,6 @@ from mpinet.mpi.world.contexts import AGREEMENTS, Scope
 from mpinet.mpi.world.endpoint import Membership
 from mpinet.mpi.world.ranks import Members
 
-Numbers = NDArray[np.int64]
 Origin = tuple[int, int]
 """Who has named a communicator, and how many it had named by then."""
 
@@ -56,7 +55,7 @@ def origin(part: Collective) -> Origin:
     return giver, count
 
 
-def wishes(part: Collective, wish: Sequence[int]) -> tuple[Origin, Numbers]:
+def wishes(part: Collective, wish: Sequence[int]) -> tuple[Origin, Ints]:
     """A name that the first member gives, and what all members wish.
 
     Returns
@@ -77,6 +76,6 @@ def packed(numbers: Sequence[int]) -> bytes:
     return np.array(numbers, np.int64).tobytes()
 
 
-def unpacked(body: bytes) -> Numbers:
+def unpacked(body: bytes) -> Ints:
     """The numbers of a body."""
     return np.frombuffer(body, np.int64)

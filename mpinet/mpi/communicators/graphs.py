@@ -9,12 +9,11 @@ from operator import index as integer
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import Membership
 
-Numbers = NDArray[np.int64]
 Weights = Sequence[int] | int | None
 
 
@@ -107,7 +106,7 @@ class Neighborhood:
         return cls(heard, told, None if before is None or behind is None else (before, behind))
 
     @classmethod
-    def unpacked(cls, numbers: Numbers, weighted: bool) -> Neighborhood:
+    def unpacked(cls, numbers: Ints, weighted: bool) -> Neighborhood:
         """A neighborhood as `neighborhoods` gives it."""
         heard = 1 + 2 * int(numbers[0])
         sources, before = numbers[1:heard].reshape(2, -1).tolist()
@@ -173,7 +172,7 @@ def edges_of(
     return [integer(number) for row in rows for number in row], heavy is not None
 
 
-def neighborhoods(edges: Numbers, size: int) -> list[bytes]:
+def neighborhoods(edges: Ints, size: int) -> list[bytes]:
     """Each member's part of a graph.
 
     Parameters

@@ -10,16 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mpinet.arrays import Ints
 from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.communicators.context_ids import (
-    Numbers,
-    Origin,
-    among,
-    named,
-    packed,
-    turn,
-    unpacked,
-)
+from mpinet.mpi.communicators.context_ids import Origin, among, named, packed, turn, unpacked
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
@@ -32,7 +25,7 @@ Sides = tuple[Members, ...]
 
 def between(
     local: Membership, leader: int, bridge: Membership, remote_leader: int, tag: int
-) -> tuple[Origin, tuple[Numbers, ...]]:
+) -> tuple[Origin, tuple[Ints, ...]]:
     """Agree with another group, whose leader is known in a communicator of both leaders.
 
     Parameters
@@ -100,14 +93,14 @@ def _both(own: bytes, theirs: bytes) -> bytes:
     return packed([len(first)]) + first + last
 
 
-def _parted(body: bytes) -> tuple[Numbers, Numbers]:
+def _parted(body: bytes) -> tuple[Ints, Ints]:
     """What each of two leaders says."""
     numbers = unpacked(body)
     end = 1 + int(numbers[0]) // numbers.itemsize
     return numbers[1:end], numbers[end:]
 
 
-def _origin(numbers: Numbers) -> Origin:
+def _origin(numbers: Ints) -> Origin:
     """The name that a leader gives."""
     return int(numbers[0]), int(numbers[1])
 
@@ -145,9 +138,7 @@ class RemoteCalls(Membership):
         """Whether the caller's group is the first."""
         return self._sides[0] is self._group
 
-    def _agreed(
-        self, wish: Sequence[int], of_all: bool = True
-    ) -> tuple[Origin, tuple[Numbers, ...]]:
+    def _agreed(self, wish: Sequence[int], of_all: bool = True) -> tuple[Origin, tuple[Ints, ...]]:
         """Agree with the other group.
 
         Parameters
@@ -168,13 +159,13 @@ class RemoteCalls(Membership):
 
     def _agreeing(
         self, wish: Sequence[int], of_all: bool
-    ) -> Callable[[], tuple[Origin, tuple[Numbers, ...]]]:
+    ) -> Callable[[], tuple[Origin, tuple[Ints, ...]]]:
         """The next agreement with the other group; called, it gives what `_agreed` does."""
         part, holding = turn(self._local), self._holding
         holding.agreed += 1
         scope, tag, leads = self._scope.part(AGREEMENTS), holding.agreed, self._first
 
-        def agree() -> tuple[Origin, tuple[Numbers, ...]]:
+        def agree() -> tuple[Origin, tuple[Ints, ...]]:
             rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
             told = None
             if part.rank == 0:
@@ -200,14 +191,14 @@ def side_name(name: Sequence[int], first: bool) -> tuple[int, ...]:
     return (*name, 0 if first else 1)
 
 
-def by_color(sides: Sides, rows: tuple[Numbers, ...], color: int) -> Sides:
+def by_color(sides: Sides, rows: tuple[Ints, ...], color: int) -> Sides:
     """Those of both groups who have a color, each group by key and rank."""
     return tuple(
         chosen(side, wished.reshape(-1, 2), color) for side, wished in zip(sides, rows, strict=True)
     )
 
 
-def chosen(group: Members, wished: Numbers, color: int) -> Members:
+def chosen(group: Members, wished: Ints, color: int) -> Members:
     """Those of a group who have a color, by key and rank.
 
     Parameters

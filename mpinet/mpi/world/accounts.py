@@ -10,11 +10,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.process.where import shown
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(slots=True)
@@ -175,7 +173,7 @@ class Arrivals:
     def __init__(self) -> None:
         self.booked: dict[int, Account] = {}
 
-    def book(self, accounts: Numbers, hops: Numbers, born: Numbers, now: int) -> None:
+    def book(self, accounts: Ints, hops: Ints, born: Ints, now: int) -> None:
         """Book messages that have arrived after step `now`."""
         counts = np.bincount(accounts)
         crossed = np.bincount(accounts, weights=hops).astype(np.int64)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
@@ -23,8 +23,6 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
-
-Numbers = NDArray[np.int64]
 
 KEY, ACCOUNT, BORN = 0, 1, 2
 """Words that hop: the message's key, the account that pays for it, the step it set out after."""
@@ -144,7 +142,7 @@ class Network:
         total = machine.topology.size * most
         self._router.inject(sources, targets, sources * most + places, total, payload)
 
-    def _give_bodies(self, targets: Numbers, keys: Numbers, messages: list[Message]) -> None:
+    def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
         machine = self._machine
         bodies = dict(zip(keys.tolist(), messages, strict=True))
@@ -214,6 +212,6 @@ def _routing(topology: Topology, name: str | None) -> Routing:
     return preferring_links(topology, topology.routing())
 
 
-def _numbers(sources: Numbers) -> Numbers:
+def _numbers(sources: Ints) -> Ints:
     """Numbers of messages, by ascending sources, among those of the same source."""
     return np.arange(len(sources)) - np.searchsorted(sources, sources)

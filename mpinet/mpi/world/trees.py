@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.step import by_owner
@@ -21,8 +22,6 @@ from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.telling import gathered
 from mpinet.programs.broadcast import broadcast, require_algorithm
-
-Numbers = NDArray[np.int64]
 
 MOST_KEPT = 64
 """Most trees that are kept, unless more grow at once; each takes memory for every processor."""
@@ -68,11 +67,11 @@ class Tree:
         that is informed last before all others'.
     """
 
-    parents: Numbers
-    begin: Numbers
-    informed: Numbers
-    below: Numbers
-    walk: Numbers
+    parents: Ints
+    begin: Ints
+    informed: Ints
+    below: Ints
+    walk: Ints
 
     def parent(self, slot: int) -> int:
         """Who informs the processor in a slot; -1 if nobody."""
@@ -205,9 +204,7 @@ def _told(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.
     return np.concatenate([stay, machine.transport.exchange(records[away], counts).records])
 
 
-def _walked(
-    machine: Machine, root: int, senders: Numbers, informed: Numbers
-) -> tuple[Numbers, Numbers]:
+def _walked(machine: Machine, root: int, senders: Ints, informed: Ints) -> tuple[Ints, Ints]:
     """Sizes of the children's subtrees, and on the root's rank the walk (collective)."""
     transport = machine.transport
     edges = gathered(transport, (senders.tolist(), informed.tolist()))
@@ -218,9 +215,7 @@ def _walked(
     return sizes[informed], walk if here else walk[:0].copy()
 
 
-def _walk(
-    size: int, root: int, edges: list[tuple[list[int], list[int]]]
-) -> tuple[Numbers, Numbers]:
+def _walk(size: int, root: int, edges: list[tuple[list[int], list[int]]]) -> tuple[Ints, Ints]:
     """All processors in the order of the walk, and the sizes of all subtrees."""
     children: dict[int, list[int]] = {}
     for senders, informed in edges:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined
 from mpinet.errors import UsageError
 from mpinet.networks.gmn.parameters import (
@@ -48,7 +48,7 @@ def require_one_node(
     return dead[0]
 
 
-def params_with_detours(topology: Topology, dead: int) -> tuple[NDArray[np.int64], int]:
+def params_with_detours(topology: Topology, dead: int) -> tuple[Ints, int]:
     """The parameters of rules that know of a dead node, and the longest detour's length."""
     rows = [
         detour_tokens(topology, dead, before, behind)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.networks.gmn.parameters import (
     DIAGONAL,
@@ -40,7 +40,7 @@ def source_routing(topology: Topology) -> Routing:
 def listed_routing(
     name: str,
     topology: Topology,
-    params: NDArray[np.int64],
+    params: Ints,
     start: Rule,
     decide: Rule,
     longer: int = 0,
@@ -74,7 +74,7 @@ def listed_routing(
     )
 
 
-def list_bits(start: Rule, words: int, params: NDArray[np.int64]) -> Callable[[int, int], int]:
+def list_bits(start: Rule, words: int, params: Ints) -> Callable[[int, int], int]:
     """The list's length at the source times ceil(log2(2b+3)) bits."""
     width = (2 * int(params[TYPES]) + 2).bit_length()
 

@@ -23,8 +23,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, inlined, rule
 from mpinet.networks.classic.grid import Mesh, Torus, next_of_rows, next_to_and_fro
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
@@ -35,7 +35,6 @@ from mpinet.networks.hdn.levels import Digit, factor_ports
 if TYPE_CHECKING:
     from mpinet.networks.hdn.wiring import DualNet
 
-Numbers = NDArray[np.int64]
 
 MOST_WORDS = 2**22
 """Most words of 8 bytes in a rank's tables."""
@@ -118,7 +117,7 @@ def base_cycle(topology: DualNet) -> Cycle | None:
     return Cycle("base", walk, np.concatenate([head, names, cycle.params]))
 
 
-def quotient_order(topology: DualNet, make: Make) -> Numbers | None:
+def quotient_order(topology: DualNet, make: Make) -> Ints | None:
     """The level-k super-nodes along a cycle of the quotient; J_k is within all other J."""
     levels, top = topology.levels, topology.levels.members[-1]
     outside = levels.outside(top)
@@ -143,7 +142,7 @@ def _nested(members: tuple[Members, ...]) -> bool:
     return all(set(inner) <= set(outer) for outer, inner in pairwise(members))
 
 
-def _renumbered(nodes: Numbers, digits: list[Digit], others: list[Digit]) -> Numbers:
+def _renumbered(nodes: Ints, digits: list[Digit], others: list[Digit]) -> Ints:
     """The numbers that have the same digits elsewhere."""
     moved = np.zeros_like(nodes)
     for (weight, radix), (other, _) in zip(digits, others, strict=True):
@@ -151,7 +150,7 @@ def _renumbered(nodes: Numbers, digits: list[Digit], others: list[Digit]) -> Num
     return moved
 
 
-def _lifted(topology: DualNet, steps: Numbers, paths: list[Numbers]) -> Cycle:
+def _lifted(topology: DualNet, steps: Ints, paths: list[Ints]) -> Cycle:
     """The cycle of these steps (origin, path) by cluster and tables of ports by path."""
     head = _head(topology)
     paths_at = len(head) + steps.size
@@ -159,7 +158,7 @@ def _lifted(topology: DualNet, steps: Numbers, paths: list[Numbers]) -> Cycle:
     return Cycle("lifted", next_lifted, np.concatenate([head, steps.ravel(), *paths]))
 
 
-def _head(topology: DualNet) -> Numbers:
+def _head(topology: DualNet) -> Ints:
     """The parameters of `moved`: a cluster node's class and its digits, for up to two levels."""
     levels = topology.levels
     head = [topology.size, topology.ports, levels.sizes[-2], 0, 0, 0, 0]
@@ -178,25 +177,25 @@ def _head(topology: DualNet) -> Numbers:
     return np.array(head)
 
 
-def _path_table(topology: DualNet, path: Numbers) -> Numbers:
+def _path_table(topology: DualNet, path: Ints) -> Ints:
     """The ports along a path through all nodes of a cluster, by node."""
     table = np.full(path.size, END)
     table[path[:-1]] = ports_to(topology, path[:-1], path[1:])
     return table
 
 
-def _there_and_back(topology: DualNet, order: Numbers) -> Cycle:
+def _there_and_back(topology: DualNet, order: Ints) -> Cycle:
     """One cluster in each class."""
     tables = [_path_table(topology, path) for path in (order, order[::-1])]
     return _lifted(topology, np.array([[0, 0], [0, 1]]), tables)
 
 
-def _starts(topology: DualNet, super_nodes: Numbers) -> Numbers:
+def _starts(topology: DualNet, super_nodes: Ints) -> Ints:
     """The numbers of (i, 0) in a cluster."""
     return super_nodes * topology.levels.super_size(topology.levels.count)
 
 
-def _steps(super_nodes: Numbers, origins: Numbers, indices: Numbers) -> Numbers:
+def _steps(super_nodes: Ints, origins: Ints, indices: Ints) -> Ints:
     """Who walks what: class 0 the step from its own super-node, class 1 the one to it."""
     steps = np.empty((2, super_nodes.size, STEP_RECORD), np.int64)
     steps[0, super_nodes] = np.stack([origins, indices], axis=1)
@@ -204,7 +203,7 @@ def _steps(super_nodes: Numbers, origins: Numbers, indices: Numbers) -> Numbers:
     return steps
 
 
-def _of_symmetric_clusters(topology: DualNet, order: Numbers, super_nodes: Numbers) -> Cycle:
+def _of_symmetric_clusters(topology: DualNet, order: Ints, super_nodes: Ints) -> Cycle:
     """Neighbouring super-nodes: the cycle of the cluster without a link, moved."""
     starts = _starts(topology, super_nodes)
     ports, indices = np.unique(ports_to(topology, starts, np.roll(starts, -1)), return_inverse=True)
@@ -220,7 +219,7 @@ def _of_symmetric_clusters(topology: DualNet, order: Numbers, super_nodes: Numbe
     return _lifted(topology, _steps(super_nodes, starts, indices), tables)
 
 
-def _opened(order: Numbers, ahead: Numbers, back: Numbers, port: int) -> Numbers:
+def _opened(order: Ints, ahead: Ints, back: Ints, port: int) -> Ints:
     """The cycle without a link that is a port's: the path from the node with the port."""
     against = np.flatnonzero(back == port)
     if against.size:
@@ -228,7 +227,7 @@ def _opened(order: Numbers, ahead: Numbers, back: Numbers, port: int) -> Numbers
     return np.roll(order[::-1], np.flatnonzero(ahead == port)[0] + 1)
 
 
-def _of_searched_paths(topology: DualNet, order: Numbers) -> Cycle | None:
+def _of_searched_paths(topology: DualNet, order: Ints) -> Cycle | None:
     """Super-nodes in an order of alternating colours, if a cluster has two, and a path for each."""
     unit, clusters = len(order), topology.levels.clusters(topology.levels.count)
     if unit > MOST_NODES or clusters * unit > MOST_SEARCHED:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError
 from mpinet.networks.topology import Topology
@@ -35,7 +35,7 @@ class BusNetwork(Topology):
     seats: int
     busses: int
 
-    def incidences(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def incidences(self, nodes: Ints) -> Ints:
         """All busses of some processors, also those without another member."""
         nodes = np.unique(nodes)
         rule = Mapped(type(self).bus_at, self.params, self.size, self.places)
@@ -56,7 +56,7 @@ class BusNetwork(Topology):
         members = (int(type(self).member_at(bus, i, self.params)) for i in range(self.seats))
         return [node for node in members if node >= 0]
 
-    def seats_of(self, nodes: NDArray[np.int64], busses: NDArray[np.int64]) -> NDArray[np.int64]:
+    def seats_of(self, nodes: Ints, busses: Ints) -> Ints:
         """The places of processors on their busses."""
         rule = Mapped(type(self).member_at, self.params, self.busses, self.seats)
         members = rule(busses[:, np.newaxis], np.arange(self.seats)[np.newaxis, :])

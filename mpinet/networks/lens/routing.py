@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import Rule, rule
 from mpinet.draws import draw, draw32
 from mpinet.errors import UsageError
@@ -134,7 +134,7 @@ def random_routing(name: str, start_rule: Rule, lens: LensNetwork, seed: int) ->
 
 def routing_params(
     lens: LensNetwork, pattern_b: bool = True, seed: int = 0, first: Sequence[int] = ()
-) -> NDArray[np.int64]:
+) -> Ints:
     """The topology's parameters with the routing's own, supplied digits at the end."""
     params = np.append(lens.params, np.array(first, np.int64))
     params[PATTERN_B], params[SEED], params[SUPPLIED] = pattern_b, seed, len(first)

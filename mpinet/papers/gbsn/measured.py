@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Array, Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import Part
@@ -18,9 +18,6 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.gbsn.definition import Link, subsection_widths
 from mpinet.papers.gbsn.grids import blocks, ceil_lg, words
 from mpinet.programs.tree import first_hops
-
-Numbers = NDArray[np.int64]
-Marks = NDArray[np.bool_]
 
 
 @remembered
@@ -50,7 +47,7 @@ def compare(found: frozenset[Link] | set[Link], expected: set[Link]) -> Measured
     return Measured(False, {"link": other[0], "measured": other[0] in found})
 
 
-def mean(matrix: NDArray[Any]) -> float:
+def mean(matrix: Array) -> float:
     """The mean over all ordered pairs, self included."""
     return int(matrix.sum(dtype=np.int64)) / matrix.size
 
@@ -79,9 +76,9 @@ class Ports:
         The nodes behind LEFT and RIGHT; -1 where there is none.
     """
 
-    left: Numbers
-    partial: Numbers
-    shift: Numbers
+    left: Ints
+    partial: Ints
+    shift: Ints
 
 
 @remembered
@@ -94,7 +91,7 @@ def ports(topology: str) -> Ports:
     return Ports(left, np.where(np.arange(table.shape[1]) < left[:, np.newaxis], table, -1), shift)
 
 
-def partial_ports(topology: str) -> Numbers:
+def partial_ports(topology: str) -> Ints:
     """How many ports of each node, from port 0 on, change subsections: 2^width - 1 for each."""
     if topology.startswith("bsn:"):
         a, b, n = words(topology)
@@ -107,12 +104,12 @@ def partial_ports(topology: str) -> Numbers:
     return np.repeat(counts, m)
 
 
-def partial_links(topology: str) -> Numbers:
+def partial_links(topology: str) -> Ints:
     """Each node's number of partial links."""
     return different(ports(topology).partial)
 
 
-def shift_links(topology: str) -> Numbers:
+def shift_links(topology: str) -> Ints:
     """Each node's number of shift links: those that it makes itself and those that others make."""
     shift = ports(topology).shift
     nodes, sides = np.nonzero(shift >= 0)
@@ -121,13 +118,13 @@ def shift_links(topology: str) -> Numbers:
     return np.bincount(both_ends[:, 0], minlength=len(shift))
 
 
-def degrees(topology: str) -> Numbers:
+def degrees(topology: str) -> Ints:
     """Each node's number of different neighbours."""
     ends = measure.edges(network(topology))
     return np.bincount(ends.ravel(), minlength=network(topology).size)
 
 
-def different(others: Numbers) -> Numbers:
+def different(others: Ints) -> Ints:
     """How many different nodes each row has, -1 being none."""
     ascending = np.sort(others, axis=1)
     first = ascending >= 0
@@ -135,12 +132,12 @@ def different(others: Numbers) -> Numbers:
     return first.sum(axis=1)
 
 
-def least(counts: Numbers) -> Measured:
+def least(counts: Ints) -> Measured:
     """The least of the nodes' numbers, and the first node that has it."""
     return Measured(int(counts.min()), {"node": int(counts.argmin())})
 
 
-def most(counts: Numbers) -> Measured:
+def most(counts: Ints) -> Measured:
     """The largest of the nodes' numbers, and the first node that has it."""
     return Measured(int(counts.max()), {"node": int(counts.argmax())})
 
@@ -159,7 +156,7 @@ def in_blocks(topology: str) -> list[tuple[int, ...]]:
 
 
 @remembered
-def first_ports(topology: str) -> Numbers:
+def first_ports(topology: str) -> Ints:
     """The port of every node's first hop by the GBSN's routing towards every target.
 
     Returns

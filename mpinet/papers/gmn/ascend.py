@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.claims import Claim, Measured, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
@@ -16,7 +17,7 @@ from mpinet.papers.gmn import cycles
 from mpinet.papers.gmn.grids import parameters, size_of
 from mpinet.programs import ascend
 from mpinet.programs.operators import Operator, open_operator
-from mpinet.programs.operators.operator import ASCEND, KINDS, Array, Numbers
+from mpinet.programs.operators.operator import ASCEND, KINDS
 from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import HELD
 
@@ -32,7 +33,7 @@ class Tangle(Operator):
     def __init__(self, kind: str = ASCEND):
         self.kind = kind
 
-    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """Two linear forms modulo 65537 that depend on the pair and the dimension."""
         return (3 * low + 5 * high + i * j) % MODULUS, (7 * low - high * i + j + 1) % MODULUS
 

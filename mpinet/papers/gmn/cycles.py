@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.claims import claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import listed, name, parameters, sectors_of, size_of
 from mpinet.papers.gmn.structure import hop_types
-from mpinet.programs.operators.operator import ASCEND, Array
+from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import EXTRA, HELD
 
@@ -50,7 +50,7 @@ dimensions = claim(
 )
 
 
-def renumbered(topology: str) -> NDArray[np.int64]:
+def renumbered(topology: str) -> Ints:
     """The node with each new number: they begin at the hop of type 0 of sector 0."""
     N = size_of(topology)
     start = next(position for position, kind in hop_types(topology, 0) if kind == 0)
@@ -182,7 +182,7 @@ def permutation() -> dict[str, int]:
     return {str(j): int(places[8 << j] // 8).bit_length() - 1 for j in bits}
 
 
-def places_of(topology: str) -> NDArray[np.int64]:
+def places_of(topology: str) -> Ints:
     """The new number of the processor at which each element starts."""
     elements = Loops(Machine(topology)).index
     places = np.empty(len(elements), np.int64)

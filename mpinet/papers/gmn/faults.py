@@ -7,8 +7,8 @@ automorphism, and where routes are the same in other sectors in a sample.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.claims import Grid, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
@@ -111,7 +111,7 @@ def longest_around(topology: str, routing: str) -> Measured:
     return worst
 
 
-def pairs_without(N: int, dead: int) -> NDArray[np.int64]:
+def pairs_without(N: int, dead: int) -> Ints:
     """All ordered pairs of different living nodes, shape (k, 2)."""
     nodes = np.delete(np.arange(N), dead)
     pairs = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), axis=-1).reshape(-1, 2)
@@ -130,9 +130,7 @@ def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
     return bool(np.array_equal(here, there))
 
 
-def lengths_around(
-    network: Topology, routing: Routing, dead: int, pairs: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def lengths_around(network: Topology, routing: Routing, dead: int, pairs: Ints) -> Ints:
     """Hops of the routes of some pairs; `LOST` for those that do not arrive."""
     lengths = np.empty(len(pairs), np.int64)
     walk_around(*rules(network, routing), dead, np.ascontiguousarray(pairs), lengths)

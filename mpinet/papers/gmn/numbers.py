@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.networks import open as open_topology
 from mpinet.networks.gmn.parameters import RANGE
 from mpinet.networks.gmn.walk import BOTH, cheaper_class, count_hops
 from mpinet.papers.gmn.grids import parameters
-
-Numbers = NDArray[np.int64]
 
 DIGITS = 64
 """Room for the digits of a number."""
@@ -31,7 +30,7 @@ def digits(number: int, least: int = 1) -> tuple[int, ...]:
 
 
 @remembered(most=16)
-def numbers_read(first: int, last: int) -> Numbers:
+def numbers_read(first: int, last: int) -> Ints:
     """A row of `COLUMNS` for each of the numbers first..last."""
     rows = np.zeros((last - first + 1, COLUMNS), np.int64)
     read_numbers(first, rows)
@@ -74,7 +73,7 @@ def words(length: int) -> NDArray[np.int8]:
     return rows
 
 
-def values(rows: NDArray[np.int8]) -> Numbers:
+def values(rows: NDArray[np.int8]) -> Ints:
     """The numbers that words of digits, lowest first, stand for."""
     return rows.astype(np.int64) @ (1 << np.arange(rows.shape[1]))
 

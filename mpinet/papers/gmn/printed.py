@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.claims import Claim, claim
 from mpinet.machine.machine import Machine
 from mpinet.papers.gmn.ascend import Tangle
 from mpinet.papers.gmn.cycles import TWO_HOSTS
 from mpinet.programs import ascend
-from mpinet.programs.operators.operator import ASCEND, Numbers
+from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
 
 
@@ -39,7 +40,7 @@ class NoDiagonal(Loops):
 class PermutedBit(Loops):
     """Item iii: bit k of the permuted cycle number tells whether +h_k or -h_k is used."""
 
-    def lateral(self, nodes: Numbers) -> Numbers:
+    def lateral(self, nodes: Ints) -> Ints:
         """The node 2^k cycles further on where that bit is 0, else further back."""
         numbers = self._renumbered(nodes)
         kinds = np.array(self._types)[numbers % self.length]

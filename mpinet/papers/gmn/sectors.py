@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.claims import Measured, OutOfReach, claim, over, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import degrees, edges
@@ -21,7 +21,7 @@ from mpinet.papers.gmn.grids import (
 )
 from mpinet.papers.gmn.structure import half_of_jumps, hop_types
 
-Links = NDArray[np.int64]
+Links = Ints
 """Links as numbers: MOST_SECTORS u + v for u < v, ascending."""
 
 MOST_SECTORS = 1 << 20
@@ -101,7 +101,7 @@ def links_of(topology: str) -> Links:
     return np.unique(keys(edges(topology)))
 
 
-def keys(pairs: NDArray[np.int64]) -> Links:
+def keys(pairs: Ints) -> Links:
     """A number for every pair (u, v) of nodes."""
     return pairs @ np.array([MOST_SECTORS, 1])
 

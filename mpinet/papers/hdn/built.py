@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import networkx
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.claims.remembered import remembered
 from mpinet.measure import edges
 from mpinet.networks import open as open_topology
@@ -16,9 +16,7 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.measured import dual_net
 
 
-def dual_construction(
-    links: NDArray[np.int64], size: int, number: Sequence[int] | None = None
-) -> NDArray[np.int64]:
+def dual_construction(links: Ints, size: int, number: Sequence[int] | None = None) -> Ints:
     """The links of the graph that the dual-construction makes of one.
 
     There are 2n copies of the graph, n in each class; node number i of cluster j of class 0 is
@@ -48,7 +46,7 @@ def dual_construction(
     return np.concatenate([copies, np.stack([first, second], axis=1)])
 
 
-def as_network(links: NDArray[np.int64], name: str) -> Topology:
+def as_network(links: Ints, name: str) -> Topology:
     """The network that has these links."""
     graph = networkx.Graph()
     graph.add_nodes_from(range(int(links.max()) + 1))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
@@ -22,7 +23,6 @@ from mpinet.papers.hdn.sweeps import pieces, reach
 from mpinet.papers.measured import common, counted, degrees, distances
 from mpinet.papers.witness import farthest
 
-Numbers = NDArray[np.int64]
 Lengths = NDArray[np.int16]
 
 
@@ -54,7 +54,7 @@ def degree(topology: str) -> Any:
 
 
 @remembered(most=16)
-def addresses(topology: str, level: int) -> Numbers:
+def addresses(topology: str, level: int) -> Ints:
     """The addresses (C, U, SN, N) of all nodes at a level, shape (N, 4)."""
     network = dual_net(topology)
     return np.array([network.level_address(node, level) for node in range(network.size)])
@@ -65,7 +65,7 @@ def cross_port(network: Topology, k: int, level: int) -> int:
     return network.ports - k + level - 1
 
 
-def across(network: Topology, port: int) -> Numbers:
+def across(network: Topology, port: int) -> Ints:
     """The node behind a port of every node."""
     return network.neighbor(np.arange(network.size), port)
 

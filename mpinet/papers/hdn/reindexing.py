@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.claims import Claim, Measured, claim, once, points
 from mpinet.papers.hdn.grids import FIG10, FIG11, Members, Net, listed, net, nodes_of, of_r1
 from mpinet.papers.hdn.measured import addresses, dual_net
@@ -75,7 +75,7 @@ def snid_20(topology: str) -> dict[str, int]:
     return {"SN_id": len(np.unique(found[:, 2])), "N_id": len(np.unique(found[:, 3]))}
 
 
-def cluster_indices(topology: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def cluster_indices(topology: str) -> tuple[Ints, Ints]:
     """The indices of the first cluster's nodes: those of the level below, and (SN, N)^k."""
     network, k = dual_net(topology), net(topology).k
     top = addresses(topology, k)

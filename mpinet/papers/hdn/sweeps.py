@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
@@ -20,8 +21,6 @@ from mpinet.draws import shuffled
 from mpinet.errors import Disconnected
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
 
 MOST_FAILURES = 4000
 """Images of node 0 that are tried in vain before the classes found so far have to do."""
@@ -65,7 +64,7 @@ def swept(network: Topology, root: int) -> tuple[int, NDArray[np.int32]]:
     return count, distances
 
 
-def pieces(network: Topology, ports: int) -> Numbers:
+def pieces(network: Topology, ports: int) -> Ints:
     """The number, from 0 on, of each node's piece, if only its first ports are wired."""
     distances = np.full(network.size, -1, np.int32)
     queue, marks = np.empty(network.size, np.int64), np.full(network.size, -1, np.int64)
@@ -132,7 +131,7 @@ def merge(parent, image):
         parent[u] = lowest(parent, u)
 
 
-def representatives(network: Topology) -> Numbers:
+def representatives(network: Topology) -> Ints:
     """The lowest node of each class of nodes that look alike, as far as symmetries were found."""
     size = network.size
     parent, image = np.arange(size), np.full(size, -1)

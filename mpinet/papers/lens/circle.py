@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Matrix
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.papers.lens.grids import C_SMALL, C_WIDE, CLASSES, C, of, pairs_of, size_of
-from mpinet.papers.lens.measured import Matrix, distances, distances_a
+from mpinet.papers.lens.measured import distances, distances_a
 from mpinet.papers.lens.pairs import AllPairs, agrees, ends, largest
 from mpinet.papers.lens.walks import (
     ASTRAY,
@@ -53,7 +53,7 @@ def class_walks(topology: str) -> Matrix:
     )
 
 
-def about_runs(topology: str, direction: int, a: Matrix, agree: NDArray[np.bool_]) -> Matrix:
+def about_runs(topology: str, direction: int, a: Matrix, agree: Flags) -> Matrix:
     """Hops to one end of a longest run of agreement in the arc, back to its other end, and on."""
     size, n = len(a), agree.shape[2]
     agree = agree & (np.arange(n) < a[:, :, np.newaxis])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import rule
 from mpinet.machine import Machine
@@ -18,9 +19,6 @@ from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology, wiring
 from mpinet.programs.waves import adjacency
-
-Numbers = NDArray[np.int64]
-Matrix = NDArray[np.int64]
 
 
 @rule
@@ -71,7 +69,7 @@ def distances_a(topology: str) -> Matrix:
 
 
 @remembered
-def incidences(topology: str) -> Numbers:
+def incidences(topology: str) -> Ints:
     """Rows (processor, bus)."""
     return measure.incidences(topology)
 
@@ -104,7 +102,7 @@ def incidence_degrees(topology: str) -> dict[str, list[int]]:
     }
 
 
-def _histogram(numbers: Numbers) -> dict[int, int]:
+def _histogram(numbers: Ints) -> dict[int, int]:
     counts = Counter(np.unique(numbers, return_counts=True)[1].tolist())
     return dict(sorted(counts.items()))
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from mpinet import measure
+from mpinet.arrays import Matrix
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.errors import Disconnected
@@ -29,7 +30,6 @@ from mpinet.papers.lens.grids import (
 )
 from mpinet.papers.lens.loads import EQUAL, both_spreads
 from mpinet.papers.lens.measured import (
-    Matrix,
     busses_of_processors,
     distances,
     distances_a,

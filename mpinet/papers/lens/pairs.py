@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mpinet.arrays import Flags, Matrix
 from mpinet.claims import Measured
 from mpinet.papers.lens.words import addresses
 from mpinet.papers.witness import largest_pair
-
-Matrix = NDArray[np.int64]
 
 NO_PATH = -1
 """Stands in a matrix of lengths where there is no path."""
@@ -87,7 +83,7 @@ def largest(topology: str, matrix: Matrix) -> Measured:
     return Measured(int(matrix.max()), ends(topology, *largest_pair(matrix)))
 
 
-def agrees(topology: str, wrong: NDArray[np.bool_]) -> Measured:
+def agrees(topology: str, wrong: Flags) -> Measured:
     """Whether no pair is wrong; where one is, the smallest such pair."""
     if not wrong.any():
         return Measured(True)

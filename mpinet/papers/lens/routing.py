@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Matrix
 from mpinet.claims import Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U, of, pairs_of, size_of
-from mpinet.papers.lens.measured import Matrix, distances, distances_a, ways
+from mpinet.papers.lens.measured import distances, distances_a, ways
 from mpinet.papers.lens.pairs import NO_PATH, AllPairs, agrees, ends, largest
 from mpinet.papers.lens.walks import (
     LEFT,

@@ -8,18 +8,16 @@ dimensions, or operands, that are wrong give wrong values.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.papers.lens.symmetry import lens
 from mpinet.papers.lens.words import digits, dots
 
-Numbers = NDArray[np.int64]
-
 PRIME = 10007
 
 
-def combined(dimension: int, digit: Numbers, operands: Numbers) -> Numbers:
+def combined(dimension: int, digit: Ints, operands: Ints) -> Ints:
     """The element of this digit, made from the operands, shape (k, R), in a dimension."""
     count = operands.shape[1]
     weights = 1 + dimension + (digit[:, np.newaxis] + 2) * np.arange(1, count + 1) ** 2
@@ -27,7 +25,7 @@ def combined(dimension: int, digit: Numbers, operands: Numbers) -> Numbers:
     return (total * total + digit + 3 * dimension) % PRIME
 
 
-def serially(values: Numbers, R: int, dimensions: range) -> Numbers:
+def serially(values: Ints, R: int, dimensions: range) -> Ints:
     """What becomes of the elements, dimension after dimension."""
     index = np.arange(len(values))
     for t in dimensions:
@@ -78,13 +76,13 @@ class RowSweep:
                 return False
         return True
 
-    def bus(self, nodes: Numbers, place: int | Numbers) -> Numbers:
+    def bus(self, nodes: Ints, place: int | Ints) -> Ints:
         """A bus of processors: 0 the own, 1 + c the lower bus c."""
         listed = np.array([self.network.busses_of(int(node)) for node in nodes])
         return listed[np.arange(len(nodes)), place]
 
     def step(
-        self, senders: Numbers, busses: Numbers, hearers: Numbers, heard: Numbers
+        self, senders: Ints, busses: Ints, hearers: Ints, heard: Ints
     ) -> dict[tuple[int, int], int]:
         """One step: what the hearers accept from these busses, by (processor, bus)."""
         rows, ports = np.nonzero(self.channels[senders] == busses[:, np.newaxis])
@@ -105,15 +103,15 @@ class RowSweep:
             rows = following
         return self.machine.steps
 
-    def in_rows(self, rows: Numbers) -> Numbers:
+    def in_rows(self, rows: Ints) -> Ints:
         """The processors of some rows."""
         return np.flatnonzero(np.isin(self.dot, rows))
 
-    def own_digit(self, nodes: Numbers) -> Numbers:
+    def own_digit(self, nodes: Ints) -> Ints:
         """The digit left of the dot."""
         return self.digit[nodes, self.dot[nodes] - 1]
 
-    def cross(self, t: int, senders: Numbers, hearers: Numbers) -> None:
+    def cross(self, t: int, senders: Ints, hearers: Ints) -> None:
         """All send on their own bus; the next row hears its R lower busses, at once or in turn."""
         own = self.own_digit(hearers)
         lower = np.stack([self.bus(hearers, 1 + c) for c in range(self.R)], axis=1)
@@ -140,7 +138,7 @@ class RowSweep:
             self.move_left(here, self.in_rows(rows))
         return self.machine.steps
 
-    def exchange(self, t: int, nodes: Numbers) -> None:
+    def exchange(self, t: int, nodes: Ints) -> None:
         """All send on the lower bus of their own digit; siblings hear, at once or in turn."""
         own = self.own_digit(nodes)
         others = [(own + r) % self.R for r in range(1, self.R)]
@@ -157,7 +155,7 @@ class RowSweep:
             operands[np.arange(len(nodes)), c] = [heard[key] for key in keys]
         self.values[nodes] = combined(t, own, operands)
 
-    def move_left(self, senders: Numbers, hearers: Numbers) -> None:
+    def move_left(self, senders: Ints, hearers: Ints) -> None:
         """The owners of these busses take the elements over."""
         busses = self.bus(senders, 1 + self.own_digit(senders))
         own = self.bus(hearers, 0)

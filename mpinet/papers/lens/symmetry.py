@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from mpinet import measure
+from mpinet.arrays import Ints
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.papers.lens.grids import PROOF, C, pairs_of
-from mpinet.papers.lens.measured import Numbers, incidences
+from mpinet.papers.lens.measured import incidences
 from mpinet.papers.lens.words import addresses, spelled, word
 
 Turn = Callable[[str], str]
@@ -48,7 +49,7 @@ def raised(R: int) -> Turn:
 
 
 @remembered
-def image(topology: str, name: str) -> Numbers:
+def image(topology: str, name: str) -> Ints:
     """Where an operation takes each processor: ``H``, ``G`` or ``literal``."""
     network = lens(topology)
     operation = {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
@@ -56,7 +57,7 @@ def image(topology: str, name: str) -> Numbers:
 
 
 @remembered
-def bus_image(topology: str, name: str) -> Numbers:
+def bus_image(topology: str, name: str) -> Ints:
     """Where an operation takes each bus."""
     network = lens(topology)
     operation = {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
@@ -138,7 +139,7 @@ def procedure(topology: str) -> Measured:
     return Measured(True)
 
 
-def brought(names: tuple[str, ...], turn: Numbers, grow: Numbers, source: int, target: int) -> int:
+def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target: int) -> int:
     """Where the procedure that is made for a source and a target takes the source."""
     row, goal = word(names[target])
     n, node = len(goal), source

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import Mapped
 from mpinet.measure.wiring import opened
@@ -21,8 +21,6 @@ from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.lens.measured import distances_a
 from mpinet.papers.lens.words import digits, dots
 
-Numbers = NDArray[np.int64]
-Matrix = NDArray[np.int64]
 Word = tuple[int, ...]
 Path = tuple[tuple[int, int], ...]
 """Busses and the processors that they lead to."""
@@ -48,7 +46,7 @@ class Moves:
 
     right: Matrix
     left: Matrix
-    own: Numbers
+    own: Ints
     lower: Matrix
 
 
@@ -89,7 +87,7 @@ def run_words(direction: int, a: Matrix, x: Matrix, b: Matrix, n: int) -> Matrix
     return np.where(times < second + y[:, np.newaxis], words, 0)
 
 
-def walk(topology: str, sources: Numbers, targets: Numbers, words: Matrix) -> Numbers:
+def walk(topology: str, sources: Ints, targets: Ints, words: Matrix) -> Ints:
     """Hops of walks, `ASTRAY` for those that do not end at their target; shape (k,).
 
     Parameters
@@ -145,7 +143,7 @@ def joined(words: Iterable[Word], topology: str, source: int, target: int) -> se
 
 
 @remembered
-def hops_a(topology: str) -> tuple[Numbers, Numbers, Numbers]:
+def hops_a(topology: str) -> tuple[Ints, Ints, Ints]:
     """The hops of pattern A by the ports: processor, bus, processor."""
     network, dot = opened(topology), dots(topology)
     table = neighbor_table(network)

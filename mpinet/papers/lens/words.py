@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
-
-Numbers = NDArray[np.int64]
-Matrix = NDArray[np.int64]
 
 
 def word(address: str) -> tuple[int, tuple[int, ...]]:
@@ -31,7 +28,7 @@ def addresses(topology: str) -> tuple[str, ...]:
 
 
 @remembered
-def dots(topology: str) -> Numbers:
+def dots(topology: str) -> Ints:
     """Digits left of the dot, k in 1..n, of every processor."""
     return np.array([word(address)[0] for address in addresses(topology)])
 
@@ -43,7 +40,7 @@ def digits(topology: str) -> Matrix:
 
 
 @remembered
-def differences(topology: str) -> NDArray[np.bool_]:
+def differences(topology: str) -> Flags:
     """Whether two processors differ in a position, shape (N, N, n)."""
     every = digits(topology)
     return np.not_equal(every[:, np.newaxis], every[np.newaxis])
@@ -88,7 +85,7 @@ def right_arcs(topology: str) -> Matrix:
 
 
 @remembered
-def agreements(topology: str) -> NDArray[np.bool_]:
+def agreements(topology: str) -> Flags:
     """Whether a pair agrees in the positions right of the source's dot, in the circle's order."""
     dot, n = dots(topology), digits(topology).shape[1]
     places = (dot[:, np.newaxis] + np.arange(n)) % n
@@ -104,7 +101,7 @@ def arc_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
     return a, longest_run(agree & inside), longest_run(agree & ~inside)
 
 
-def longest_run(bits: NDArray[np.bool_]) -> Matrix:
+def longest_run(bits: Flags) -> Matrix:
     """Length of the longest run of ones along the last axis."""
     run = np.zeros(bits.shape[:-1], np.int64)
     longest = run.copy()

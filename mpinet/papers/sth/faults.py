@@ -9,9 +9,9 @@ from math import comb, inf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Ints
 from mpinet.claims import Claim, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.faults import Tries, subsets
@@ -73,7 +73,7 @@ def _worst_of_all(topology: str, faults: int, fixed: int) -> Measured:
     return _told(found, f"all {count} removals" + " with node 0" * fixed)
 
 
-def _worst(size: int, tries: Tries, removals: NDArray[np.int64]) -> tuple[float, Any]:
+def _worst(size: int, tries: Tries, removals: Ints) -> tuple[float, Any]:
     """The largest diameter and the first removal that leaves it."""
     found: tuple[float, Any] = (-1, ())
     for begin in range(0, len(removals), tries.at_once):
@@ -86,7 +86,7 @@ def _worst(size: int, tries: Tries, removals: NDArray[np.int64]) -> tuple[float,
     return found
 
 
-def _round_nodes(table: NDArray[np.int64], faults: int) -> NDArray[np.int64]:
+def _round_nodes(table: Ints, faults: int) -> Ints:
     """Removals of so many of a node's neighbours: all but a few of them."""
     places = subsets(table.shape[1], faults, 0, comb(table.shape[1], faults))
     return np.sort(table[:, places].reshape(-1, faults), axis=1)

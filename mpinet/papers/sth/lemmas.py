@@ -6,9 +6,9 @@ from itertools import combinations
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Flags
 from mpinet.claims import Claim, Measured, claim
 from mpinet.measure.wiring import opened
 from mpinet.papers.sth.grids import (
@@ -117,7 +117,7 @@ def antipodal(topology: str) -> Measured:
     return _same(both, matrix == matrix.max())
 
 
-def _same(expected: NDArray[np.bool_], found: NDArray[np.bool_]) -> Measured:
+def _same(expected: Flags, found: Flags) -> Measured:
     """Whether both are the same; else the first pair for which they are not."""
     wrong = np.argwhere(expected != found)
     if not len(wrong):

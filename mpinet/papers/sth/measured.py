@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Flags, Ints
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
@@ -19,8 +19,6 @@ from mpinet.measure.wiring import opened
 from mpinet.networks.product import Product
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
 
 ALL_SOURCES = 1024
 """Most nodes of a network that is flooded from every node."""
@@ -101,7 +99,7 @@ def levels(network: Topology, root: int) -> tuple[list[int], int]:
     return counts, last
 
 
-def classes(network: Topology) -> Numbers:
+def classes(network: Topology) -> Ints:
     """Lowest node of each node's class under automorphisms, each checked link by link."""
     table = neighbor_table(network)
     nodes = np.arange(network.size)
@@ -124,7 +122,7 @@ def classes(network: Topology) -> Numbers:
             return lowest
 
 
-def supposed(network: Topology) -> list[Numbers]:
+def supposed(network: Topology) -> list[Ints]:
     """Permutations that may be automorphisms: a product's from its factors' groups."""
     nodes = np.arange(network.size)
     if isinstance(network, Product):
@@ -200,7 +198,7 @@ def bisection(topology: str) -> Bisection:
     return Bisection(found.lower, cut, found.lower == cut, side)
 
 
-def plain_halves(network: Topology) -> list[NDArray[np.bool_]]:
+def plain_halves(network: Topology) -> list[Flags]:
     """Halves that come to mind: by the numbers, by the first factor's, half of the sextants."""
     nodes = np.arange(network.size)
     if network.family == "hexcell":

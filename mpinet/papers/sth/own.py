@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arrays import Flags, Ints
 from mpinet.claims import Measured, claim
 from mpinet.measure.wiring import opened
 from mpinet.networks.sth.cube import Cube
@@ -22,8 +22,6 @@ from mpinet.papers.sth.grids import (
     up_to,
 )
 from mpinet.papers.sth.routing import longest, one_each, sources_of, worst_broadcast
-
-Numbers = NDArray[np.int64]
 
 PLACE = "not in the paper"
 
@@ -119,19 +117,19 @@ def cube_distance(topology: str) -> Measured:
     return _differing(measure.distance_matrix(cube) != form)
 
 
-def _differing(wrong: NDArray[np.bool_]) -> Measured:
+def _differing(wrong: Flags) -> Measured:
     """How many pairs are wrong, and the first of them."""
     pairs = np.argwhere(wrong)
     first = {"source": int(pairs[0, 0]), "target": int(pairs[0, 1])} if len(pairs) else {}
     return Measured(len(pairs), first)
 
 
-def binary_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+def binary_form(u: Ints, v: Ints, n: int) -> Ints:
     """Bits that differ."""
     return sum(((u ^ v) >> bit & 1 for bit in range(n)), start=np.zeros_like(u))
 
 
-def twisted_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+def twisted_form(u: Ints, v: Ints, n: int) -> Ints:
     """Distance in the twisted cube of definition 8 (docs/papers/sth, 4)."""
     low, high = (u ^ v) & 3, binary_form(u >> 2, v >> 2, n)
     three = np.where((u >> 2) & (v >> 2) == 0, 1, 2)
@@ -139,7 +137,7 @@ def twisted_form(u: Numbers, v: Numbers, n: int) -> Numbers:
     return high + np.choose(low, [np.zeros_like(u), one, np.ones_like(u), three])
 
 
-def crossed_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+def crossed_form(u: Ints, v: Ints, n: int) -> Ints:
     """Distance in the crossed cube (docs/papers/sth, 4): double bits from the highest on."""
     total = np.zeros_like(u)
     for place in range((n - 1) // 2, -1, -1):
@@ -150,7 +148,7 @@ def crossed_form(u: Numbers, v: Numbers, n: int) -> Numbers:
     return total
 
 
-def hilbers_form(u: Numbers, v: Numbers, n: int) -> Numbers:
+def hilbers_form(u: Ints, v: Ints, n: int) -> Ints:
     """Distance in the HKV twisted cube (docs/papers/sth, 4): pairs from the lowest on."""
     total = (u ^ v) & 1
     toggled = total == 1

@@ -9,11 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import (
     DESCEND,
-    Array,
-    Numbers,
     Oper,
     Operator,
     Pass,
@@ -61,11 +60,11 @@ class BitonicMerge(Operator):
         self.dtype = np.dtype(dtype)
 
     @looped(np.int64, partial(compare_runs, NO_BIT))
-    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """The lesser key goes to the lower element."""
         return np.minimum(low, high), np.maximum(low, high)
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """An ascending half, then a descending one."""
         size = 1 << q
         height = np.where(index < size // 2, index, size - 1 - index)
@@ -99,7 +98,7 @@ class BitonicSort(Operator):
         alternating = [Pass(kind, 0, s, _comparing(s)) for s in range(1, q)]
         return [*alternating, Pass(kind, 0, q, _ascending)]
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Random keys."""
         return drawn(seed, index)
 
@@ -109,7 +108,7 @@ class BitonicSort(Operator):
 
 
 @looped(np.int64, partial(compare_runs, NO_BIT))
-def _ascending(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+def _ascending(j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
     return np.minimum(low, high), np.maximum(low, high)
 
 
@@ -117,7 +116,7 @@ def _comparing(s: int) -> Oper:
     """Compares so that keys ascend where bit s of i is 0, else descend."""
 
     @looped(np.int64, partial(compare_runs, s))
-    def compare(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def compare(j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         least, largest = _ascending(j, i, low, high)
         up = (bits_above(j, i) >> (s - j - 1)) & 1 == 0
         return np.where(up, least, largest), np.where(up, largest, least)

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import Kernel, inlined, kernel
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
-    Array,
-    Numbers,
     Operator,
     Pass,
     drawn,
@@ -83,21 +82,21 @@ class FourierTransform(Operator):
             butterflies(*self._unit_roots(j), *runs)
 
         @looped(self.dtype, in_runs)
-        def oper(j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+        def oper(j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
             return _apply(butterfly, self._unit_roots(j), i, low, high)
 
         return [Pass(kind, 0, q, oper)]
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Real and imaginary parts uniform in [-1, 1)."""
         real, imaginary = (drawn(seed, index, part) / 2.0**61 - 1 for part in (0, 1))
         return real + 1j * imaginary
 
-    def reads(self, kind: str, q: int, index: Numbers) -> Numbers:
+    def reads(self, kind: str, q: int, index: Ints) -> Ints:
         """Bit-reversed where the pass ascends."""
         return reversed_bits(index, q) if kind == ASCEND else index
 
-    def holds(self, kind: str, q: int, index: Numbers) -> Numbers:
+    def holds(self, kind: str, q: int, index: Ints) -> Ints:
         """Bit-reversed where the pass descends."""
         return reversed_bits(index, q) if kind == DESCEND else index
 
@@ -113,7 +112,7 @@ class FourierTransform(Operator):
 
 
 def _apply(
-    butterfly: Kernel, roots: Roots, i: Numbers, low: Array, high: Array
+    butterfly: Kernel, roots: Roots, i: Ints, low: Array, high: Array
 ) -> tuple[Array, Array]:
     """Run a butterfly's loop over pairs in any shape."""
     rows = low.shape if low.ndim == 2 else (1, low.size)

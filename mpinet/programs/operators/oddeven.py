@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Flags, Ints
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
-    Array,
-    Numbers,
     Operator,
     Pass,
     drawn,
@@ -61,7 +60,7 @@ class OddEvenMerge(Operator):
         crossing = [Pass(ASCEND, 0, q - 1, in_upper_half)] if q > 0 else []
         return [*crossing, Pass(DESCEND, 0, q, self._merge)]
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Two ascending halves."""
         place = index % max(1, (1 << q) // 2)
         return (place << GAP_BITS) | (drawn(seed, index) & ((1 << GAP_BITS) - 1))
@@ -80,11 +79,11 @@ class OddEvenMerge(Operator):
         """NumPy's sort."""
         return np.sort(values.astype(self.key))
 
-    def _merge(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def _merge(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """The bitonic merge: the lesser key goes to the lower element."""
         return exchange_where(lambda j, i: high["x"] < low["x"], j, i, low, high)
 
-    def _compare(self, q: int, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def _compare(self, q: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """The comparators that end at the two elements, and what they know afterwards."""
         new_low, new_high = np.zeros(low.shape, self.dtype), np.zeros(low.shape, self.dtype)
         if j == q - 1:
@@ -104,6 +103,6 @@ class OddEvenMerge(Operator):
         return new_low, new_high
 
 
-def _has_bit(bit: int, j: int, i: Numbers) -> NDArray[np.bool_]:
+def _has_bit(bit: int, j: int, i: Ints) -> Flags:
     """Whether this bit is 1."""
     return (i >> bit) & 1 == 1

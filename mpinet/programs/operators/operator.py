@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 
-Numbers = NDArray[np.int64]
-Array = NDArray[Any]
-Oper = Callable[[int, Numbers, Array, Array], tuple[Array, Array]]
-Swaps = Callable[[int, Numbers], NDArray[np.bool_]]
+Oper = Callable[[int, Ints, Array, Array], tuple[Array, Array]]
+Swaps = Callable[[int, Ints], Flags]
 T = TypeVar("T")
 
 ASCEND, DESCEND = "ascend", "descend"
@@ -157,7 +156,7 @@ class Operator:
             )
         return cls()
 
-    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """Combine pairs of elements of dimension j.
 
         Parameters
@@ -211,7 +210,7 @@ class Operator:
         self.require_form(kind)
         return [Pass(kind, 0, q, self.oper)]
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Input values where the user gives none: a function of the seed and the number.
 
         Parameters
@@ -244,11 +243,11 @@ class Operator:
         """The elements' results, from their states at the end."""
         return state
 
-    def reads(self, kind: str, q: int, index: Numbers) -> Numbers:
+    def reads(self, kind: str, q: int, index: Ints) -> Ints:
         """The numbers of the input values that stand at the addresses `index` at the start."""
         return index
 
-    def holds(self, kind: str, q: int, index: Numbers) -> Numbers:
+    def holds(self, kind: str, q: int, index: Ints) -> Ints:
         """The numbers of the results that stand at the addresses `index` at the end."""
         return index
 
@@ -262,20 +261,18 @@ class Operator:
             )
 
 
-def exchange_where(
-    swaps: Swaps, j: int, i: Numbers, low: Array, high: Array
-) -> tuple[Array, Array]:
+def exchange_where(swaps: Swaps, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
     """Exchange the pairs for which ``swaps(j, i)`` holds: an `Operator.oper` by `partial`."""
     swap = swaps(j, i)
     return np.where(swap, high, low), np.where(swap, low, high)
 
 
-def bits_below(j: int, i: Numbers) -> Numbers:
+def bits_below(j: int, i: Ints) -> Ints:
     """The bits of `i` below bit j, in a shape that broadcasts against that of `i`."""
     return (i[:1] if i.ndim == 2 else i) & ((1 << j) - 1)
 
 
-def bits_above(j: int, i: Numbers) -> Numbers:
+def bits_above(j: int, i: Ints) -> Ints:
     """``i >> (j + 1)``, in a shape that broadcasts against that of `i`."""
     return (i[:, :1] if i.ndim == 2 else i) >> (j + 1)
 
@@ -297,7 +294,7 @@ def fitted(name: str, values: Array, dtype: DTypeLike) -> Array:
     return values.astype(dtype)
 
 
-def reversed_bits(index: Numbers, q: int) -> Numbers:
+def reversed_bits(index: Ints, q: int) -> Ints:
     """The numbers whose q bits are those of `index` in reverse."""
     result = np.zeros_like(index)
     for bit in range(q):
@@ -305,7 +302,7 @@ def reversed_bits(index: Numbers, q: int) -> Numbers:
     return result
 
 
-def drawn(seed: int, index: Numbers, column: int = 0) -> Numbers:
+def drawn(seed: int, index: Ints, column: int = 0) -> Ints:
     """62 random bits each for the numbers `index`: a function of seed, number and column."""
     values = np.empty(len(index), np.int64)
     draw_numbers(seed, np.ascontiguousarray(index, np.int64), column, values)

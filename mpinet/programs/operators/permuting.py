@@ -12,15 +12,14 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Flags, Ints
 from mpinet.errors import UsageError
 from mpinet.numerals import is_whole, shown
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
-    Array,
-    Numbers,
     Operator,
     Pass,
     Swaps,
@@ -41,7 +40,7 @@ class Permuting(Operator):
     def __init__(self, dtype: DTypeLike = np.int64):
         self.dtype = np.dtype(dtype)
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Numbers of which hardly any two are equal."""
         return drawn(seed, index)
 
@@ -87,13 +86,13 @@ class CyclicShift(Permuting):
         """NumPy's roll."""
         return np.roll(values, self.by % len(values))
 
-    def _borrows(self, j: int, i: Numbers) -> NDArray[np.bool_]:
+    def _borrows(self, j: int, i: Ints) -> Flags:
         """Ascending, the low bits are those of the target address already."""
         below = (1 << j) - 1
         wraps = (i & below) < (self.by & below)
         return wraps ^ bool(self.by >> j & 1)
 
-    def _carries(self, j: int, i: Numbers) -> NDArray[np.bool_]:
+    def _carries(self, j: int, i: Ints) -> Flags:
         """Descending, the low bits are still those of the source address."""
         below = (1 << j) - 1
         wraps = (i & below) + (self.by & below) >= 1 << j
@@ -206,17 +205,17 @@ def shuffling(q: int) -> list[Pass]:
     return [swapping(ASCEND, q, has_odd_rest), swapping(DESCEND, q, has_next_bit)]
 
 
-def has_odd_rest(j: int, i: Numbers) -> NDArray[np.bool_]:
+def has_odd_rest(j: int, i: Ints) -> Flags:
     """Whether the parity of the bits above j is 1."""
     return parity(i >> (j + 1))
 
 
-def has_next_bit(j: int, i: Numbers) -> NDArray[np.bool_]:
+def has_next_bit(j: int, i: Ints) -> Flags:
     """Whether bit j-1 is 1; in dimension 0 whether the parity of the bits above is."""
     return (i >> (j - 1)) & 1 == 1 if j else parity(i >> 1)
 
 
-def parity(numbers: Numbers) -> NDArray[np.bool_]:
+def parity(numbers: Ints) -> Flags:
     """Whether an odd number of bits is 1."""
     folded = numbers.copy()
     for shift in (32, 16, 8, 4, 2, 1):
@@ -224,6 +223,6 @@ def parity(numbers: Numbers) -> NDArray[np.bool_]:
     return folded & 1 == 1
 
 
-def has_opposite_bit(half: int, j: int, i: Numbers) -> NDArray[np.bool_]:
+def has_opposite_bit(half: int, j: int, i: Ints) -> Flags:
     """Whether the bit of the other index of the matrix that is at the same place as bit j is 1."""
     return (i >> (j + half if j < half else j - half)) & 1 == 1

@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
-from mpinet.programs.operators.operator import ASCEND, Array, Numbers, Operator, drawn, fitted
+from mpinet.programs.operators.operator import ASCEND, Operator, drawn, fitted
 
 PRIME = 2**31 - 1
 """Modulus of the affine maps: products of two residues fit into 64 bits."""
@@ -47,7 +48,7 @@ class Prefix(Operator):
         state["total"] = state["prefix"] = fitted(self.name, values, self.item)
         return state
 
-    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """All of the lower subcube stands before the upper one."""
         new_low, new_high = np.empty(low.shape, self.dtype), np.empty(low.shape, self.dtype)
         new_low["total"] = new_high["total"] = self.combine(low["total"], high["total"])
@@ -71,7 +72,7 @@ class AffinePrefix(Prefix):
     def __init__(self) -> None:
         super().__init__(AFFINE)
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Random maps, none of them constant."""
         maps = np.empty(len(index), AFFINE)
         maps["factor"] = drawn(seed, index, 0) % (PRIME - 1) + 1

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Flags, Ints
 from mpinet.errors import UsageError
-from mpinet.programs.operators.operator import Array, Numbers, Oper, Pass
+from mpinet.programs.operators.operator import Oper, Pass
 
 PROBES = 64
 """Most dimensions of a program that are tried."""
@@ -25,7 +25,7 @@ SLACK = 2**16
 
 
 def require_pairwise(
-    name: str, program: Sequence[Pass], q: int, states: Callable[[Numbers], Array]
+    name: str, program: Sequence[Pass], q: int, states: Callable[[Ints], Array]
 ) -> None:
     """Try an operator, in the same way on all ranks, on pairs alone and among others.
 
@@ -58,7 +58,7 @@ def require_pairwise(
             )
 
 
-def same_states(some: Array, others: Array) -> NDArray[np.bool_]:
+def same_states(some: Array, others: Array) -> Flags:
     """Which states are the same, but for rounding; shape (k,)."""
     if some.dtype.names:
         parts = [same_states(some[name], others[name]) for name in some.dtype.names]
@@ -70,7 +70,7 @@ def same_states(some: Array, others: Array) -> NDArray[np.bool_]:
     return same.reshape(len(same), -1).all(axis=1)
 
 
-def _lower_elements(j: int, q: int) -> Numbers:
+def _lower_elements(j: int, q: int) -> Ints:
     """Lower elements of pairs of dimension j, as rows that agree in the bits above j."""
     rows, columns = 1 << (q - 1 - j), 1 << j
     above = np.arange(min(rows, SIDE)) * max(1, rows // SIDE)
@@ -78,7 +78,7 @@ def _lower_elements(j: int, q: int) -> Numbers:
     return (above[:, np.newaxis] << (j + 1)) + below
 
 
-def _first_dependent(oper: Oper, j: int, i: Numbers, low: Array, high: Array) -> int | None:
+def _first_dependent(oper: Oper, j: int, i: Ints, low: Array, high: Array) -> int | None:
     """The first of some pairs whose results depend on the others; None = there is none."""
     try:
         among = [_flat(oper(j, i, low.copy(), high.copy()), i.size)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
-from mpinet.programs.operators.operator import Array, Numbers, Operator, drawn, looped
+from mpinet.programs.operators.operator import Operator, drawn, looped
 
 
 @kernel("void(int64, int64[::1], int64[::1], int64, int64, int64, int64)")
@@ -63,7 +64,7 @@ class Sum(Reduction):
         self.dtype = np.dtype(dtype)
 
     @looped(np.int64, sum_runs)
-    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """Both become the sum."""
         total = low + high
         return total, total
@@ -88,12 +89,12 @@ class Minimum(Reduction):
         self.dtype = np.dtype(dtype)
 
     @looped(np.int64, least_of_runs)
-    def oper(self, j: int, i: Numbers, low: Array, high: Array) -> tuple[Array, Array]:
+    def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """Both become the lesser one."""
         least = np.minimum(low, high)
         return least, least
 
-    def draw(self, seed: int, q: int, index: Numbers) -> Array:
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
         """Numbers far enough apart for one to be the least."""
         return drawn(seed, index)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -16,8 +16,6 @@ from mpinet.machine.transport import Dry
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.programs.broadcast import inform_all, require_algorithm
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
-
-Numbers = NDArray[np.int64]
 
 MOST = 2**28
 """Most processors of a machine whose tree is walked."""
@@ -78,7 +76,7 @@ def rehearse_broadcast(
 
 def walk_schedule(
     machine: Machine, schedule: Schedule
-) -> tuple[Numbers, dict[int, tuple[Numbers, NDArray[np.int32]]], int]:
+) -> tuple[Ints, dict[int, tuple[Ints, NDArray[np.int32]]], int]:
     """Walk a schedule's tree from its root.
 
     Returns
@@ -136,11 +134,11 @@ class Told:
         As of `walk_schedule`; used up.
     """
 
-    def __init__(self, arrivals: dict[int, tuple[Numbers, NDArray[np.int32]]]):
+    def __init__(self, arrivals: dict[int, tuple[Ints, NDArray[np.int32]]]):
         self._arrivals = arrivals
         self._step = 0
 
-    def __call__(self, records: NDArray[Any]) -> NDArray[Any]:
+    def __call__(self, records: Array) -> Array:
         """What comes in the next step."""
         self._step += 1
         nodes, ports = self._arrivals.pop(self._step)

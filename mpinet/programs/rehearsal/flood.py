@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.call import wired
@@ -19,8 +19,6 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 from mpinet.programs.rehearsal.walks import walk
-
-Numbers = NDArray[np.int64]
 
 SAMPLE = 2**16
 """Processors of the whole machine that are asked how far they are and where their links lead."""
@@ -93,7 +91,7 @@ def shortest_of(topology: Topology) -> Routing:
     return next((one for one in routings if one.shortest), routings[0])
 
 
-def _from_root(root: int, nodes: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
+def _from_root(root: int, nodes: Ints, numbers: Ints) -> tuple[Ints, Ints]:
     """The root, and those of the nodes that have these numbers."""
     return np.full(len(numbers), root), nodes[numbers]
 
@@ -111,15 +109,15 @@ def _play(machine: Machine, dry: Dry, distances: NDArray[np.int32], steps: int) 
 class Wave:
     """Arrivals of a flood: as many calls as leave, for those who are to be informed next."""
 
-    def __init__(self, following: Numbers):
+    def __init__(self, following: Ints):
         self._following = following
 
-    def __call__(self, called: NDArray[Any]) -> NDArray[Any]:
+    def __call__(self, called: Array) -> Array:
         """Numbers of hosted processors."""
         return np.resize(self._following, len(called) if len(self._following) else 0)
 
 
-def _links_away(topology: Topology, placement: Placement, nodes: Numbers) -> int:
+def _links_away(topology: Topology, placement: Placement, nodes: Ints) -> int:
     """How many ports of these processors lead from one rank to another."""
     senders, ports = wired(topology, nodes)
     others = topology.neighbor(senders, ports)

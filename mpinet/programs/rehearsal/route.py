@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
@@ -17,8 +17,6 @@ from mpinet.networks.routing import Routing
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 from mpinet.programs.rehearsal.walks import AT_ONCE, walk
 from mpinet.programs.traffic import Traffic
-
-Numbers = NDArray[np.int64]
 
 SAMPLE = 2**20
 """Most messages whose paths are walked."""
@@ -97,7 +95,7 @@ def rehearse_route(
     )
 
 
-def _spread(numbers: Numbers, total: int, count: int) -> Numbers:
+def _spread(numbers: Ints, total: int, count: int) -> Ints:
     """Numbers 0..total-1, one at random in each of `count` parts of that range."""
     if total == count:
         return numbers
@@ -129,14 +127,14 @@ class Mirror:
         self._machine = machine
         self._routing = routing
 
-    def __call__(self, rows: Numbers) -> Numbers:
+    def __call__(self, rows: Ints) -> Ints:
         """Rows as the router exchanges them, at hosted processors and with their own headers."""
         arrivals = np.zeros_like(rows)
         for begin in range(0, len(rows), AT_ONCE):
             self._write(rows[begin : begin + AT_ONCE], arrivals[begin : begin + AT_ONCE])
         return arrivals
 
-    def _write(self, rows: Numbers, arrivals: Numbers) -> None:
+    def _write(self, rows: Ints, arrivals: Ints) -> None:
         """Write the arrivals for these rows."""
         placement, mapping = self._machine.placement, self._machine.mapping
         nodes = placement.first + np.arange(len(rows)) % placement.count

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError
 from mpinet.machine.placement import Placement, owner_of
 from mpinet.networks.routing import Routing, hop_limit
 from mpinet.networks.topology import Topology
-
-Numbers = NDArray[np.int64]
-
 
 AT_ONCE = 2**16
 """Paths that are walked, or messages that are made, at a time: they need little memory beside."""
@@ -36,8 +34,8 @@ class Walks:
     """
 
     hops: NDArray[np.int32]
-    crossing: Numbers
-    partners: NDArray[np.bool_]
+    crossing: Ints
+    partners: Flags
 
 
 def walk(
@@ -45,7 +43,7 @@ def walk(
     routing: Routing,
     placement: Placement,
     count: int,
-    ends: Callable[[Numbers], tuple[Numbers, Numbers]],
+    ends: Callable[[Ints], tuple[Ints, Ints]],
 ) -> Walks:
     """Walk from sources to targets, alone on the machine; contiguous blocks.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import ASCEND, Array, Numbers
+from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.moves import Sends
 from mpinet.programs.schedules.pipeline import HELD, Pipeline
 
@@ -29,15 +30,15 @@ class Cycles(Pipeline):
             )
         super().__init__(machine, length=n, rounds=2 * n, exchanges=2 * n - 1)
 
-    def place(self, nodes: Numbers) -> Numbers:
+    def place(self, nodes: Ints) -> Ints:
         """The place in the cycle."""
         return nodes % self.length
 
-    def element(self, nodes: Numbers, home: Numbers) -> Numbers:
+    def element(self, nodes: Ints, home: Ints) -> Ints:
         """The number of the processor at that place."""
         return nodes - nodes % self.length + home
 
-    def lateral(self, nodes: Numbers) -> Numbers:
+    def lateral(self, nodes: Ints) -> Ints:
         """The same place in the cycle whose number has bit p flipped."""
         cycle, place = np.divmod(nodes, self.length)
         return (cycle ^ (1 << place)) * self.length + place

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import Array, Numbers, Pass
+from mpinet.programs.operators.operator import Pass
 from mpinet.programs.schedules.pairs import Pairs, pairs_of
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
@@ -39,7 +40,7 @@ class Dimensionwise(PassSchedule):
         self.dimensions = require_power_of_two(machine.topology)
         self.size = machine.topology.hosts
         self.index = machine.nodes
-        self._rows: Numbers | None = None
+        self._rows: Ints | None = None
         if self.size < machine.topology.size:
             hosted = machine.nodes < self.size
             self.index = machine.nodes[hosted]
@@ -90,7 +91,7 @@ class Dimensionwise(PassSchedule):
         """The dimensions that the program under way still needs."""
         return {j for j, uses in self._uses.items() if uses > 0}
 
-    def rows(self, elements: Numbers) -> Numbers:
+    def rows(self, elements: Ints) -> Ints:
         """The rows of these elements in a state array; -1 for those that are not here."""
         slots = self.machine.slots(elements)
         here = (slots >= 0) & (slots < self.machine.placement.count)

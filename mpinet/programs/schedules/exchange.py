@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.machine.plan import Plan
 from mpinet.machine.swap import Swap
-from mpinet.programs.operators.operator import Array, Numbers
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
 from mpinet.programs.schedules.ports import ports_towards
 
@@ -22,7 +22,7 @@ class Exchange(Dimensionwise):
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
-        self._plans: dict[int, tuple[Plan, Numbers | None]] = {}
+        self._plans: dict[int, tuple[Plan, Ints | None]] = {}
         self._swaps: dict[int, Swap | None] = {}
 
     def partners(self, j: int, state: Array) -> Array:
@@ -61,7 +61,7 @@ class Exchange(Dimensionwise):
         in_order[rows] = received
         return in_order
 
-    def _plan(self, j: int) -> tuple[Plan, Numbers | None]:
+    def _plan(self, j: int) -> tuple[Plan, Ints | None]:
         """The plan of dimension j, and the rows of what it brings (None = in order)."""
         targets = self.index ^ (1 << j)
         ports = ports_towards(self.machine, self.index, targets, self.name, first=j)

@@ -11,12 +11,13 @@ from math import gcd
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.topology import Topology
-from mpinet.programs.operators.operator import Array, Numbers, Pass
+from mpinet.programs.operators.operator import Pass
 from mpinet.programs.schedules.moves import Moves, Sends, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase, Watch
@@ -110,7 +111,7 @@ class Sections(PassSchedule):
             sweep.oper, j, self._elements(section), registers[HELD], registers[HEARD]
         )
 
-    def _elements(self, section: int) -> Numbers:
+    def _elements(self, section: int) -> Ints:
         """The elements at this rank's processors while a section is rightmost."""
         return rotated_left(self.machine.nodes, self.dimensions, section * self._shift)
 

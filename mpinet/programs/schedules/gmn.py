@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.gmn.parameters import JUMPS, positions_of
 from mpinet.networks.gmn.wiring import MultipleLoops
-from mpinet.programs.operators.operator import ASCEND, Array, Numbers
+from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.moves import Landing, Sends, joined
 from mpinet.programs.schedules.pipeline import EXTRA, HELD, LEAVING, Pipeline
 
@@ -47,11 +48,11 @@ class Loops(Pipeline):
         super().__init__(machine, length=m, rounds=2 * m + 2, exchanges=2 * m)
         self._cycles = self._renumbered(machine.nodes) // m
 
-    def place(self, nodes: Numbers) -> Numbers:
+    def place(self, nodes: Ints) -> Ints:
         """The slot in the cycle, 0 for the node that is slot m of another, too."""
         return self._renumbered(nodes) % self.length
 
-    def element(self, nodes: Numbers, home: Numbers) -> Numbers:
+    def element(self, nodes: Ints, home: Ints) -> Ints:
         """The cycle's number with its bits put back in logical order, then the slot."""
         cycle = self._renumbered(nodes) // self.length
         logical = np.zeros_like(cycle)
@@ -59,7 +60,7 @@ class Loops(Pipeline):
             logical |= ((cycle >> physical) & 1) << j
         return logical * self.length + home
 
-    def lateral(self, nodes: Numbers) -> Numbers:
+    def lateral(self, nodes: Ints) -> Ints:
         """The same slot in the cycle whose number has the bit of the link's type flipped."""
         cycle, place = np.divmod(self._renumbered(nodes), self.length)
         other = cycle ^ (1 << np.array(self._types)[place])
@@ -119,7 +120,7 @@ class Loops(Pipeline):
     def _landing(self, kind: str) -> Landing:
         """Where a message goes: slot m is the extra register of the node that is slot 0, too."""
 
-        def landing(origins: Numbers, receivers: Numbers) -> Numbers:
+        def landing(origins: Ints, receivers: Ints) -> Ints:
             over_hop = (self.place(origins) == 0) & (self.place(receivers) == 0)
             if kind == ASCEND:
                 return np.where(over_hop, EXTRA, HELD)
@@ -136,11 +137,11 @@ class Loops(Pipeline):
         """The first turn of a slot."""
         return 1 if place == 0 else self.length - place + 2
 
-    def _renumbered(self, nodes: Numbers) -> Numbers:
+    def _renumbered(self, nodes: Ints) -> Ints:
         """The numbers of nodes, counted from the first hop of type 0."""
         return (nodes - self._first) % self._size
 
-    def _numbered(self, renumbered: Numbers) -> Numbers:
+    def _numbered(self, renumbered: Ints) -> Ints:
         """The way back."""
         return (renumbered + self._first) % self._size
 

@@ -16,10 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.lens.wiring import LensNetwork
-from mpinet.programs.operators.operator import ASCEND, DESCEND, Array, Numbers, Pass
+from mpinet.programs.operators.operator import ASCEND, DESCEND, Pass
 from mpinet.programs.schedules.lens_ports import RowPorts
 from mpinet.programs.schedules.moves import KEPT, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
@@ -29,10 +30,10 @@ HELD, VISITING = 0, 1
 """Registers: the element that a processor is about to keep, and one that comes to a partner. Where
 a box is heard, register x is for the state of the element whose digit differs by XOR x."""
 
-Ports = tuple[Numbers, Numbers]
+Ports = tuple[Ints, Ints]
 """Places among this rank's processors, and ports."""
 
-Landing = Callable[[Numbers, Numbers], Numbers]
+Landing = Callable[[Ints, Ints], Ints]
 """``landing(slots, ports)``: the registers into which receivers put what comes in by a port."""
 
 Changes = tuple[int, ...]
@@ -105,7 +106,7 @@ class Sweeps(PassSchedule):
         return lens.digit_bits > 0 and lens.completed == cls.completed
 
     @abstractmethod
-    def homes(self) -> Numbers:
+    def homes(self) -> Ints:
         """The places of this rank's processors that have an element."""
 
     @abstractmethod
@@ -123,11 +124,11 @@ class Sweeps(PassSchedule):
         """Dimensions below those of the digits: the bits of the home's gap. By default none."""
         return 0
 
-    def elements(self, slots: Numbers, gap: int) -> Numbers:
+    def elements(self, slots: Ints, gap: int) -> Ints:
         """The elements of these processors' words whose homes are at a gap."""
         return self._numbers[slots]
 
-    def _read_words(self) -> Numbers:
+    def _read_words(self) -> Ints:
         """The elements of the words if the leftmost digit is crossed first."""
         words, radix = self.ports.words, 1 << self.bits
         if self.mirrored:
@@ -262,7 +263,7 @@ class Rows(Sweeps):
 
     name = "rows"
 
-    def homes(self) -> Numbers:
+    def homes(self) -> Ints:
         """The last row."""
         return self.at[-1]
 
@@ -304,7 +305,7 @@ class Instances(Rows):
         self.instances = self.level
         self.instance = (self.ports.rows + 1) % self.level
 
-    def homes(self) -> Numbers:
+    def homes(self) -> Ints:
         """All processors."""
         return np.arange(len(self.machine.nodes))
 
@@ -312,7 +313,7 @@ class Instances(Rows):
         """All rows; all sets are at the same digit."""
         return dict.fromkeys(range(self.level), turn)
 
-    def elements(self, slots: Numbers, gap: int) -> Numbers:
+    def elements(self, slots: Ints, gap: int) -> Ints:
         """The word, read from the gap on."""
         turned = self.bits * gap if self.mirrored else -self.bits * gap
         return rotated_left(self._numbers[slots], self.dimensions, turned)
@@ -328,7 +329,7 @@ class MirroredInstances(Instances):
 class Hop:
     """A planned step that sends the register `HELD` on given ports (collective)."""
 
-    def __init__(self, machine: Machine, slots: Numbers, ports: Numbers, landing: Landing):
+    def __init__(self, machine: Machine, slots: Ints, ports: Ints, landing: Landing):
         self._plan = machine.plan(machine.nodes[slots], ports)
         self._from = slots
         receivers = machine.slots(self._plan.nodes)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.programs.schedules.lens import HELD, VISITING, Sweep, Sweeps
-from mpinet.programs.schedules.lens_ports import Numbers
 
 
 class Full(Sweeps):
@@ -32,7 +32,7 @@ class Full(Sweeps):
         """The bits of a gap."""
         return self.level.bit_length() - 1
 
-    def homes(self) -> Numbers:
+    def homes(self) -> Ints:
         """All processors."""
         return np.arange(len(self.machine.nodes))
 
@@ -40,7 +40,7 @@ class Full(Sweeps):
         """All rows; an element's digits are met in the n turns that begin with digit 0."""
         return {row: row if row <= turn < row + self.level else None for row in range(self.level)}
 
-    def elements(self, slots: Numbers, gap: int) -> Numbers:
+    def elements(self, slots: Ints, gap: int) -> Ints:
         """The gap is the lowest bits."""
         return self._numbers[slots] << self.low_dimensions | gap
 

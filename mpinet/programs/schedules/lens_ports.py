@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mpinet.arrays import Ints
 from mpinet.networks.lens.wiring import LensNetwork
-
-Numbers = NDArray[np.int64]
 
 
 class RowPorts:
@@ -36,7 +34,7 @@ class RowPorts:
         Row, word, and digit number `row` of the word: the one in which siblings differ.
     """
 
-    def __init__(self, lens: LensNetwork, nodes: Numbers):
+    def __init__(self, lens: LensNetwork, nodes: Ints):
         self._radix, self._level = lens.radices[0], lens.level
         self.rows, self.words = np.divmod(nodes, self._radix**self._level)
         self.digits = self._digit(self.words, self.rows)
@@ -46,26 +44,26 @@ class RowPorts:
         self._owners = np.where(has_owners, 1, 0)
         self._width = self._radix - 1 + self._owners
 
-    def _digit(self, words: Numbers, place: Any) -> Numbers:
+    def _digit(self, words: Ints, place: Any) -> Ints:
         """Digit number `place` of the words."""
         return words // self._radix ** (self._level - 1 - place) % self._radix
 
-    def right(self, slots: Numbers, change: int) -> Numbers:
+    def right(self, slots: Ints, change: int) -> Ints:
         """To the next row, where this word with its digit there changed by XOR is."""
         after = (self.rows[slots] + 1) % self._level
         return self._digit(self.words[slots], after) ^ change
 
-    def left(self, slots: Numbers) -> Numbers:
+    def left(self, slots: Ints) -> Ints:
         """To the row before, where the same word is: over the lower bus of the own digit."""
         return self._lower[slots] + self.digits[slots] * self._width[slots]
 
-    def across(self, slots: Numbers, change: int) -> Numbers:
+    def across(self, slots: Ints, change: int) -> Ints:
         """To the sibling whose digit is changed by XOR, over the lower bus of the own digit."""
         digits = self.digits[slots]
         others = digits ^ change
         seats = np.where(others > digits, others - 1, others)
         return self.left(slots) + self._owners[slots] + seats
 
-    def change(self, slots: Numbers, ports: Numbers) -> Numbers:
+    def change(self, slots: Ints, ports: Ints) -> Ints:
         """The XOR of the own digit and that of the lower busses on which these ports are."""
         return (ports - self._lower[slots]) // self._width[slots] ^ self.digits[slots]

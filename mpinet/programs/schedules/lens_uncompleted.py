@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mpinet.arrays import Ints
 from mpinet.programs.schedules.lens import Sweep, Sweeps
-from mpinet.programs.schedules.lens_ports import Numbers
 
 
 class ThereAndBack(Sweeps):
@@ -21,7 +21,7 @@ class ThereAndBack(Sweeps):
     completed = False
     needs = "a lens with p = q = 2^b + 1, b > 0, as lens:3,3,4"
 
-    def homes(self) -> Numbers:
+    def homes(self) -> Ints:
         """The first row."""
         return self.at[0]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import Array, Numbers
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
 from mpinet.programs.schedules.moves import Moves, Sends, joined
 from mpinet.programs.schedules.schedule import is_one_port
@@ -35,7 +35,7 @@ class Lines:
         them.
     """
 
-    def __init__(self, machine: Machine, moves: Moves, place: Callable[[Numbers], Numbers]):
+    def __init__(self, machine: Machine, moves: Moves, place: Callable[[Ints], Ints]):
         self._machine = machine
         self._moves = moves
         self._place = place
@@ -82,7 +82,7 @@ class Lines:
         targets = (self._machine.nodes[slots] + sign) % self._machine.topology.size
         return Sends(slots, targets, way)
 
-    def _direction(self, origins: Numbers, receivers: Numbers) -> Numbers:
+    def _direction(self, origins: Ints, receivers: Ints) -> Ints:
         """The register of the way that a message has come."""
         return np.where(self._place(origins) < self._place(receivers), RISING, FALLING)
 

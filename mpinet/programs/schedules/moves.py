@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import Array, Numbers
 from mpinet.programs.schedules.ports import ports_towards
 
 KEPT = 2**20
@@ -35,12 +35,12 @@ class Sends:
         The registers that are sent.
     """
 
-    slots: Numbers
-    targets: Numbers
+    slots: Ints
+    targets: Ints
     register: Any = 0
 
 
-Landing = Callable[[Numbers, Numbers], Any]
+Landing = Callable[[Ints, Ints], Any]
 """``landing(origins, receivers)``: the registers into which messages are put, by processors."""
 
 
@@ -111,7 +111,7 @@ class Move:
         registers[self._to] = self._plan(registers[self._from])
 
 
-def rotated_left(numbers: Numbers, bits: int, by: int = 1) -> Numbers:
+def rotated_left(numbers: Ints, bits: int, by: int = 1) -> Ints:
     """The numbers with their `bits` bits rotated left."""
     by %= bits
     return ((numbers << by) & ((1 << bits) - 1)) | (numbers >> (bits - by))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.programs.operators.operator import Array, Numbers, Oper, loop_of
+from mpinet.arrays import Array, Ints
+from mpinet.programs.operators.operator import Oper, loop_of
 
 PIECE = 2**15
 """Most pairs that an operator is given at once: their temporaries stay in the cache."""
@@ -17,7 +18,7 @@ SHORT = (2, 4)
 """Runs of these lengths are taken column by column: NumPy is slow at rows that short."""
 
 
-def keep_own(oper: Oper, j: int, index: Numbers, own: Array, heard: Array) -> Array:
+def keep_own(oper: Oper, j: int, index: Ints, own: Array, heard: Array) -> Array:
     """What becomes of elements whose partners of dimension j were heard.
 
     Parameters
@@ -68,7 +69,7 @@ class Pairs(ABC):
         """
 
 
-def pairs_of(j: int, index: Numbers, in_a_row: bool, rows: Callable[[Numbers], Numbers]) -> Pairs:
+def pairs_of(j: int, index: Ints, in_a_row: bool, rows: Callable[[Ints], Ints]) -> Pairs:
     """The pairs of dimension j.
 
     Parameters
@@ -94,7 +95,7 @@ def pairs_of(j: int, index: Numbers, in_a_row: bool, rows: Callable[[Numbers], N
 class Runs(Pairs):
     """Consecutive elements: the lower ones stand in runs of 2^j, and the upper ones behind each."""
 
-    def __init__(self, j: int, index: Numbers):
+    def __init__(self, j: int, index: Ints):
         self._j = j
         self._index = index
 
@@ -124,7 +125,7 @@ class Runs(Pairs):
 class OneSide(Pairs):
     """Consecutive elements that are all lower or all upper ones: the partners are elsewhere."""
 
-    def __init__(self, j: int, index: Numbers):
+    def __init__(self, j: int, index: Ints):
         self._j = j
         self._index = index
         self._upper = bool((index[0] >> j) & 1)
@@ -141,7 +142,7 @@ class OneSide(Pairs):
             lower = self._lower(begin, begin + PIECE)
             state[at] = oper(self._j, lower, low[at], high[at])[self._upper]
 
-    def _lower(self, begin: int, end: int) -> Numbers:
+    def _lower(self, begin: int, end: int) -> Ints:
         """The lower elements of some of the pairs."""
         return self._index[begin:end] & ~(1 << self._j)
 
@@ -149,7 +150,7 @@ class OneSide(Pairs):
 class Scattered(Pairs):
     """Elements in any order, some with partners on this rank and some without."""
 
-    def __init__(self, j: int, index: Numbers, rows: Callable[[Numbers], Numbers]):
+    def __init__(self, j: int, index: Ints, rows: Callable[[Ints], Ints]):
         self._j = j
         self._index = index
         upper = (index >> j) & 1 == 1
@@ -171,7 +172,7 @@ class Scattered(Pairs):
             state[at] = oper(j, index[at] ^ (1 << j), received[at], state[at])[1]
 
 
-def _pieces(rows: Numbers) -> list[Any]:
+def _pieces(rows: Ints) -> list[Any]:
     """What selects these rows, a piece at a time: a slice where they are consecutive."""
     pieces = [rows[begin : begin + PIECE] for begin in range(0, len(rows), PIECE)]
     return [

@@ -11,8 +11,9 @@ from abc import abstractmethod
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import ASCEND, Array, Numbers, Pass
+from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules.line import Lines
 from mpinet.programs.schedules.moves import Moves, Sends
 from mpinet.programs.schedules.pairs import keep_own
@@ -62,15 +63,15 @@ class Pipeline(PassSchedule):
         self._at = [np.flatnonzero(self.places == place) for place in range(length)]
 
     @abstractmethod
-    def place(self, nodes: Numbers) -> Numbers:
+    def place(self, nodes: Ints) -> Ints:
         """The places of any processors in their lines."""
 
     @abstractmethod
-    def element(self, nodes: Numbers, home: Numbers) -> Numbers:
+    def element(self, nodes: Ints, home: Ints) -> Ints:
         """The elements of these processors' lines that are at home at the places `home`."""
 
     @abstractmethod
-    def lateral(self, nodes: Numbers) -> Numbers:
+    def lateral(self, nodes: Ints) -> Ints:
         """The processors behind the lateral links."""
 
     @abstractmethod

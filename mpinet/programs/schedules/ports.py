@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import Numbers
 
 
-def ports_towards(
-    machine: Machine, nodes: Numbers, targets: Numbers, name: str, first: int = 0
-) -> Numbers:
+def ports_towards(machine: Machine, nodes: Ints, targets: Ints, name: str, first: int = 0) -> Ints:
     """The ports of some of this rank's processors that lead to given neighbours.
 
     If there is none, all ranks raise the error, the others in their next collective.

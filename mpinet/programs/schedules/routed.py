@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
-from mpinet.programs.operators.operator import Array, Numbers
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
 
 
@@ -46,7 +46,7 @@ class Routed(Dimensionwise):
         return received
 
 
-def as_words(state: Array) -> Numbers:
+def as_words(state: Array) -> Ints:
     """States as rows of 64-bit words, filled up with zeros; shape (k, words)."""
     width = state.dtype.itemsize
     words = np.zeros((len(state), -(-width // 8)), np.int64)
@@ -55,7 +55,7 @@ def as_words(state: Array) -> Numbers:
     return words
 
 
-def from_words(words: Numbers, dtype: np.dtype[Any]) -> Array:
+def from_words(words: Ints, dtype: np.dtype[Any]) -> Array:
     """The states that `as_words` made words of."""
     texts = np.ascontiguousarray(words).view(np.uint8)[:, : dtype.itemsize]
     return np.ascontiguousarray(texts).view(dtype).reshape(len(words))

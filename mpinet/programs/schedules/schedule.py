@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
-from mpinet.programs.operators.operator import Array, Numbers, Pass
+from mpinet.programs.operators.operator import Pass
 
 Watch = Callable[[int], None]
 Phase = tuple[str, int]
@@ -43,9 +44,9 @@ class PassSchedule(ABC):
 
     name: ClassVar[str]
     dimensions: int
-    index: Numbers
+    index: Ints
     instances: int = 1
-    instance: Numbers | int = 0
+    instance: Ints | int = 0
     astray: int = 0
 
     def __init__(self, machine: Machine):

@@ -11,8 +11,9 @@ from abc import abstractmethod
 
 import numpy as np
 
+from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
-from mpinet.programs.operators.operator import ASCEND, Array, Numbers, Pass
+from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules.moves import Moves, Sends, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import (
@@ -66,11 +67,11 @@ class Shifting(PassSchedule):
     def turn(self, sweep: Pass, j: int, registers: Array) -> None:
         """Carry out dimension j, if it is active, and shift."""
 
-    def rotated(self, nodes: Numbers, kind: str) -> Numbers:
+    def rotated(self, nodes: Ints, kind: str) -> Ints:
         """Where elements go: rotated right where the pass ascends, else left."""
         return rotated_left(nodes, self.dimensions, -1 if kind == ASCEND else 1)
 
-    def elements(self, shifts: int) -> Numbers:
+    def elements(self, shifts: int) -> Ints:
         """The elements at this rank's processors after some rotations to the right."""
         return rotated_left(self.machine.nodes, self.dimensions, shifts)
 
@@ -154,7 +155,7 @@ class DeBruijn(Shifting):
             moving = targets != nodes[slots]
             return Sends(slots[moving], targets[moving])
 
-        def landing(origins: Numbers, receivers: Numbers) -> Numbers:
+        def landing(origins: Ints, receivers: Ints) -> Ints:
             return 1 + ((origins >> first) & 1)
 
         self._moves.move((kind, parts), registers, sends, landing)
@@ -162,7 +163,7 @@ class DeBruijn(Shifting):
             still = np.flatnonzero(self.rotated(nodes, kind) == nodes)
             registers[1 + (nodes[still] & 1), still] = registers[HELD, still]
 
-    def _keep(self, sweep: Pass, j: int, index: Numbers, registers: Array) -> None:
+    def _keep(self, sweep: Pass, j: int, index: Ints, registers: Array) -> None:
         """Of the pair that has come, keep the element `index`."""
         upper = (index >> j) & 1 == 1
         own = np.where(upper, registers[2], registers[1])

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.programs.operators.operator import Array, Numbers, Oper
+from mpinet.arrays import Array, Ints
+from mpinet.programs.operators.operator import Oper
 from mpinet.programs.operators.probe import same_states
 from mpinet.programs.schedules.pairs import keep_own
 
@@ -40,13 +41,13 @@ class Witness:
     """
 
     j: int
-    rows: Numbers
-    index: Numbers
+    rows: Ints
+    index: Ints
     own: Array
     heard: Array
 
     @classmethod
-    def of(cls, turn: int, j: int, index: Numbers, state: Array, received: Array) -> Witness | None:
+    def of(cls, turn: int, j: int, index: Ints, state: Array, received: Array) -> Witness | None:
         """Look at some elements of a rank; None where it is not this dimension's turn.
 
         Parameters
