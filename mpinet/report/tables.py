@@ -39,7 +39,7 @@ def with_phases(
     """A heading, a result's fields, what was done before, and the phases as a table."""
     others = {name: value for name, value in result.items() if name != "phases"}
     if preparation and any(preparation.values()):
-        others["preparation"] = preparation
+        others["preparation"] = ", ".join(f"{shown(n)} {of}" for of, n in preparation.items())
     phases = [(phase["name"], phase["steps"]) for phase in result["phases"]]
     return f"{heading}\n{fields(others)}\n\n{table(phases, ('phase', 'steps'))}"
 
