@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, unsettled
-from mpinet.measure.wiring import opened
-from mpinet.papers.lens.grids import (
-    family,
-    networks,
-    numbers,
-    of,
-    pairs_of,
-    size_of,
-    up_to,
-)
-from mpinet.papers.lens.measured import busses, incidences, members, nodes
+from mpinet.papers.grids import numbers, of, pairs_of, up_to
+from mpinet.papers.lens.grids import by_size, family
+from mpinet.papers.lens.loads import extremes
+from mpinet.papers.lens.measured import busses, incidences, members
+from mpinet.papers.measured import informed, size_of
 
 SNOWFLAKES = [(p, n) for p, levels in ((2, 9), (3, 6), (4, 5), (5, 4)) for n in range(1, levels)]
 STARS = [(p, n) for p in range(3, 7) for n in range(1, 7)]
 
-
-@claim(
+HYPERCUBE = claim(
     "LENS-S1-hypercube",
     place="1",
     statement="a hypercube has 2^n processors, its diameter is n and so is every degree",
     claimed=of(lambda n: {"processors": 2**n, "diameter": n, "degrees": [n]}),
     grid=family("hypercube", ((n,) for n in range(1, 9)), "hypercube, n 1..8"),
-)
-def hypercube(topology: str) -> dict[str, object]:
-    """Flooded and counted."""
-    return {
-        "processors": nodes(topology),
+    measured=lambda topology: {
+        "processors": informed(topology),
         "diameter": measure.diameter(topology),
         "degrees": list(measure.degrees(topology)),
-    }
+    },
+)
 
-
-@claim(
+SNOWFLAKE_DIAMETER = claim(
     "LENS-S1-snowflake-diameter",
     place="1, 2",
     statement="the dense snowflake's diameter is N^(log_p 2) - 1 = 2^n - 1, a root of N",
     claimed=of(lambda p, n: 2**n - 1),
     grid=family("snowflake", SNOWFLAKES, "dense snowflake, p 2..5, N<=256, 243, 256, 125"),
     cost=pairs_of,
+    measured=measure.diameter,
 )
-def snowflake_diameter(topology: str) -> int:
-    """Flooded."""
-    return measure.diameter(topology)
 
 
 @claim(
@@ -57,14 +47,12 @@ def snowflake_diameter(topology: str) -> int:
     statement="in a dense snowflake the busiest bus carries more than twice the load of the idlest",
     relation=">",
     claimed=2.0,
-    grid=networks("snowflake, p=3, n=4", ["snowflake:3,4"]),
+    grid=by_size("snowflake, p=3, n=4", ["snowflake:3,4"]),
 )
 def snowflake_loads(topology: str) -> Measured:
-    """Largest load by least load, of routes between all ordered pairs."""
+    """Largest load divided by the least, of routes between all ordered pairs."""
     carried = measure.loads(topology).channels
-    busiest, idlest = int(carried.argmax()), int(carried.argmin())
-    found = {"busiest bus": busiest, "load": int(carried[busiest]), "idlest bus": idlest}
-    return Measured(float(carried.max() / carried.min()), found | {"its": int(carried[idlest])})
+    return Measured(float(carried.max() / carried.min()), extremes(carried, "bus"))
 
 
 MULTITREE = unsettled(
@@ -81,14 +69,16 @@ MULTITREE = unsettled(
     statement="a processor of a dense snowflake or of a star is on two busses at most",
     relation="<=",
     claimed=2,
-    grid=networks(
+    grid=by_size(
         "snowflake and star, p 3..5, n 1..4",
-        (f"{name}:{p},{n}" for name in ("snowflake", "busstar") for p in (3, 4, 5)
-         for n in range(1, 5)),
+        [
+            f"{name}:{p},{n}"
+            for name, p, n in product(("snowflake", "busstar"), (3, 4, 5), range(1, 5))
+        ],
     ),
-)  # fmt: skip
+)
 def most_busses(topology: str) -> Measured:
-    """The most busses of a processor."""
+    """The most busses of a processor, and a processor that is on so many."""
     counts = np.bincount(incidences(topology)[:, 0])
     return Measured(int(counts.max()), {"processor": int(counts.argmax())})
 
@@ -101,7 +91,7 @@ def most_busses(topology: str) -> Measured:
     grid=family("snowflake", SNOWFLAKES, "dense snowflake, p 2..5"),
 )
 def snowflake_busses(topology: str) -> dict[str, int]:
-    """Counted; the last level adds those that are not in the p clusters below it."""
+    """The last level adds those that are not in the p clusters below it."""
     p, n = numbers(topology)
     below = p * busses(f"snowflake:{p},{n - 1}") if n > 1 else 0
     return {"busses": busses(topology), "added": busses(topology) - below}
@@ -129,7 +119,7 @@ def star_diameter(topology: str) -> Measured:
 
 
 def pieces_and_cycles(topology: str) -> dict[str, int]:
-    """Incidences less what a forest has."""
+    """Of the graph of processors, busses and their incidences."""
     graph = measure.incidence_graph(topology)
     pieces = len(graph.connected_components())
     return {"pieces": pieces, "cycles": graph.ecount() - graph.vcount() + pieces}
@@ -143,7 +133,8 @@ ONE_PATH = claim(
     claimed={"pieces": 1, "cycles": 0},
     grid=ALL_STARS,
     cost=size_of,
-)(pieces_and_cycles)
+    measured=pieces_and_cycles,
+)
 
 
 @claim(
@@ -153,9 +144,10 @@ ONE_PATH = claim(
     "drawn with replacement",
     tolerance=1e-12,
     claimed=of(lambda p, n: (p - 1) / p),
-    grid=family("busstar", ((p, n) for p in range(3, 10) for n in range(1, 5) if p**n <= 81),
-                "star, N<=81"),
-)  # fmt: skip
+    grid=family(
+        "busstar", [(p, n) for p in range(3, 10) for n in range(1, 5) if p**n <= 81], "star, N<=81"
+    ),
+)
 def central_bus(topology: str) -> Measured:
     """Load of the bus that joins the p largest clusters, by the number of pairs."""
     p, n = numbers(topology)
@@ -169,7 +161,7 @@ def central_bus(topology: str) -> Measured:
 
 def used(topology: str, bus: int) -> float:
     """Share of the N^2 pairs whose message a bus carries."""
-    return float(measure.loads(topology).channels[bus] / opened(topology).size ** 2)
+    return float(measure.loads(topology).channels[bus] / size_of(topology) ** 2)
 
 
 @claim(
@@ -180,7 +172,7 @@ def used(topology: str, bus: int) -> float:
     relation="~",
     tolerance=0.5,
     claimed=of(lambda p, n: 2 * (p - 1) / p ** (2 * n)),
-    grid=networks("star, p=4, n=3", ["busstar:4,3"]),
+    grid=by_size("star, p=4, n=3", ["busstar:4,3"]),
 )
 def outermost_bus(topology: str) -> Measured:
     """Share of the pairs that use the bus that is used least."""

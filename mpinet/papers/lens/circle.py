@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from mpinet.arrays import Flags, Matrix
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
-from mpinet.papers.lens.grids import C_SMALL, C_WIDE, CLASSES, C, of, pairs_of, size_of
+from mpinet.papers.grids import of, pairs_of
+from mpinet.papers.lens.grids import C_SMALL, C_WIDE, CLASSES, C
 from mpinet.papers.lens.measured import distances, distances_a
-from mpinet.papers.lens.pairs import AllPairs, agrees, ends, largest
+from mpinet.papers.lens.pairs import agrees, largest, pairs_claim
 from mpinet.papers.lens.walks import (
     ASTRAY,
     LEFT,
     RIGHT,
     Word,
-    joined,
+    give_all_shortest,
     run_words,
-    shortest_paths,
     walk,
 )
 from mpinet.papers.lens.words import (
@@ -27,8 +29,6 @@ from mpinet.papers.lens.words import (
     longest_run,
     right_arcs,
 )
-
-CLASS_NAMES = ("class 1", "class 2", "class 3", "class 4")
 
 
 def class_formulas(topology: str) -> Matrix:
@@ -83,17 +83,16 @@ def around(topology: str, direction: int, a: Matrix) -> Matrix:
     return walk(topology, sources, targets, words).reshape(a.shape)
 
 
-CLASS_LENGTHS = AllPairs(class_formulas, class_walks, CLASS_NAMES)
-
-CLASSES_WALKED = claim(
+CLASSES_WALKED = pairs_claim(
     "LENS-S5-class-lengths",
     place="5",
     statement="paths of the classes 1 to 4 arrive after n+a-2b, n+a, 2n-a-2c and 2n-a hops, for "
     "every choice of B and C (digits as in the target, A right of the source)",
-    claimed=CLASS_LENGTHS.claimed,
+    claimed=class_formulas,
+    measured=class_walks,
+    labels=("class 1", "class 2", "class 3", "class 4"),
     grid=CLASSES,
-    cost=pairs_of,
-)(CLASS_LENGTHS.measured)
+)
 
 
 def least_class(topology: str) -> Matrix:
@@ -101,16 +100,14 @@ def least_class(topology: str) -> Matrix:
     return class_formulas(topology).min(axis=0)
 
 
-LEAST = AllPairs(least_class, distances_a)
-
-MINIMUM = claim(
+MINIMUM = pairs_claim(
     "LENS-S5-min-of-classes",
     place="5",
     statement="the distance by pattern A is the least of the four classes' lengths",
-    claimed=LEAST.claimed,
+    claimed=least_class,
+    measured=distances_a,
     grid=C,
-    cost=pairs_of,
-)(LEAST.measured)
+)
 
 
 @claim(
@@ -122,7 +119,7 @@ MINIMUM = claim(
     cost=pairs_of,
 )
 def long_way(topology: str) -> Measured:
-    """Lengths walked against flooded distances."""
+    """Compare walked lengths with flooded distances."""
     _, b, c = arc_numbers(topology)
     a, n = right_arcs(topology), digits(topology).shape[1]
     hops = distances_a(topology)
@@ -139,25 +136,20 @@ def by_rule(topology: str) -> Matrix:
     right, first, second = arc_numbers(topology)
     n = digits(topology).shape[1]
     swap = 2 * right < n
-    a, b, c = (
-        np.where(swap, n - right, right),
-        np.where(swap, second, first),
-        np.where(swap, first, second),
-    )
+    a = np.where(swap, n - right, right)
+    b, c = np.where(swap, second, first), np.where(swap, first, second)
     return np.where(2 * b - 2 * c > 2 * a - n, n + a - 2 * b, 2 * n - a - 2 * c)
 
 
-RULE = AllPairs(by_rule, distances_a)
-
-SIMPLE_RULE = claim(
+SIMPLE_RULE = pairs_claim(
     "LENS-S5-simple-rule",
     place="5",
     statement="class 1 if 2b-2c > 2a-n and class 3 otherwise is minimal for pattern A (A the "
     "longer arc, the right one of two equal ones)",
-    claimed=RULE.claimed,
+    claimed=by_rule,
+    measured=distances_a,
     grid=C,
-    cost=pairs_of,
-)(RULE.measured)
+)
 
 
 @remembered(most=4096)
@@ -195,7 +187,13 @@ def runs(agree: tuple[bool, ...], size: int) -> list[bool]:
     return [all(agree[x : x + size]) for x in range(len(agree) - size + 1)]
 
 
-@claim(
+def words_of(topology: str, source: int, target: int) -> frozenset[Word]:
+    """`least_words` of a pair."""
+    agree = agreements(topology)[source, target]
+    return least_words(int(right_arcs(topology)[source, target]), tuple(agree.tolist()))
+
+
+ALL_MINIMAL = claim(
     "LENS-S5-all-minimal",
     place="5",
     statement="the classes of least length, with every choice of A, B, C and of the arbitrary "
@@ -203,22 +201,10 @@ def runs(agree: tuple[bool, ...], size: int) -> list[bool]:
     claimed=True,
     grid=C_SMALL,
     cost=pairs_of,
+    measured=lambda topology: give_all_shortest(topology, partial(words_of, topology)),
 )
-def all_minimal(topology: str) -> Measured:
-    """Paths of the network, and paths of the classes."""
-    a, agree = right_arcs(topology), agreements(topology)
-    for source in range(size_of(topology)):
-        found = shortest_paths(topology, source)
-        for target in range(size_of(topology)):
-            words = least_words(int(a[source, target]), tuple(agree[source, target].tolist()))
-            given = joined(words, topology, source, target)
-            if given != found[target]:
-                counts = {"paths": len(found[target]), "given": len(given)}
-                return Measured(False, ends(topology, source, target) | counts)
-    return Measured(True)
 
-
-@claim(
+SAVED = claim(
     "LENS-S5-B-saves-at-most-1",
     place="5",
     statement="in the completed lens, too, pattern B shortens a path by one hop at most",
@@ -226,20 +212,15 @@ def all_minimal(topology: str) -> Measured:
     claimed=1,
     grid=C,
     cost=pairs_of,
+    measured=lambda topology: largest(topology, distances_a(topology) - distances(topology)),
 )
-def saved(topology: str) -> Measured:
-    """Distances by pattern A less those over the busses."""
-    return largest(topology, distances_a(topology) - distances(topology))
 
-
-@claim(
+DIAMETER_A = claim(
     "LENS-S5-worst-case-A",
     place="5, 8",
     statement="the largest distance by pattern A is floor(3n/2), p>=3",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_WIDE,
     cost=pairs_of,
+    measured=lambda topology: largest(topology, distances_a(topology)),
 )
-def diameter_a(topology: str) -> Measured:
-    """Flooded."""
-    return largest(topology, distances_a(topology))

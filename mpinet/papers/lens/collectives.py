@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 
 from mpinet.claims import Measured, claim, points
 from mpinet.machine import Machine
-from mpinet.papers.lens.grids import circles, lenses, numbers, of, size_of, up_to
+from mpinet.papers.grids import numbers, of, up_to
+from mpinet.papers.lens.grids import circles, lenses
 from mpinet.papers.lens.measured import members
 from mpinet.papers.lens.sweeps import RowSweep
 from mpinet.papers.lens.words import dots
+from mpinet.papers.measured import size_of
 from mpinet.programs import ascend
 from mpinet.programs.broadcast import broadcast
 
@@ -24,10 +27,10 @@ SWEPT = circles(
 ).quick(up_to(64))
 
 
-def steps_from(topology: str, ports: str, algorithm: str, roots: range | list[int]) -> Measured:
-    """The numbers of steps of broadcasts from some roots, -1 where one informs not everybody."""
+def steps_from(topology: str, ports: str, algorithm: str) -> Measured:
+    """The numbers of steps of broadcasts from all roots, -1 for one that does not inform all."""
     found: dict[int, int] = {}
-    for root in roots:
+    for root in range(size_of(topology)):
         result = broadcast(Machine(topology, ports), root, algorithm)
         steps = result.steps if result.informed == size_of(topology) else -1
         found.setdefault(steps, root)
@@ -39,7 +42,7 @@ def sweep_steps(p: int, n: int) -> list[int]:
     return [3 * n // 2 if p >= 3 else (n + 1) // 2]
 
 
-@claim(
+SWEEP = claim(
     "LENS-X-broadcast-completed",
     place="beyond the paper",
     statement="the completed lens's sweep takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
@@ -47,13 +50,10 @@ def sweep_steps(p: int, n: int) -> list[int]:
     claimed=of(sweep_steps),
     grid=SWEPT,
     cost=lambda topology: 100 * size_of(topology),
+    measured=partial(steps_from, ports="one", algorithm="sweep"),
 )
-def sweep(topology: str) -> Measured:
-    """Steps of the one-port machine."""
-    return steps_from(topology, "one", "sweep", range(size_of(topology)))
 
-
-@claim(
+FLOODING = claim(
     "LENS-X-flood-completed",
     place="beyond the paper",
     statement="flooding the completed lens takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
@@ -61,10 +61,8 @@ def sweep(topology: str) -> Measured:
     claimed=of(sweep_steps),
     grid=SWEPT,
     cost=lambda topology: 100 * size_of(topology),
+    measured=partial(steps_from, ports="all", algorithm="flooding"),
 )
-def flooding(topology: str) -> Measured:
-    """Steps of the all-port machine."""
-    return steps_from(topology, "all", "flooding", range(size_of(topology)))
 
 
 @claim(
@@ -78,23 +76,23 @@ def flooding(topology: str) -> Measured:
 def fewest_steps(topology: str) -> Measured:
     """The sweep's steps from the root for which they are least, unless a search finds fewer.
 
-    Two steps are searched exhaustively, from every root: it sends on one of its busses, then each
-    that knows on one of its own, and everybody on these busses hears.
+    The search tries all broadcasts of two steps from every root: it sends on one of its busses,
+    then everyone on that bus sends on one of theirs, and everyone on these receives.
     """
-    hearers = {bus: frozenset(on) for bus, on in members(topology).items()}
+    on = {bus: frozenset(on) for bus, on in members(topology).items()}
     on_bus: dict[int, list[int]] = {}
-    for bus, nodes in hearers.items():
+    for bus, nodes in on.items():
         for node in nodes:
             on_bus.setdefault(node, []).append(bus)
     for root in range(size_of(topology)):
         for bus in on_bus[root]:
-            if len(hearers[bus]) == size_of(topology):
+            if len(on[bus]) == size_of(topology):
                 return Measured(1, {"root": root})
-            for chosen in product(*(on_bus[node] for node in sorted(hearers[bus]))):
-                known = hearers[bus].union(*(hearers[second] for second in chosen))
+            for chosen in product(*(on_bus[node] for node in sorted(on[bus]))):
+                known = on[bus].union(*(on[second] for second in chosen))
                 if len(known) == size_of(topology):
                     return Measured(2, {"root": root, "busses": chosen})
-    least = steps_from(topology, "all", "sweep", range(size_of(topology)))
+    least = steps_from(topology, "all", "sweep")
     return Measured(least.value[0], least.where)
 
 
@@ -113,7 +111,7 @@ def lens_rows() -> Iterator[dict[str, object]]:
 
 
 def lens_sweep_steps(topology: str, k: int) -> dict[str, int]:
-    """(k-1) + [p>=3] + (n-1) + (n-1) ceil((q-1)/(p-1)), and nobody is left out."""
+    """(k-1) + [p>=3] + (n-1) + (n-1) ceil((q-1)/(p-1)), and no processor is left out."""
     p, q, n = numbers(topology)
     steps = (k - 1) + (1 if p >= 3 else 0) + (n - 1) + (n - 1) * -(-(q - 1) // (p - 1))
     return {"steps": steps, "left out": 0}
@@ -183,30 +181,25 @@ def row_steps(topology: str, ports: str, each: int) -> int:
     return each * n if ports == "all" else n * (p - 1)
 
 
-@claim(
+ASCEND_ROWS = claim(
     "LENS-X-ascend-rows",
     place="beyond the paper",
     statement="ASCEND on a row of the completed lens, or on all n rows at once, takes n steps, "
     "n(p-1) where a processor accepts one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 1),
     grid=points("p 3..5; one and n instances; ALL and ONE", row_points("rows", "instances")),
+    measured=partial(row_sweep, kind="ascend"),
 )
-def ascend_rows(topology: str, algorithm: str, ports: str) -> int | str:
-    """Steps of the machine."""
-    return row_sweep(topology, "ascend", algorithm, ports)
 
-
-@claim(
+DESCEND_ROWS = claim(
     "LENS-X-descend-same-index",
     place="beyond the paper",
     statement="DESCEND with the indices of ASCEND takes 2n steps, n(p-1) where a processor accepts "
     "one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 2),
     grid=points("p 3..5; ALL and ONE", row_points("rows")),
+    measured=partial(row_sweep, kind="descend"),
 )
-def descend_rows(topology: str, algorithm: str, ports: str) -> int | str:
-    """Steps of the machine."""
-    return row_sweep(topology, "descend", algorithm, ports)
 
 
 @claim(
@@ -218,7 +211,7 @@ def descend_rows(topology: str, algorithm: str, ports: str) -> int | str:
     cost=size_of,
 )
 def ascend_full(topology: str) -> dict[str, int | str]:
-    """Steps of the machine."""
+    """Play the emulator's schedule."""
     result = ascended(topology, "full", "all")
     return {"steps": result.steps if result.correct else WRONG, "elements": result.elements}
 

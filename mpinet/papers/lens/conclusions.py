@@ -11,28 +11,17 @@ from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens import arcs, routing
-from mpinet.papers.lens.grids import (
-    C_FIVE,
-    C_MORE,
-    C_WIDE,
-    COMPLETED,
-    FURTHER,
-    U_WIDE,
-    C,
-    circles,
-    of,
-    pairs_of,
-    size_of,
-)
+from mpinet.papers.grids import of, pairs_of
+from mpinet.papers.lens.grids import C_FIVE, C_MORE, C_WIDE, COMPLETED, FURTHER, U_WIDE, C, circles
 from mpinet.papers.lens.measured import (
     distances,
     incidence_degrees,
-    nodes,
     path_counts,
 )
 from mpinet.papers.lens.pairs import ends, largest
 from mpinet.papers.lens.symmetry import lens
-from mpinet.papers.witness import smallest_pair
+from mpinet.papers.measured import informed, size_of
+from mpinet.papers.witness import farthest, smallest_pair
 
 ALL_SOURCES = 2100
 """Most processors of a lens that is flooded from each of them."""
@@ -45,8 +34,7 @@ def diameter(topology: str) -> Measured:
         return largest(topology, distances(topology))
     if not measure.vertex_transitive(topology):
         raise OutOfReach(f"{topology} is flooded from one processor, and they are not all alike.")
-    hops = measure.distance_matrix(topology, [0])[0]
-    return Measured(int(hops.max()), {"source": 0, "target": int(hops.argmax())})
+    return farthest(measure.distance_matrix(topology, [0]))
 
 
 COMPLETED_DIAMETER = claim(
@@ -56,20 +44,18 @@ COMPLETED_DIAMETER = claim(
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_WIDE,
     cost=pairs_of,
-)(diameter)
+    measured=diameter,
+)
 
-
-@claim(
+FORMULA = claim(
     "LENS-S8-diameter-formula",
     place="8",
     statement="floor(3 (log N - log n) / (2 log(p-1))) is floor(3n/2) for the number N of "
     "processors (logarithms exact)",
     claimed=lambda p, n: 3 * n // 2,
     grid=over(p=range(3, 8), n=range(2, 12)),
+    measured=lambda p, n: half_floor(3, opened(f"clens:{p},{n}").size, n, p - 1),
 )
-def formula(p: int, n: int) -> int:
-    """The formula of the emulator's N."""
-    return half_floor(3, opened(f"clens:{p},{n}").size, n, p - 1)
 
 
 def half_floor(factor: int, N: int, n: int, R: int) -> int:
@@ -87,7 +73,8 @@ LENS_DIAMETER = claim(
     claimed=of(lambda p, q, n: 2 * n),
     grid=U_WIDE,
     cost=pairs_of,
-)(diameter)
+    measured=diameter,
+)
 
 DEGREES = claim(
     "LENS-S8-degrees",
@@ -95,7 +82,8 @@ DEGREES = claim(
     statement="in the completed lens every processor is on q busses and every bus has p processors",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
     grid=C,
-)(incidence_degrees)
+    measured=incidence_degrees,
+)
 
 
 @claim(
@@ -106,7 +94,7 @@ DEGREES = claim(
     grid=over("p in 2..5, all n from 3 of C and larger ones", p=range(2, 6)),
 )
 def neighbour_numbers(p: int) -> Measured:
-    """How many numbers of neighbours occur."""
+    """How many different numbers of neighbours occur."""
     levels = [n for radix, n in [*COMPLETED, *FURTHER] if radix == p and n >= 3]
     if p == 2:
         levels = [3, 4, 5, 6]
@@ -158,7 +146,7 @@ def comparisons(n: int) -> Measured:
     cost=pairs_of,
 )
 def fewest_paths(topology: str) -> Measured:
-    """The least number of shortest paths, other busses making other paths."""
+    """The least number of shortest paths; two that take different busses are different."""
     counts = path_counts(topology) + np.where(np.eye(size_of(topology)) > 0, np.inf, 0.0)
     return Measured(int(counts.min()), ends(topology, *smallest_pair(counts)))
 
@@ -172,7 +160,7 @@ def fewest_paths(topology: str) -> Measured:
     cost=lambda topology: 10 * size_of(topology) ** 2,
 )
 def survives(topology: str) -> Measured:
-    """Every processor and every bus taken away, and the rest flooded."""
+    """Remove each processor and each bus in turn, and flood the rest."""
     failed = measure.fault_diameter(topology, 1)
     if failed.value == float("inf"):
         return Measured(False, {"processor": failed.removed[0]})
@@ -182,18 +170,15 @@ def survives(topology: str) -> Measured:
     return Measured(True)
 
 
-@claim(
+SIZES = claim(
     "LENS-S8-sizes",
     place="8",
     statement="completed lenses have exactly n(p-1)^n processors",
     claimed=of(lambda p, n: n * (p - 1) ** n),
     grid=C_MORE,
     cost=size_of,
+    measured=informed,
 )
-def sizes(topology: str) -> int:
-    """Informed by a flood."""
-    return nodes(topology)
-
 
 PARTIAL = unsettled(
     "LENS-S8-partial",

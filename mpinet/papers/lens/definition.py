@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter
 
 from mpinet.claims import Measured, claim
-from mpinet.papers.lens.grids import C, U, circles, family, lenses, numbers, of, pairs_of
+from mpinet.papers.grids import numbers, of, pairs_of
+from mpinet.papers.lens.grids import C, U, circles, family, lenses
 from mpinet.papers.lens.measured import (
     busses,
     busses_of_processors,
     incidence_degrees,
     incidences,
     members,
-    nodes,
     processors_of_busses,
 )
 from mpinet.papers.lens.words import addresses
+from mpinet.papers.measured import informed
 
-
-@claim(
+LEVEL_ONE = claim(
     "LENS-S3-level1",
     place="3",
     statement="level 1 is q-1 busses that all have the same p-1 processors on them",
@@ -32,14 +32,12 @@ from mpinet.papers.lens.words import addresses
     grid=family(
         "lens", ((p, q, 1) for p in range(2, 6) for q in range(2, 6)), "lens, p,q 2..5, n=1"
     ),
-)
-def level_one(topology: str) -> dict[str, object]:
-    """Counted."""
-    return {
-        "processors": nodes(topology),
+    measured=lambda topology: {
+        "processors": informed(topology),
         "busses": busses(topology),
         "processors of a bus": processors_of_busses(topology),
-    }
+    },
+)
 
 
 def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
@@ -72,7 +70,7 @@ def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
     cost=pairs_of,
 )
 def by_addresses(topology: str) -> Measured:
-    """Busses of the emulator, and how many of them the construction has, too."""
+    """The emulator's busses, and those among them that the construction has, too."""
     names = addresses(topology)
     own = Counter(frozenset(names[u] for u in on) for on in members(topology).values())
     same = own & constructed(*numbers(topology))
@@ -82,28 +80,23 @@ def by_addresses(topology: str) -> Measured:
     return Measured(values, where)
 
 
-@claim(
+PROCESSORS = claim(
     "LENS-S3-N-general",
     place="3",
     statement="a lens has sum over k=1..n of (p-1)^k (q-1)^(n-k) processors",
     claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n + 1))),
     grid=U,
+    measured=informed,
 )
-def processors(topology: str) -> int:
-    """Informed by a flood."""
-    return nodes(topology)
 
-
-@claim(
+ALL_BUSSES = claim(
     "LENS-S3-M-general",
     place="3",
     statement="a lens has sum over k=0..n-1 of (p-1)^k (q-1)^(n-k) busses",
     claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(n))),
     grid=U,
+    measured=busses,
 )
-def all_busses(topology: str) -> int:
-    """Counted."""
-    return busses(topology)
 
 
 @claim(
@@ -132,29 +125,23 @@ def deficient(topology: str) -> dict[str, object]:
     }
 
 
-@claim(
+PROCESSORS_OF_CIRCLE = claim(
     "LENS-S3-N-equal-pq",
     place="3, 8",
     statement="if p=q there are n(p-1)^n processors",
     claimed=of(lambda p, n: n * (p - 1) ** n),
     grid=C,
+    measured=informed,
 )
-def processors_of_circle(topology: str) -> int:
-    """Informed by a flood."""
-    return nodes(topology)
 
-
-@claim(
+BUSSES_LESS_PROCESSORS = claim(
     "LENS-S3-bus-per-processor",
     place="3",
     statement="if p=q there are as many busses as processors",
     claimed=0,
     grid=C,
+    measured=lambda topology: busses(topology) - informed(topology),
 )
-def busses_less_processors(topology: str) -> int:
-    """Both counted."""
-    return busses(topology) - nodes(topology)
-
 
 COMPLETED_DEGREES = claim(
     "LENS-S3-completed-degrees",
@@ -162,19 +149,17 @@ COMPLETED_DEGREES = claim(
     statement="completion gives every processor q busses and every bus p processors, q=p",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
     grid=C,
-)(incidence_degrees)
+    measured=incidence_degrees,
+)
 
-
-@claim(
+FIGURE_SIZES = claim(
     "LENS-F1-sizes",
     place="Figure 1",
     statement="the lenses of Figure 1, p=q=3, have 2, 8 and 24 processors and as many busses",
     claimed=of(lambda p, q, n: {1: (2, 2), 2: (8, 8), 3: (24, 24)}[n]),
     grid=lenses("lens, p=q=3, n 1..3", [(3, 3, 1), (3, 3, 2), (3, 3, 3)]),
+    measured=lambda topology: (informed(topology), busses(topology)),
 )
-def figure_sizes(topology: str) -> tuple[int, int]:
-    """Processors and busses."""
-    return nodes(topology), busses(topology)
 
 
 @claim(
@@ -185,7 +170,7 @@ def figure_sizes(topology: str) -> tuple[int, int]:
     grid=circles("completed lens (3,3)", [(3, 3)]),
 )
 def completion(topology: str) -> dict[str, int]:
-    """Incidences of one and of the other."""
+    """Compare the incidences of both."""
     p, n = numbers(topology)
     completed = set(map(tuple, incidences(topology).tolist()))
     before = set(map(tuple, incidences(f"lens:{p},{p},{n}").tolist()))

@@ -20,32 +20,12 @@ LISTED_A = ("021.10", "0210.0", "021.20", "02.220", "0.1220", "00.220")
 """The paper's two listings."""
 
 
-def legal(network: Topology, listing: tuple[str, ...], within: Topology) -> int:
-    """Hops of a listing that follow links of `within`."""
-    nodes = [network.node(address) for address in listing]
-    return sum(v in within.neighbor(u, range(within.ports)) for u, v in pairwise(nodes))
-
-
-def followed(listing: tuple[str, ...], only_a: bool) -> Measured:
-    """A listing's legal hops, and how far apart its ends are."""
-    network = opened(EXAMPLE)
-    within = pattern_a(EXAMPLE) if only_a else adjacency(network)
-    source, target = network.node(listing[0]), network.node(listing[-1])
-    hops = int(measure.distance_matrix(within, [source])[0, target])
-    return Measured({"legal hops": legal(network, listing, within), "distance": hops})
-
-
-@claim(
-    "LENS-S4-example-p",
-    place="4",
-    statement="the example's addresses exist for the printed n=5 and p=3, with some q",
-    claimed=dict.fromkeys(LISTED, True),
-    grid=over("n=5, p=3, q in 3..6", q=range(3, 7)),
-)
-def printed_p(q: int) -> dict[str, bool]:
-    """Whether the emulator has a processor of each address."""
-    network = opened(f"lens:3,{q},5")
-    return {address: has(network, address) for address in LISTED}
+def followed(listing: tuple[str, ...], within: Topology) -> Measured:
+    """Hops of a listing that are links of `within`, and the distance of its ends there."""
+    nodes = [opened(EXAMPLE).node(address) for address in listing]
+    legal = sum(v in within.neighbor(u, range(within.ports)) for u, v in pairwise(nodes))
+    hops = int(measure.distance_matrix(within, nodes[:1])[0, nodes[-1]])
+    return Measured({"legal hops": legal, "distance": hops})
 
 
 def has(network: Topology, address: str) -> bool:
@@ -57,26 +37,30 @@ def has(network: Topology, address: str) -> bool:
     return True
 
 
-@claim(
+PRINTED_P = claim(
+    "LENS-S4-example-p",
+    place="4",
+    statement="the example's addresses exist for the printed n=5 and p=3, with some q",
+    claimed=dict.fromkeys(LISTED, True),
+    grid=over("n=5, p=3, q in 3..6", q=range(3, 7)),
+    measured=lambda q: {address: has(opened(f"lens:3,{q},5"), address) for address in LISTED},
+)
+
+BOTH_PATTERNS = claim(
     "LENS-S4-example-AB",
     place="4",
     statement="the path that is listed for both patterns is legal, and its 4 hops are least",
     claimed={"legal hops": 4, "distance": 4},
+    measured=lambda: followed(LISTED, adjacency(opened(EXAMPLE))),
 )
-def both_patterns() -> Measured:
-    """Hop by hop, and flooded."""
-    return followed(LISTED, only_a=False)
 
-
-@claim(
+PATTERN_A = claim(
     "LENS-S4-example-A",
     place="4",
     statement="the path that is listed for pattern A is legal, and its 5 hops are least for it",
     claimed={"legal hops": 5, "distance": 5},
+    measured=lambda: followed(LISTED_A, pattern_a(EXAMPLE)),
 )
-def pattern_a_alone() -> Measured:
-    """Hop by hop, and flooded."""
-    return followed(LISTED_A, only_a=True)
 
 
 @claim(
@@ -87,7 +71,7 @@ def pattern_a_alone() -> Measured:
     claimed="01110",
 )
 def region() -> str:
-    """The positions that the dot passes on any shortest path, by floods from both ends."""
+    """The positions that the dot passes on any shortest path: flood from both ends."""
     network, within = opened(EXAMPLE), pattern_a(EXAMPLE)
     source, target = network.node(LISTED[0]), network.node(LISTED[-1])
     here, there = measure.distance_matrix(within, [source, target])

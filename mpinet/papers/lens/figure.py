@@ -7,7 +7,6 @@ import numpy as np
 from mpinet import measure
 from mpinet.claims import Measured, claim
 from mpinet.measure.wiring import opened
-from mpinet.papers.lens.measured import meeting
 from mpinet.papers.lens.walks import ASTRAY, LEFT, RIGHT
 from mpinet.papers.lens.words import longest_run, word
 
@@ -31,13 +30,13 @@ LISTED = (
 
 
 def as_emulated(address: str) -> tuple[int, tuple[int, ...]]:
-    """Dot and digits of an address that the emulator has taken and given back."""
+    """Dot and digits of an address, read and written again by the emulator."""
     network = opened(FIGURE)
     return word(network.address(network.node(address)))
 
 
 def agreement() -> list[bool]:
-    """Whether the ends agree, position by position."""
+    """Whether source and target agree, position by position."""
     return [a == b for a, b in zip(as_emulated(SOURCE)[1], as_emulated(TARGET)[1], strict=True)]
 
 
@@ -49,15 +48,13 @@ def arcs() -> dict[int, list[bool]]:
     return {RIGHT: turned[:a], LEFT: turned[a:][::-1]}
 
 
-@claim(
+DIFFERENCES = claim(
     "LENS-F2-differences",
     place="Figure 2a",
     statement="the two ends of Figure 2 differ in the positions 0100101100",
     claimed="0100101100",
+    measured=lambda: "".join("0" if same else "1" for same in agreement()),
 )
-def differences() -> str:
-    """By the emulator's addresses."""
-    return "".join("0" if same else "1" for same in agreement())
 
 
 @claim(
@@ -81,7 +78,7 @@ def arcs_and_runs() -> dict[str, int]:
     claimed={"class 1": 10, "class 2": 16, "class 3": 12, "class 4": 14},
 )
 def class_lengths() -> dict[str, int]:
-    """Walked over the emulator's busses; A is the longer arc."""
+    """Walk over the emulator's busses; A is the longer arc."""
     both = arcs()
     longer = max(both, key=lambda direction: len(both[direction]))
     found = {}
@@ -126,7 +123,7 @@ def walked(moves: tuple[int, ...]) -> int:
     claimed=LISTED,
 )
 def path() -> Measured:
-    """The emulator's route; where the listing has a question mark, so has this."""
+    """The emulator's route, with question marks where the listing has them."""
     network = opened(FIGURE)
     nodes = measure.walk(network, network.node(SOURCE), network.node(TARGET), "patternA")
     addresses = [network.address(node) for node in nodes]
@@ -144,6 +141,7 @@ def path() -> Measured:
     claimed=9,
 )
 def with_pattern_b() -> int:
-    """By floods from both ends until they meet."""
+    """Flood from the source."""
     network = opened(FIGURE)
-    return meeting(network, network.node(SOURCE), network.node(TARGET))
+    hops = measure.distance_matrix(network, [network.node(SOURCE)])[0]
+    return int(hops[network.node(TARGET)])

@@ -2,64 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from mpinet.claims import Grid, points
-from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import opened
+from mpinet.claims import Grid
+from mpinet.papers.grids import networks, numbers
+from mpinet.papers.measured import size_of
 
 Settings = Iterable[tuple[int, ...]]
 
 
-@remembered
-def size_of(topology: str) -> int:
-    """Number of processors: about the time of a claim that looks at each."""
-    return opened(topology).size
-
-
-def pairs_of(topology: str) -> float:
-    """Number of pairs: about the time of a claim that looks at each."""
-    return float(size_of(topology) ** 2)
-
-
-def numbers(topology: str) -> tuple[int, ...]:
-    """The arguments of a topology string: p, q, n of a lens, p, n of a completed one."""
-    return tuple(int(word) for word in topology.partition(":")[2].split(","))
-
-
-def of(formula: Callable[..., Any]) -> Callable[[str], Any]:
-    """A formula in a topology's numbers as a formula of the topology string."""
-    return lambda topology: formula(*numbers(topology))
-
-
-def up_to(nodes: int) -> Callable[[str], bool]:
-    """Chooses the networks of at most so many processors."""
-    return lambda topology: size_of(topology) <= nodes
-
-
-def networks(text: str, names: Iterable[str]) -> Grid:
-    """The grid of some networks, by size."""
-    return points(text, [{"topology": name} for name in sorted(names, key=_by_size)])
-
-
-def _by_size(topology: str) -> tuple[int, tuple[int, ...]]:
-    return size_of(topology), numbers(topology)
+def by_size(text: str, names: Iterable[str]) -> Grid:
+    """The grid of some networks, the smallest first."""
+    return networks(text, sorted(names, key=lambda name: (size_of(name), numbers(name))))
 
 
 def lenses(text: str, settings: Settings) -> Grid:
     """Lenses by (p, q, n)."""
-    return networks(text, (f"lens:{p},{q},{n}" for p, q, n in settings))
+    return by_size(text, (f"lens:{p},{q},{n}" for p, q, n in settings))
 
 
 def circles(text: str, settings: Settings) -> Grid:
     """Completed lenses by (p, n)."""
-    return networks(text, (f"clens:{p},{n}" for p, n in settings))
+    return by_size(text, (f"clens:{p},{n}" for p, n in settings))
 
 
 def family(name: str, settings: Settings, text: str) -> Grid:
     """Networks of another family by their numbers."""
-    return networks(text, (f"{name}:{','.join(map(str, setting))}" for setting in settings))
+    return by_size(text, (f"{name}:{','.join(map(str, setting))}" for setting in settings))
 
 
 UNCOMPLETED = [

@@ -6,6 +6,8 @@ passes on for others, a bus's load every message that it carries.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +16,8 @@ from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.load import Loads
 from mpinet.networks.lens.routing import by_plans
-from mpinet.papers.lens.grids import C_SMALL, pairs_of
+from mpinet.papers.grids import pairs_of
+from mpinet.papers.lens.grids import C_SMALL
 from mpinet.papers.lens.measured import distances, members, path_counts
 from mpinet.papers.lens.symmetry import lens
 
@@ -55,26 +58,30 @@ def expected_bus_loads(topology: str) -> Amounts:
     return loads
 
 
-def spread(loads: Amounts, what: str) -> Measured:
-    """Largest load less the least, and who has them."""
-    most, least = int(loads.argmax()), int(loads.argmin())
-    where = {
-        f"busiest {what}": most,
-        "load": float(loads[most]),
-        f"idlest {what}": least,
-        "its": float(loads[least]),
+def extremes(loads: NDArray[Any], what: str) -> dict[str, Any]:
+    """The busiest and the idlest processor or bus, with their loads."""
+    busiest, idlest = int(loads.argmax()), int(loads.argmin())
+    return {
+        f"busiest {what}": busiest,
+        "load": loads[busiest].item(),
+        f"idlest {what}": idlest,
+        "its": loads[idlest].item(),
     }
-    return Measured(float(loads.max() - loads.min()), where)
+
+
+def spread(loads: Amounts, what: str) -> Measured:
+    """Difference of the largest and the least load."""
+    return Measured(float(loads.max() - loads.min()), extremes(loads, what))
 
 
 def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
     """Of processors and of busses."""
-    one, other = spread(processors, "processor"), spread(busses, "bus")
-    values = {"processors": one.value, "busses": other.value}
-    return Measured(values, {"processors": one.where, "busses": other.where})
+    found = {"processors": spread(processors, "processor"), "busses": spread(busses, "bus")}
+    values = {kind: spread.value for kind, spread in found.items()}
+    return Measured(values, {kind: spread.where for kind, spread in found.items()})
 
 
-@claim(
+PROCESSOR_LOADS = claim(
     "LENS-C1-processor-load",
     place="6, corollary of Theorem 1",
     statement="in uniform traffic, all shortest paths being equally likely, all processors have "
@@ -83,13 +90,10 @@ def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
     tolerance=EQUAL,
     grid=C_SMALL,
     cost=pairs_of,
+    measured=lambda topology: spread(expected_processor_loads(topology), "processor"),
 )
-def processor_loads(topology: str) -> Measured:
-    """Expected values, from the numbers of shortest paths through each."""
-    return spread(expected_processor_loads(topology), "processor")
 
-
-@claim(
+BUS_LOADS = claim(
     "LENS-C3-bus-load",
     place="6, corollary of Theorem 2",
     statement="in uniform traffic, all shortest paths being equally likely, all busses have the "
@@ -98,10 +102,8 @@ def processor_loads(topology: str) -> Measured:
     tolerance=EQUAL,
     grid=C_SMALL,
     cost=pairs_of,
+    measured=lambda topology: spread(expected_bus_loads(topology), "bus"),
 )
-def bus_loads(topology: str) -> Measured:
-    """Expected values, from the numbers of shortest paths through each."""
-    return spread(expected_bus_loads(topology), "bus")
 
 
 @remembered
@@ -129,14 +131,14 @@ def routed_with_zeros(topology: str) -> Measured:
     cost=pairs_of,
 )
 def routed_loads(topology: str) -> Measured:
-    """Metered by the machine; beside it what becomes of them if arbitrary digits are 0."""
+    """Metered by the machine; the witness says what they are if arbitrary digits are 0."""
     found = routed(topology)
     spreads = both_spreads(found.processors.astype(float), found.channels.astype(float))
     zeros = {"spreads with digit 0": routed_with_zeros(topology).value}
     return Measured(spreads.value, spreads.where | zeros)
 
 
-@claim(
+UNIFORM_LOADS = claim(
     "LENS-S8-load",
     place="8",
     statement="the completed lens's processors all have the same load and so have its busses, in "
@@ -145,7 +147,7 @@ def routed_loads(topology: str) -> Measured:
     tolerance=EQUAL,
     grid=C_SMALL,
     cost=pairs_of,
+    measured=lambda topology: both_spreads(
+        expected_processor_loads(topology), expected_bus_loads(topology)
+    ),
 )
-def uniform_loads(topology: str) -> Measured:
-    """Expected values, from the numbers of shortest paths through each."""
-    return both_spreads(expected_processor_loads(topology), expected_bus_loads(topology))

@@ -1,4 +1,4 @@
-"""Measures of bus networks that several claims of the lens share; each is taken once."""
+"""Measures of bus networks that several claims of the lens share."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from mpinet import measure
 from mpinet.arrays import Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import rule
-from mpinet.machine import Machine
-from mpinet.machine.call import wired
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.labels import first_row, row_of
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology, wiring
-from mpinet.programs.waves import adjacency
 
 
 @rule
@@ -74,11 +71,6 @@ def incidences(topology: str) -> Ints:
     return measure.incidences(topology)
 
 
-def nodes(topology: str) -> int:
-    """Processors that a flood from number 0 informs."""
-    return sum(measure.distance_profile(topology, 0))
-
-
 def busses(topology: str) -> int:
     """Busses that processors are on."""
     return len(np.unique(incidences(topology)[:, 1]))
@@ -117,7 +109,7 @@ def members(topology: str) -> dict[int, list[int]]:
 
 @remembered
 def ways(topology: str) -> Matrix:
-    """Number of busses that two different processors share, by the ports; shape (N, N)."""
+    """Number of busses that two different processors share, counted at the ports; shape (N, N)."""
     table = neighbor_table(opened(topology))
     shared = np.zeros((len(table), len(table)), np.int64)
     rows, ports = np.nonzero(table >= 0)
@@ -127,46 +119,10 @@ def ways(topology: str) -> Matrix:
 
 @remembered
 def path_counts(topology: str) -> NDArray[np.float64]:
-    """Numbers of shortest paths, other busses making other paths; shape (N, N)."""
+    """Numbers of shortest paths, those over different busses being different; shape (N, N)."""
     hops, steps = distances(topology), ways(topology).astype(float)
     counts = np.eye(len(hops))
     for length in range(1, int(hops.max()) + 1):
         reached = np.where(hops == length - 1, counts, 0.0) @ steps
         counts = np.where(hops == length, reached, counts)
     return counts
-
-
-def meeting(network: Topology, source: int, target: int) -> int:
-    """Distance of two processors, by floods from both that go on until they meet."""
-    machine = Machine(network if network.links else adjacency(network), "all")
-    here, there = Front(machine, source), Front(machine, target)
-    while not here.seen & there.seen:
-        front = here if len(here.fresh) <= len(there.fresh) else there
-        front.go_on()
-    return here.steps + there.steps
-
-
-class Front:
-    """A flood from one processor.
-
-    Parameters
-    ----------
-    machine : Machine
-        All-port.
-    source : int
-        Where it starts.
-    """
-
-    def __init__(self, machine: Machine, source: int):
-        self._machine = machine
-        self.seen = {source}
-        self.fresh = np.array([source])
-        self.steps = 0
-
-    def go_on(self) -> None:
-        """Pass the news on by one step."""
-        inbox = self._machine.step(*wired(self._machine.topology, self.fresh))
-        new = set(inbox.nodes.tolist()) - self.seen
-        self.seen |= new
-        self.fresh = np.array(sorted(new), np.int64)
-        self.steps += 1

@@ -12,7 +12,8 @@ from mpinet.claims import Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import opened
-from mpinet.papers.lens.grids import SEVEN, circles, of
+from mpinet.papers.grids import of
+from mpinet.papers.lens.grids import SEVEN, circles
 from mpinet.papers.lens.symmetry import lens
 from mpinet.papers.lens.words import word
 
@@ -61,7 +62,7 @@ def boxes(topology: str) -> tuple[Box, ...]:
     )
 
 
-@claim(
+ROWS = claim(
     "LENS-S7-rows",
     place="7, Figure 3",
     statement="level n is n rows of exchange groups, (p-1)^(k-1) (q-1)^(n-k) of them in row k",
@@ -69,10 +70,8 @@ def boxes(topology: str) -> tuple[Box, ...]:
         lambda p, q, n: {k: (p - 1) ** (k - 1) * (q - 1) ** (n - k) for k in range(1, n + 1)}
     ),
     grid=SEVEN,
+    measured=lambda topology: dict(sorted(Counter(box.row for box in boxes(topology)).items())),
 )
-def rows(topology: str) -> dict[int, int]:
-    """Counted."""
-    return dict(sorted(Counter(box.row for box in boxes(topology)).items()))
 
 
 @claim(
@@ -83,7 +82,7 @@ def rows(topology: str) -> dict[int, int]:
     grid=SEVEN,
 )
 def groups(topology: str) -> list[list[int]]:
-    """Processors, busses and incidences of boxes, as they occur."""
+    """The different numbers of processors, busses and incidences that boxes have."""
     network, found = lens(topology), set()
     for box in boxes(topology):
         on = [node for bus in box.lower for node in network.bus_members(bus)]
@@ -183,7 +182,7 @@ def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
     return bool(graphs[0].isomorphic_bliss(graphs[1], color1=colors[0], color2=colors[1]))
 
 
-@claim(
+MULTISTAGE = claim(
     "LENS-S7-multistage",
     place="7, Figure 4",
     statement="if p=q=3 the graph of the exchange groups is that of the omega network, the flip "
@@ -197,10 +196,8 @@ def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
             for kind in ("omega", "flip", "cube", "banyan")
         ],
     ),
+    measured=lambda n, kind: alike(box_lines(f"lens:3,3,{n}"), switch_lines(kind, n)),
 )
-def multistage(n: int, kind: str) -> bool:
-    """Both from the emulator's wiring."""
-    return alike(box_lines(f"lens:3,3,{n}"), switch_lines(kind, n))
 
 
 def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
@@ -210,26 +207,21 @@ def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
     return Counter((right[i], left[i]) for i in range(len(stages)) if right[i] and left[i])
 
 
-@claim(
+BOX_LINE_COUNTS = claim(
     "LENS-S7-box-lines",
     place="7",
     statement="in the lens an exchange group has p lines one way and q the other (outer rows, "
     "which have lines on one side, left out)",
     claimed=of(lambda p, q, n: [sorted((p, q))]),
     grid=SEVEN,
+    measured=lambda topology: sorted(sorted(pair) for pair in lines_of_boxes(topology)),
 )
-def box_line_counts(topology: str) -> list[list[int]]:
-    """Lines of boxes, as they occur."""
-    return sorted(sorted(pair) for pair in lines_of_boxes(topology))
 
-
-@claim(
+FOUR_LINES = claim(
     "LENS-F4-four-neighbours",
     place="Figure 4",
     statement="in the completed lens with p=q=3 every exchange group has 4 lines",
     claimed=[4],
     grid=circles("completed lens (3,4)", [(3, 4)]),
+    measured=lambda topology: sorted({right + left for right, left in lines_of_boxes(topology)}),
 )
-def four_lines(topology: str) -> list[int]:
-    """Lines to the right and to the left of boxes, as they occur."""
-    return sorted({right + left for right, left in lines_of_boxes(topology)})

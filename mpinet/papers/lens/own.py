@@ -11,23 +11,10 @@ from mpinet import measure
 from mpinet.arrays import Matrix
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
-from mpinet.errors import Disconnected
 from mpinet.measure.wiring import opened
+from mpinet.papers.grids import numbers, of, pairs_of, up_to
 from mpinet.papers.lens.circle import runs
-from mpinet.papers.lens.grids import (
-    C_FIVE,
-    C_MORE,
-    FIVE,
-    C,
-    U,
-    circles,
-    networks,
-    numbers,
-    of,
-    pairs_of,
-    size_of,
-    up_to,
-)
+from mpinet.papers.lens.grids import C_FIVE, C_MORE, FIVE, C, U, by_size, circles
 from mpinet.papers.lens.loads import EQUAL, both_spreads
 from mpinet.papers.lens.measured import (
     busses_of_processors,
@@ -36,9 +23,9 @@ from mpinet.papers.lens.measured import (
     pattern_a,
     processors_of_busses,
 )
-from mpinet.papers.lens.pairs import AllPairs, ends, largest
+from mpinet.papers.lens.pairs import ends, largest, pairs_claim
 from mpinet.papers.lens.symmetry import image, is_dual
-from mpinet.papers.lens.walks import LEFT, RIGHT, moves
+from mpinet.papers.lens.walks import LEFT, RIGHT, crossings, moves
 from mpinet.papers.lens.words import (
     agreements,
     digits,
@@ -46,6 +33,7 @@ from mpinet.papers.lens.words import (
     region_numbers,
     right_arcs,
 )
+from mpinet.papers.measured import size_of
 
 
 def closed_form(topology: str) -> Matrix:
@@ -54,16 +42,14 @@ def closed_form(topology: str) -> Matrix:
     return np.where(k == 0, 0, 2 * k - np.abs(i - j) - (np.minimum(i, j) > 0))
 
 
-DISTANCE = AllPairs(closed_form, distances)
-
-CLOSED_FORM = claim(
+CLOSED_FORM = pairs_claim(
     "LENS-X-distance",
     place="beyond the paper",
     statement="the distance in the lens is 2k - |i-j|, less 1 if i and j are both positive",
-    claimed=DISTANCE.claimed,
+    claimed=closed_form,
+    measured=distances,
     grid=U,
-    cost=pairs_of,
-)(DISTANCE.measured)
+)
 
 
 def lens_diameter(p: int, q: int, n: int) -> int:
@@ -73,17 +59,15 @@ def lens_diameter(p: int, q: int, n: int) -> int:
     return 2 * n - 2 if q > 2 else n - 1
 
 
-@claim(
+DIAMETER = claim(
     "LENS-X-diameter",
     place="beyond the paper",
     statement="the lens's diameter is 2n-1 if p>=3, 2n-2 if p=2<q, n-1 if p=q=2",
     claimed=of(lens_diameter),
     grid=U,
     cost=pairs_of,
+    measured=lambda topology: largest(topology, distances(topology)),
 )
-def diameter(topology: str) -> Measured:
-    """Flooded."""
-    return largest(topology, distances(topology))
 
 
 @claim(
@@ -96,7 +80,7 @@ def diameter(topology: str) -> Measured:
     cost=pairs_of,
 )
 def beyond_distance(topology: str) -> Measured:
-    """Routes walked over all pairs, and distances flooded."""
+    """Walk the routes of all pairs, and flood the distances."""
     values, where = {}, {}
     for label, name, hops in (
         ("pattern A", "patternA", distances_a(topology)),
@@ -110,17 +94,15 @@ def beyond_distance(topology: str) -> Measured:
     return Measured(values, where)
 
 
-@claim(
+COMPLETED_DIAMETER = claim(
     "LENS-X-diameter-completed",
     place="beyond the paper",
     statement="the completed lens's diameter is max(n, floor(3n/2) - 1) if p>=3, floor(n/2) if p=2",
     claimed=of(lambda p, n: max(n, 3 * n // 2 - 1) if p >= 3 else n // 2),
     grid=C_MORE,
     cost=pairs_of,
+    measured=measure.diameter,
 )
-def completed_diameter(topology: str) -> int:
-    """Flooded."""
-    return measure.diameter(topology)
 
 
 def butterfly(topology: str) -> Matrix:
@@ -148,17 +130,15 @@ def joined_by_a(topology: str) -> Matrix:
     return adjacent
 
 
-BUTTERFLY = AllPairs(butterfly, joined_by_a)
-
-IS_BUTTERFLY = claim(
+IS_BUTTERFLY = pairs_claim(
     "LENS-X-butterfly",
     place="beyond the paper",
     statement="pattern A makes the completed lens the wrapped (p-1)-ary butterfly, processor "
     "(k, d) being node (k mod n, d) (1 = neighbours, 0 = not)",
-    claimed=BUTTERFLY.claimed,
+    claimed=butterfly,
+    measured=joined_by_a,
     grid=C,
-    cost=pairs_of,
-)(BUTTERFLY.measured)
+)
 
 
 @claim(
@@ -172,7 +152,7 @@ IS_BUTTERFLY = claim(
     ),
 )
 def group(topology: str) -> dict[str, int]:
-    """Generated from the permutations of the emulator's processors."""
+    """Generate it from the permutations of the emulator's processors."""
     generators = [image(topology, name) for name in ("H", "G")]
     identity = np.arange(size_of(topology))
     elements, fresh = {identity.tobytes(): identity}, [identity]
@@ -186,19 +166,16 @@ def group(topology: str) -> dict[str, int]:
     }
 
 
-@claim(
+NEIGHBOURS = claim(
     "LENS-X-processor-degree",
     place="beyond the paper",
     statement="a processor of the completed lens has 3p-4 neighbours, 3p-5 if n=2",
     claimed=of(lambda p, n: [3 * p - 5 if n == 2 else 3 * p - 4]),
     grid=C,
+    measured=lambda topology: list(measure.degrees(topology)),
 )
-def neighbours(topology: str) -> list[int]:
-    """Counted."""
-    return list(measure.degrees(topology))
 
-
-@claim(
+HISTOGRAMS = claim(
     "LENS-X-degrees-uncompleted",
     place="beyond the paper",
     statement="in the uncompleted lens (p-1)^n processors are on q-1 busses, the others on q; "
@@ -216,16 +193,13 @@ def neighbours(topology: str) -> list[int]:
         }
     ),
     grid=FIVE,
-)
-def histograms(topology: str) -> dict[str, dict[int, int]]:
-    """Counted."""
-    return {
+    measured=lambda topology: {
         "processors by busses": busses_of_processors(topology),
         "busses by processors": processors_of_busses(topology),
-    }
+    },
+)
 
-
-@claim(
+CONNECTIVITY = claim(
     "LENS-X-connectivity",
     place="beyond the paper",
     statement="p processors and busses, and no fewer, have to go until the completed lens is in "
@@ -233,24 +207,17 @@ def histograms(topology: str) -> dict[str, dict[int, int]]:
     claimed=of(lambda p, n: p),
     grid=C_FIVE,
     cost=lambda topology: 10 * size_of(topology) ** 2,
+    measured=measure.incidence_connectivity,
 )
-def connectivity(topology: str) -> int:
-    """By flows through its incidences."""
-    return measure.incidence_connectivity(topology)
 
-
-@claim(
+DUAL = claim(
     "LENS-X-dual-uncompleted",
     place="beyond the paper",
     statement="reversing labels takes lens(p,q,n) to the dual of lens(q,p,n)",
     claimed=True,
     grid=FIVE,
+    measured=lambda topology: is_dual(topology, "lens:{1},{0},{2}".format(*numbers(topology))),
 )
-def dual(topology: str) -> Measured:
-    """Incidence by incidence."""
-    p, q, n = numbers(topology)
-    return is_dual(topology, f"lens:{q},{p},{n}")
-
 
 ACROSS = 0
 """A move of pattern B in the tokens of `fair_tokens`."""
@@ -287,7 +254,7 @@ def fair_tokens(a: int, agree: tuple[bool, ...]) -> list[list[int]]:
     cost=lambda topology: 100 * size_of(topology) ** 2,
 )
 def fair(topology: str) -> Measured:
-    """Expected values: every plan is followed over the emulator's busses with all its choices."""
+    """Expected loads: follow every plan over the emulator's busses with all its choices."""
     a, agree, size = right_arcs(topology), agreements(topology), size_of(topology)
     processors, busses = np.zeros(size), np.zeros(opened(topology).busses or 0)
     for source in range(size):
@@ -307,17 +274,13 @@ def follow(
     processors: np.ndarray,
     busses: np.ndarray,
 ) -> None:
-    """Add what a plan, taken with this probability, brings to the loads."""
-    table, dot, goal = moves(topology), int(dots(topology)[source]), digits(topology)[target]
-    n, R = len(goal), table.right.shape[1]
-    crossed = []
-    for move in plan:
-        crossed.append(dot % n if move == RIGHT else (dot - 1) % n)
-        dot += move
+    """Add the loads of a plan that is taken with this probability."""
+    table, goal = moves(topology), digits(topology)[target]
+    crossed = crossings(plan, int(dots(topology)[source]), len(goal))
     here = {source: weight}
     for i, (move, place) in enumerate(zip(plan, crossed, strict=True)):
         free = place in crossed[i + 1 :]
-        written = range(R) if free else [int(goal[place])]
+        written = range(table.right.shape[1]) if free else [int(goal[place])]
         following: dict[int, float] = defaultdict(float)
         for node, share in here.items():
             if node != source or i:
@@ -353,7 +316,7 @@ def partial_level(p: int, size: int) -> int:
     "at most",
     relation="<=",
     claimed=of(lambda p, size: 5 * partial_level(p, size)),
-    grid=networks(
+    grid=by_size(
         "partial lenses, p=3 up to 160, p=4 up to 324",
         [f"plens:{p},{size}" for p, most in ((3, 160), (4, 324)) for size in range(2, most + 1)],
     ).quick(up_to(81)),
@@ -362,9 +325,7 @@ def partial_level(p: int, size: int) -> int:
 def partial_routes(topology: str) -> Measured:
     """The longest route of all pairs; more hops than any route may have if one is lost."""
     lost = 10**6
-    try:
-        measure.diameter(topology)
-    except Disconnected:
+    if not measure.is_connected(topology):
         return Measured(lost, {"not connected": topology})
     routes = measure.route_lengths(topology)
     if routes.delivered < routes.pairs:

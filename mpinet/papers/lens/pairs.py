@@ -1,4 +1,4 @@
-"""Claims about all pairs: what is claimed and what is measured for the pair that shows most."""
+"""Claims about all pairs, and pairs as witnesses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mpinet.arrays import Flags, Matrix
-from mpinet.claims import Measured
+from mpinet.claims import Claim, Measured, claim
+from mpinet.papers.grids import pairs_of
 from mpinet.papers.lens.words import addresses
 from mpinet.papers.witness import largest_pair
 
@@ -14,58 +15,56 @@ NO_PATH = -1
 """Stands in a matrix of lengths where there is no path."""
 
 
-class AllPairs:
-    """A formula and a measurement of every pair, compared.
+def pairs_claim(
+    id: str,
+    *,
+    claimed: Callable[[str], Matrix],
+    measured: Callable[[str], Matrix],
+    labels: tuple[str, ...] = (),
+    **said: Any,
+) -> Claim:
+    """A claim that every pair has the value of a formula.
 
-    The ledger gets both at the smallest pair in which they differ; if there is none, at the
+    The ledger shows both values of the smallest pair in which they differ; if there is none, of the
     smallest pair with the largest value.
 
     Parameters
     ----------
-    formula : callable
-        The paper's value of every pair: topology string -> matrix of shape (N, N).
-    found : callable
-        The measured one.
+    id : str
+        The claim's.
+    claimed, measured : callable
+        The formula's value of every pair and the measured one: topology string -> matrix of shape
+        (N, N).
     labels : tuple of str
         Names of several values of each pair: the matrices have shape (values, N, N) then.
+    **said
+        What else `claim` takes.
     """
 
-    def __init__(
-        self,
-        formula: Callable[[str], Matrix],
-        found: Callable[[str], Matrix],
-        labels: tuple[str, ...] = (),
-    ):
-        self._formula = formula
-        self._found = found
-        self._labels = labels
-
-    def _compared(self, topology: str) -> tuple[int, int, Any, Any]:
-        """Source, target, and what is claimed and measured."""
-        wanted, found = self._formula(topology), self._found(topology)
+    def compared(topology: str) -> tuple[int, int, Any, Any]:
+        """Source, target, and their claimed and measured values."""
+        wanted, found = claimed(topology), measured(topology)
         pair = found.shape[-2:]
         wanted, found = wanted.reshape(-1, *pair), found.reshape(-1, *pair)
         wrong = (wanted != found).any(axis=0)
         source, target = largest_pair(wrong if wrong.any() else found.sum(axis=0))
-        return source, target, *(self._value(m[:, source, target]) for m in (wanted, found))
+        return source, target, *(value(m[:, source, target]) for m in (wanted, found))
 
-    def _value(self, numbers: Matrix) -> Any:
-        values = [in_words(number) for number in numbers.tolist()]
-        return dict(zip(self._labels, values, strict=True)) if self._labels else values[0]
+    def value(numbers: Matrix) -> Any:
+        values = ["no path" if number == NO_PATH else number for number in numbers.tolist()]
+        return dict(zip(labels, values, strict=True)) if labels else values[0]
 
-    def claimed(self, topology: str) -> Any:
-        """The formula's value."""
-        return self._compared(topology)[2]
+    def measurement(topology: str) -> Measured:
+        source, target, _, found = compared(topology)
+        return Measured(found, ends(topology, source, target))
 
-    def measured(self, topology: str) -> Measured:
-        """The measured value, and the pair."""
-        source, target, _, value = self._compared(topology)
-        return Measured(value, ends(topology, source, target))
-
-
-def in_words(length: int) -> Any:
-    """A length, or that there is none."""
-    return "no path" if length == NO_PATH else length
+    return claim(
+        id,
+        claimed=lambda topology: compared(topology)[2],
+        measured=measurement,
+        cost=pairs_of,
+        **said,
+    )
 
 
 def ends(topology: str, source: int, target: int) -> dict[str, Any]:

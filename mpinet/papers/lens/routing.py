@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from mpinet.arrays import Matrix
 from mpinet.claims import Measured, claim, points
-from mpinet.claims.remembered import remembered
-from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U, of, pairs_of, size_of
+from mpinet.papers.grids import of, pairs_of
+from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U
 from mpinet.papers.lens.measured import distances, distances_a, ways
-from mpinet.papers.lens.pairs import NO_PATH, AllPairs, agrees, ends, largest
+from mpinet.papers.lens.pairs import NO_PATH, agrees, ends, largest, pairs_claim
 from mpinet.papers.lens.walks import (
     LEFT,
     RIGHT,
-    Path,
     Word,
-    joined,
+    all_shortest,
+    give_all_shortest,
     most_turns,
-    shortest_paths,
     word_of,
 )
 from mpinet.papers.lens.words import differences, dots, region_numbers, regions
+from mpinet.papers.measured import size_of
 from mpinet.papers.witness import largest_pair, smallest_pair
 
 
@@ -47,20 +47,18 @@ def shares_bus(topology: str) -> Matrix:
     return (ways(topology) > 0).astype(np.int64)
 
 
-ADJACENCY = AllPairs(patterns, shares_bus)
-
-ADJACENT = claim(
+ADJACENT = pairs_claim(
     "LENS-S4-adjacency",
     place="4",
     statement="two processors share a bus if and only if their addresses follow pattern A or B "
     "(1 = so, 0 = not)",
-    claimed=ADJACENCY.claimed,
+    claimed=patterns,
+    measured=shares_bus,
     grid=points(
         f"{U.text}; {C.text}",
         lambda: sorted([*U.points("full"), *C.points("full")], key=lambda at: size_of(**at)),
     ),
-    cost=pairs_of,
-)(ADJACENCY.measured)
+)
 
 
 @claim(
@@ -73,14 +71,15 @@ ADJACENT = claim(
     cost=pairs_of,
 )
 def borders(topology: str) -> Measured:
-    """All regions, by their definition."""
+    """Look at all regions, which are found by their definition."""
     differ, dot, (lo, hi) = differences(topology), dots(topology), regions(topology)
     first, last = np.maximum(lo - 1, 0), np.maximum(hi - 1, 0)
     source, target = dot[:, np.newaxis], dot[np.newaxis]
-    at_first = np.take_along_axis(
-        differ, np.minimum(first, differ.shape[2] - 1)[:, :, np.newaxis], axis=2
-    )[:, :, 0]
-    at_last = np.take_along_axis(differ, last[:, :, np.newaxis], axis=2)[:, :, 0]
+    first = np.minimum(first, differ.shape[2] - 1)
+    at_first, at_last = (
+        np.take_along_axis(differ, place[:, :, np.newaxis], axis=2)[:, :, 0]
+        for place in (first, last)
+    )
     left = at_first | ((source == lo - 1) != (target == lo - 1))
     right = at_last | ((source == hi) != (target == hi))
     return agrees(topology, (hi >= lo) & ~(left & right))
@@ -97,26 +96,23 @@ def stated_where_joined(topology: str) -> Matrix:
     return np.where(distances_a(topology) == NO_PATH, NO_PATH, stated_lengths(topology))
 
 
-LENGTH_A = AllPairs(stated_lengths, distances_a)
-LENGTH_WHERE_JOINED = AllPairs(stated_where_joined, distances_a)
-
-EVERY_LENGTH = claim(
+EVERY_LENGTH = pairs_claim(
     "LENS-S4-length-A",
     place="4",
     statement="every pair has a path by pattern A, and the shortest has 2k - |i-j| hops",
-    claimed=LENGTH_A.claimed,
+    claimed=stated_lengths,
+    measured=distances_a,
     grid=U,
-    cost=pairs_of,
-)(LENGTH_A.measured)
+)
 
-JOINED_LENGTH = claim(
+JOINED_LENGTH = pairs_claim(
     "LENS-S4-length-A-reachable",
     place="4",
     statement="where pattern A joins a pair, its shortest path has 2k - |i-j| hops",
-    claimed=LENGTH_WHERE_JOINED.claimed,
+    claimed=stated_where_joined,
+    measured=distances_a,
     grid=U,
-    cost=pairs_of,
-)(LENGTH_WHERE_JOINED.measured)
+)
 
 
 def four_steps(k: int, i: int, j: int) -> dict[int, Word]:
@@ -130,16 +126,6 @@ def four_steps(k: int, i: int, j: int) -> dict[int, Word]:
 def first_ends(i: int, j: int) -> set[int]:
     """Right if and only if j < i, both if i = j."""
     return {RIGHT, LEFT} if i == j else {RIGHT if j < i else LEFT}
-
-
-@remembered(most=8)
-def enumerated(topology: str) -> dict[tuple[int, int], set[Path]]:
-    """All shortest pattern-A paths of all pairs that it joins."""
-    return {
-        (source, target): paths
-        for source in range(size_of(topology))
-        for target, paths in sorted(shortest_paths(topology, source).items())
-    }
 
 
 def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, int]:
@@ -158,8 +144,8 @@ def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, 
     cost=pairs_of,
 )
 def first_move(topology: str) -> Measured:
-    """Of all shortest paths, those whose dot goes as in the four steps with step 1 to one end."""
-    for (source, target), paths in enumerated(topology).items():
+    """Compare the words of all shortest paths with the four steps, step 1 to either end."""
+    for (source, target), paths in all_shortest(topology).items():
         k, i, j = numbers_of_pair(topology, source, target)
         words = {word_of(topology, source, path) for path in paths}
         steps = four_steps(k, i, j)
@@ -170,7 +156,14 @@ def first_move(topology: str) -> Measured:
     return Measured(True)
 
 
-@claim(
+def stated_words(topology: str, source: int, target: int) -> set[Word]:
+    """The four steps of a pair, with step 1 to the ends that the paper names."""
+    k, i, j = numbers_of_pair(topology, source, target)
+    steps = four_steps(k, i, j)
+    return {steps[end] for end in first_ends(i, j)}
+
+
+ALL_MINIMAL = claim(
     "LENS-S4-all-minimal",
     place="4",
     statement="for the pairs that pattern A joins, the four steps with all choices of the "
@@ -178,17 +171,8 @@ def first_move(topology: str) -> Measured:
     claimed=True,
     grid=U_SMALL,
     cost=pairs_of,
+    measured=lambda topology: give_all_shortest(topology, partial(stated_words, topology)),
 )
-def all_minimal(topology: str) -> Measured:
-    """Paths of the network, and paths of the four steps."""
-    for (source, target), paths in enumerated(topology).items():
-        k, i, j = numbers_of_pair(topology, source, target)
-        steps = four_steps(k, i, j)
-        given = joined({steps[end] for end in first_ends(i, j)}, topology, source, target)
-        if given != paths:
-            counts = {"paths": len(paths), "given": len(given)}
-            return Measured(False, ends(topology, source, target) | counts)
-    return Measured(True)
 
 
 @claim(
@@ -200,16 +184,11 @@ def all_minimal(topology: str) -> Measured:
     cost=pairs_of,
 )
 def diameter_a(topology: str) -> Measured:
-    """Flooded."""
+    """Flood; the witness is a pair without a path, if there is one."""
     hops = distances_a(topology)
-    found = largest(topology, hops)
-    values = {
-        "pairs without a path": int((hops == NO_PATH).sum()),
-        "largest distance": found.value,
-    }
-    if values["pairs without a path"]:
-        return Measured(values, ends(topology, *smallest_pair(hops)))
-    return Measured(values, found.where)
+    lost, found = int((hops == NO_PATH).sum()), largest(topology, hops)
+    where = ends(topology, *smallest_pair(hops)) if lost else found.where
+    return Measured({"pairs without a path": lost, "largest distance": found.value}, where)
 
 
 @claim(
@@ -229,7 +208,7 @@ def saved(topology: str) -> Measured:
     return Measured(int(saving[source, target]), ends(topology, source, target))
 
 
-@claim(
+TURNS = claim(
     "LENS-S4-one-turn",
     place="4",
     statement="on a shortest pattern-A path the dot turns from left to right once at most",
@@ -237,7 +216,5 @@ def saved(topology: str) -> Measured:
     claimed=1,
     grid=U,
     cost=pairs_of,
+    measured=lambda topology: largest(topology, most_turns(topology)),
 )
-def turns(topology: str) -> Any:
-    """Most turns, over all shortest paths of all pairs."""
-    return largest(topology, most_turns(topology))

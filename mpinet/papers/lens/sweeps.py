@@ -2,7 +2,7 @@
 
 An element's index has n digits of radix R, digit 0 the least. In dimension t the R elements whose
 indices differ in digit t are combined by a function that is not linear, so that an order of the
-dimensions, or operands, that are wrong give wrong values.
+dimensions, or operands, that are wrong make wrong values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def combined(dimension: int, digit: Ints, operands: Ints) -> Ints:
 
 
 def serially(values: Ints, R: int, dimensions: range) -> Ints:
-    """What becomes of the elements, dimension after dimension."""
+    """The elements' values after all dimensions, one after the other."""
     index = np.arange(len(values))
     for t in dimensions:
         digit = index // R**t % R
@@ -67,7 +67,7 @@ class RowSweep:
         )
 
     def is_right(self, dimensions: range) -> bool:
-        """Whether all elements are at home again, and are what the serial computation gives."""
+        """Whether all elements are at home again, with the values of the serial computation."""
         for home in self.instances:
             here = np.flatnonzero(self.dot == home)
             here = here[np.argsort(self.index[here])]
@@ -82,13 +82,13 @@ class RowSweep:
         return listed[np.arange(len(nodes)), place]
 
     def step(
-        self, senders: Ints, busses: Ints, hearers: Ints, heard: Ints
+        self, senders: Ints, busses: Ints, receivers: Ints, listened: Ints
     ) -> dict[tuple[int, int], int]:
-        """One step: what the hearers accept from these busses, by (processor, bus)."""
+        """One step: the values that receivers accept from these busses, by (processor, bus)."""
         rows, ports = np.nonzero(self.channels[senders] == busses[:, np.newaxis])
-        at, by = np.nonzero(self.channels[hearers] == heard[:, np.newaxis])
+        at, by = np.nonzero(self.channels[receivers] == listened[:, np.newaxis])
         inbox = self.machine.step(
-            senders[rows], ports, self.values[senders[rows]], listen=(hearers[at], by)
+            senders[rows], ports, self.values[senders[rows]], listen=(receivers[at], by)
         )
         channels = self.channels[inbox.nodes, inbox.ports]
         keys = zip(inbox.nodes.tolist(), channels.tolist(), strict=True)
@@ -111,22 +111,22 @@ class RowSweep:
         """The digit left of the dot."""
         return self.digit[nodes, self.dot[nodes] - 1]
 
-    def cross(self, t: int, senders: Ints, hearers: Ints) -> None:
-        """All send on their own bus; the next row hears its R lower busses, at once or in turn."""
-        own = self.own_digit(hearers)
-        lower = np.stack([self.bus(hearers, 1 + c) for c in range(self.R)], axis=1)
-        every = np.repeat(hearers, self.R), lower.ravel()
+    def cross(self, t: int, senders: Ints, receivers: Ints) -> None:
+        """All send on their own bus; the next row receives on its R lower ones, all or in turn."""
+        own = self.own_digit(receivers)
+        lower = np.stack([self.bus(receivers, 1 + c) for c in range(self.R)], axis=1)
+        every = np.repeat(receivers, self.R), lower.ravel()
         turns = [every]
         if not self.all_busses:
-            turn = np.arange(len(hearers))
-            turns = [(hearers, lower[turn, (own + r) % self.R]) for r in range(self.R)]
-        heard: dict[tuple[int, int], int] = {}
+            turn = np.arange(len(receivers))
+            turns = [(receivers, lower[turn, (own + r) % self.R]) for r in range(self.R)]
+        received: dict[tuple[int, int], int] = {}
         for nodes, busses in turns:
-            heard |= self.step(senders, self.bus(senders, 0), nodes, busses)
+            received |= self.step(senders, self.bus(senders, 0), nodes, busses)
         keys = zip(*(part.tolist() for part in every), strict=True)
-        operands = np.array([heard[key] for key in keys]).reshape(-1, self.R)
+        operands = np.array([received[key] for key in keys]).reshape(-1, self.R)
         self.values[senders] = -1
-        self.values[hearers] = combined(t, own, operands)
+        self.values[receivers] = combined(t, own, operands)
 
     def descend(self) -> int:
         """Sweep to the left, the last dimension first; the number of steps."""
@@ -139,27 +139,27 @@ class RowSweep:
         return self.machine.steps
 
     def exchange(self, t: int, nodes: Ints) -> None:
-        """All send on the lower bus of their own digit; siblings hear, at once or in turn."""
+        """All send on the lower bus of their own digit; siblings receive from all or in turn."""
         own = self.own_digit(nodes)
         others = [(own + r) % self.R for r in range(1, self.R)]
         turns = [(nodes, self.bus(nodes, 1 + c)) for c in others]
         if self.all_busses:
             turns = [(np.tile(nodes, self.R - 1), np.concatenate([busses for _, busses in turns]))]
-        heard: dict[tuple[int, int], int] = {}
-        for hearers, busses in turns:
-            heard |= self.step(nodes, self.bus(nodes, 1 + own), hearers, busses)
+        received: dict[tuple[int, int], int] = {}
+        for receivers, busses in turns:
+            received |= self.step(nodes, self.bus(nodes, 1 + own), receivers, busses)
         operands = np.empty((len(nodes), self.R), np.int64)
         operands[np.arange(len(nodes)), own] = self.values[nodes]
         for c in others:
             keys = zip(nodes.tolist(), self.bus(nodes, 1 + c).tolist(), strict=True)
-            operands[np.arange(len(nodes)), c] = [heard[key] for key in keys]
+            operands[np.arange(len(nodes)), c] = [received[key] for key in keys]
         self.values[nodes] = combined(t, own, operands)
 
-    def move_left(self, senders: Ints, hearers: Ints) -> None:
-        """The owners of these busses take the elements over."""
+    def move_left(self, senders: Ints, receivers: Ints) -> None:
+        """Send on the lower bus of the own digit; its owner takes the element over."""
         busses = self.bus(senders, 1 + self.own_digit(senders))
-        own = self.bus(hearers, 0)
-        heard = self.step(senders, busses, hearers, own)
+        own = self.bus(receivers, 0)
+        received = self.step(senders, busses, receivers, own)
         self.values[senders] = -1
-        keys = zip(hearers.tolist(), own.tolist(), strict=True)
-        self.values[hearers] = [heard[key] for key in keys]
+        keys = zip(receivers.tolist(), own.tolist(), strict=True)
+        self.values[receivers] = [received[key] for key in keys]

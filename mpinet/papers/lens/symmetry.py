@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.wiring import LensNetwork
-from mpinet.papers.lens.grids import PROOF, C, pairs_of
+from mpinet.papers.grids import pairs_of
+from mpinet.papers.lens.grids import PROOF, C
 from mpinet.papers.lens.measured import incidences
 from mpinet.papers.lens.words import addresses, spelled, word
 
@@ -48,25 +50,30 @@ def raised(R: int) -> Turn:
     return operation
 
 
+def operation(network: LensNetwork, name: str) -> Turn:
+    """``H``, ``G``, or ``literal``: H read literally."""
+    return {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
+
+
 @remembered
 def image(topology: str, name: str) -> Ints:
-    """Where an operation takes each processor: ``H``, ``G`` or ``literal``."""
+    """Where an operation takes each processor."""
     network = lens(topology)
-    operation = {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
-    return np.array([network.node(operation(address)) for address in addresses(topology)])
+    turned = operation(network, name)
+    return np.array([network.node(turned(address)) for address in addresses(topology)])
 
 
 @remembered
 def bus_image(topology: str, name: str) -> Ints:
     """Where an operation takes each bus."""
     network = lens(topology)
-    operation = {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
-    names = [network.bus_address(bus) for bus in range(network.busses)]
-    return np.array([network.bus(operation(address)) for address in names])
+    turned = operation(network, name)
+    names = map(network.bus_address, range(network.busses))
+    return np.array([network.bus(turned(address)) for address in names])
 
 
 def is_automorphism(topology: str, name: str) -> Measured:
-    """Whether an operation on processors and busses keeps who is on which bus."""
+    """Whether an operation on processors and busses keeps their incidences."""
     nodes, busses = image(topology, name), bus_image(topology, name)
     if measure.is_automorphism(topology, nodes, busses):
         return Measured(True)
@@ -80,43 +87,22 @@ def is_automorphism(topology: str, name: str) -> Measured:
     return Measured(False, where)
 
 
-@claim(
-    "LENS-T1-H",
-    place="6, proof of Theorem 1",
-    statement="H, the circle of digits turning and taking the dot along, is an automorphism",
-    claimed=True,
-    grid=C,
-    cost=pairs_of,
-)
-def turning(topology: str) -> Measured:
-    """On processors and busses."""
-    return is_automorphism(topology, "H")
-
-
-@claim(
-    "LENS-T1-H-literal",
-    place="6, proof of Theorem 1",
-    statement="H, read as a cyclic shift of the n+1 written symbols, is an automorphism",
-    claimed=True,
-    grid=PROOF,
-    cost=pairs_of,
-)
-def shifting(topology: str) -> Measured:
-    """On processors and busses, .w being w. and the other way round."""
-    return is_automorphism(topology, "literal")
-
-
-@claim(
-    "LENS-T1-G",
-    place="6, proof of Theorem 1",
-    statement="G, the last digit growing by 1 modulo p-1, is an automorphism",
-    claimed=True,
-    grid=C,
-    cost=pairs_of,
-)
-def raising(topology: str) -> Measured:
-    """On processors and busses."""
-    return is_automorphism(topology, "G")
+GENERATORS = [
+    claim(
+        f"LENS-T1-{id}",
+        place="6, proof of Theorem 1",
+        statement=f"{statement}, is an automorphism",
+        claimed=True,
+        grid=grid,
+        cost=pairs_of,
+        measured=partial(is_automorphism, name=name),
+    )
+    for id, name, grid, statement in (
+        ("H", "H", C, "H, the circle of digits turning and taking the dot along"),
+        ("H-literal", "literal", PROOF, "H, read as a cyclic shift of the n+1 written symbols"),
+        ("G", "G", C, "G, the last digit growing by 1 modulo p-1"),
+    )
+]
 
 
 @claim(
@@ -128,7 +114,7 @@ def raising(topology: str) -> Measured:
     cost=pairs_of,
 )
 def procedure(topology: str) -> Measured:
-    """Carried out on the emulator's processors for all pairs."""
+    """Carry it out on the emulator's processors, for all pairs."""
     network, names = lens(topology), addresses(topology)
     turn, grow = image(topology, "H"), image(topology, "G")
     for source in range(network.size):
@@ -157,18 +143,20 @@ def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target:
     return node
 
 
-@claim(
+def are_one(orbits: list[tuple[int, ...]]) -> Measured:
+    """Whether there is a single orbit; the witness is a member of each of the first three."""
+    return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})
+
+
+TRANSITIVE = claim(
     "LENS-T1-transitive",
     place="Theorem 1",
     statement="automorphisms of the completed lens take every processor to every other",
     claimed=True,
     grid=C,
     cost=pairs_of,
+    measured=lambda topology: are_one(measure.orbits(topology)),
 )
-def transitive(topology: str) -> Measured:
-    """By the group of its incidences."""
-    orbits = measure.orbits(topology)
-    return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})
 
 
 def reversals(topology: str, other: str) -> set[tuple[int, int]]:
@@ -186,28 +174,22 @@ def is_dual(topology: str, other: str) -> Measured:
     return Measured(not wrong, {"incidence": wrong[0]} if wrong else {})
 
 
-@claim(
+SELF_DUAL = claim(
     "LENS-T2-selfdual",
     place="Theorem 2",
     statement="reversing labels takes the completed lens to its dual",
     claimed=True,
     grid=C,
     cost=pairs_of,
+    measured=lambda topology: is_dual(topology, topology),
 )
-def self_dual(topology: str) -> Measured:
-    """Incidence by incidence."""
-    return is_dual(topology, topology)
 
-
-@claim(
+BUS_TRANSITIVE = claim(
     "LENS-T2-bus-transitive",
     place="6, corollary of Theorem 2",
     statement="automorphisms of the completed lens take every bus to every other",
     claimed=True,
     grid=C,
     cost=pairs_of,
+    measured=lambda topology: are_one(measure.bus_orbits(topology)),
 )
-def bus_transitive(topology: str) -> Measured:
-    """By the group of its incidences."""
-    orbits = measure.bus_orbits(topology)
-    return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})

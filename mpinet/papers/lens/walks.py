@@ -1,4 +1,4 @@
-"""Walks through a lens that are told by the dot: over the busses that are there, hop by hop.
+"""Walks through a lens that follow the dot: over the busses that are there, hop by hop.
 
 A *word* says where the dot goes: 1 to the right, -1 to the left. A crossing writes the target's
 digit; where the position is crossed again later, any digit may be written.
@@ -6,20 +6,23 @@ digit; where the position is crossed again later, any digit may be written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 import numpy as np
 
 from mpinet.arrays import Ints, Matrix
+from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import Mapped
 from mpinet.measure.wiring import opened
 from mpinet.networks.lens.busses import BusNetwork
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.lens.measured import distances_a
+from mpinet.papers.lens.pairs import ends
 from mpinet.papers.lens.words import digits, dots
+from mpinet.papers.measured import size_of
 
 Word = tuple[int, ...]
 Path = tuple[tuple[int, int], ...]
@@ -111,14 +114,20 @@ def walk(topology: str, sources: Ints, targets: Ints, words: Matrix) -> Ints:
     return np.where(here == targets, hops, ASTRAY)
 
 
+def crossings(word: Iterable[int], dot: int, n: int) -> list[int]:
+    """The positions of the circle that the dot crosses on its way."""
+    crossed = []
+    for step in word:
+        crossed.append(dot % n if step == RIGHT else (dot - 1) % n)
+        dot += step
+    return crossed
+
+
 def paths_along(topology: str, word: Word, source: int, target: int) -> Iterator[Path]:
     """All paths of a word, with any digit at crossings that are not a position's last one."""
     table, dot, digit = moves(topology), dots(topology), digits(topology)
     n = digit.shape[1]
-    crossed, k = [], int(dot[source])
-    for step in word:
-        crossed.append(k % n if step == RIGHT else (k - 1) % n)
-        k += step
+    crossed = crossings(word, int(dot[source]), n)
     final = [place not in crossed[i + 1 :] for i, place in enumerate(crossed)]
 
     def onward(at: int, i: int) -> Iterator[Path]:
@@ -155,7 +164,7 @@ def hops_a(topology: str) -> tuple[Ints, Ints, Ints]:
 
 
 def shortest_paths(topology: str, source: int) -> dict[int, set[Path]]:
-    """All shortest pattern-A paths from a processor, by their targets; floods tell the lengths."""
+    """All shortest pattern-A paths from a processor, by their targets; floods give the lengths."""
     hops = distances_a(topology)[source]
     found: dict[int, set[Path]] = {source: {()}}
     nodes, busses, others = hops_a(topology)
@@ -167,6 +176,26 @@ def shortest_paths(topology: str, source: int) -> dict[int, set[Path]]:
             paths = {(*path, (bus, other)) for path in found[node]}
             found.setdefault(other, set()).update(paths)
     return found
+
+
+@remembered(most=8)
+def all_shortest(topology: str) -> dict[tuple[int, int], set[Path]]:
+    """All shortest pattern-A paths of all pairs that it joins."""
+    return {
+        (source, target): paths
+        for source in range(size_of(topology))
+        for target, paths in sorted(shortest_paths(topology, source).items())
+    }
+
+
+def give_all_shortest(topology: str, words: Callable[[int, int], Iterable[Word]]) -> Measured:
+    """Whether the words that are given for a pair make all its shortest paths, and no others."""
+    for (source, target), paths in all_shortest(topology).items():
+        given = joined(words(source, target), topology, source, target)
+        if given != paths:
+            counts = {"paths": len(paths), "given": len(given)}
+            return Measured(False, ends(topology, source, target) | counts)
+    return Measured(True)
 
 
 def word_of(topology: str, source: int, path: Path) -> Word:

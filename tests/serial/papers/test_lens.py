@@ -21,7 +21,6 @@ from mpinet.papers.lens import (
     circle,
     example,
     figure,
-    grids,
     loads,
     measured,
     multistage,
@@ -29,6 +28,7 @@ from mpinet.papers.lens import (
     walks,
     words,
 )
+from mpinet.papers.measured import size_of
 
 IDS = Path(__file__).parents[1] / "claims" / "ids.txt"
 CLAIMS = {claim.id: claim for claim in claims_of("lens")}
@@ -65,7 +65,7 @@ def test_every_claim_that_is_measured_has_a_quick_point_and_a_text():
 def test_networks_are_tested_from_the_smallest_on():
     for claim in CLAIMS.values():
         names = [point["topology"] for point in claim.grid.points("full") if "topology" in point]
-        sizes = [grids.size_of(name) for name in names]
+        sizes = [size_of(name) for name in names]
         assert sizes == sorted(sizes) or "algorithm" in claim.grid.points("full")[0], claim.id
 
 
