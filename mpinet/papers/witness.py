@@ -1,13 +1,15 @@
-"""Values of matrices over pairs of nodes, with the pair where they are found.
+"""Extreme values over nodes, pairs of nodes and other indices, with the place where they are found.
 
-Where several pairs have the value, the one with the smallest numbers is the witness.
+Where several places have the value, the one with the smallest numbers is the witness.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from mpinet.arrays import Matrix
+from mpinet.arrays import Array, Matrix
 from mpinet.claims import Measured
 
 
@@ -25,5 +27,31 @@ def smallest_pair(matrix: Matrix) -> tuple[int, int]:
 
 def farthest(matrix: Matrix) -> Measured:
     """The largest entry and its pair: of distances, the diameter."""
-    source, target = largest_pair(matrix)
-    return Measured(int(matrix[source, target]), {"source": source, "target": target})
+    pair = largest_pair(matrix)
+    return at_pair(int(matrix[pair]), pair)
+
+
+def at_pair(value: Any, pair: tuple[int, int]) -> Measured:
+    """A value of a pair of nodes."""
+    source, target = pair
+    return Measured(value, {"source": source, "target": target})
+
+
+def largest(values: Array, index: str, first: int = 0) -> Measured:
+    """The largest entry of a row, and where it is found first.
+
+    Parameters
+    ----------
+    values : ndarray
+        One number for each index.
+    index : str
+        What the indices are.
+    first : int
+        The index of the first entry.
+    """
+    return Measured(int(values.max()), {index: first + int(values.argmax())})
+
+
+def smallest(values: Array, index: str) -> Measured:
+    """As `largest`, of the smallest entry."""
+    return Measured(int(values.min()), {index: int(values.argmin())})

@@ -17,6 +17,7 @@ from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.papers.gbsn.definition import Link, subsection_widths
 from mpinet.papers.gbsn.grids import blocks, ceil_lg, words
+from mpinet.papers.witness import largest, smallest
 from mpinet.programs.tree import first_hops
 
 
@@ -134,12 +135,12 @@ def different(others: Ints) -> Ints:
 
 def least(counts: Ints) -> Measured:
     """The least of the nodes' numbers, and the first node that has it."""
-    return Measured(int(counts.min()), {"node": int(counts.argmin())})
+    return smallest(counts, "node")
 
 
 def most(counts: Ints) -> Measured:
     """The largest of the nodes' numbers, and the first node that has it."""
-    return Measured(int(counts.max()), {"node": int(counts.argmax())})
+    return largest(counts, "node")
 
 
 def reached(topology: str) -> Measured | bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from mpinet.claims import Claim, Grid, Measured, claim, points
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters
-from mpinet.papers.gmn.structure import hop_types
+from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.papers.gmn.walks import Walk, bypassed, compare
 
 Piece = tuple[Walk, Walk, set[int]]
@@ -19,11 +19,6 @@ Piece = tuple[Walk, Walk, set[int]]
 
 Pieces = Callable[[str, int, int], Iterator[Piece]]
 """``pieces(topology, hop type, sign of the hops)``."""
-
-
-def place(topology: str, kind: int) -> int:
-    """The position of a hop type."""
-    return next(position for position, found in hop_types(topology, 0) if found == kind)
 
 
 def with_hops(*offsets: int) -> Grid:
@@ -45,7 +40,7 @@ def with_hops(*offsets: int) -> Grid:
 
 def case_1(topology: str, r: int, sign: int) -> Iterator[Piece]:
     """The node of h_r is dead: four hops of type r-2 where their node is passed."""
-    start = place(topology, r - 2)
+    start = position_of(r - 2, topology)
     path = Walk(topology, start).to_hop(r)
     dead = {path.nodes[-1]}
     bypass = Walk(topology, start).hop(r - 2, 4 * sign).to_hop(r)
@@ -54,7 +49,7 @@ def case_1(topology: str, r: int, sign: int) -> Iterator[Piece]:
 
 def case_2(topology: str, r: int, sign: int) -> Iterator[Piece]:
     """The node to which h_r leads is dead: three hops back, one of type r+2."""
-    start = place(topology, r)
+    start = position_of(r, topology)
     path = Walk(topology, start).hop(r, sign)
     dead = {path.nodes[-1]}
     bypass = Walk(topology, start).hop(r, -3 * sign).to_hop(r + 2).hop(r + 2, sign)
@@ -63,7 +58,7 @@ def case_2(topology: str, r: int, sign: int) -> Iterator[Piece]:
 
 def case_2_twice(topology: str, r: int, sign: int) -> Iterator[Piece]:
     """One of the nodes to which two hops of type r lead is dead: six back, two of type r+2."""
-    start = place(topology, r)
+    start = position_of(r, topology)
     for landing in (1, 2):
         path = Walk(topology, start).hop(r, 2 * sign)
         dead = {path.nodes[landing]}
@@ -73,7 +68,7 @@ def case_2_twice(topology: str, r: int, sign: int) -> Iterator[Piece]:
 
 def case_3a(topology: str, lower: int, sign: int) -> Iterator[Piece]:
     """The node between those of the types l and l+2 is dead."""
-    start = place(topology, lower)
+    start = position_of(lower, topology)
     path = Walk(topology, start).to_hop(lower + 2)
     bypass = Walk(topology, start).hop(lower, -4 * sign).to_hop(lower + 2).hop(lower + 2, sign)
     yield path, bypass, {path.nodes[1]}
@@ -81,7 +76,7 @@ def case_3a(topology: str, lower: int, sign: int) -> Iterator[Piece]:
 
 def case_3b(topology: str, middle: int, sign: int) -> Iterator[Piece]:
     """The node of type l, between those of l-2 and l+2, is dead."""
-    start = place(topology, middle - 2)
+    start = position_of(middle - 2, topology)
     path = Walk(topology, start).to_hop(middle)
     dead = {path.nodes[-1]}
     bypass = Walk(topology, start).hop(middle - 2, -4 * sign).to_hop(middle).hop(middle, -3 * sign)
@@ -90,7 +85,7 @@ def case_3b(topology: str, middle: int, sign: int) -> Iterator[Piece]:
 
 def case_3b_enter(topology: str, middle: int, sign: int) -> Iterator[Piece]:
     """The same, where the path has come by the hop of type l-2."""
-    start = place(topology, middle - 2)
+    start = position_of(middle - 2, topology)
     path = Walk(topology, start).hop(middle - 2, sign).to_hop(middle)
     dead = {path.nodes[-1]}
     bypass = Walk(topology, start).hop(middle - 2, -3 * sign).to_hop(middle).hop(middle, -3 * sign)
@@ -99,7 +94,7 @@ def case_3b_enter(topology: str, middle: int, sign: int) -> Iterator[Piece]:
 
 def case_3b_leave(topology: str, middle: int, sign: int) -> Iterator[Piece]:
     """The same, where the path leaves by the hop of type l+2."""
-    start = place(topology, middle - 2)
+    start = position_of(middle - 2, topology)
     path = Walk(topology, start).to_hop(middle)
     dead = {path.nodes[-1]}
     bypass = Walk(topology, start).hop(middle - 2, 4 * sign).to_hop(middle).hop(middle, 3 * sign)
@@ -196,7 +191,7 @@ def named_hops(topology: str, hop: int) -> dict[str, bool]:
 def targets(topology: str) -> list[int]:
     """Positions of targets beyond which, seen from the hop of type 0, there is a hop."""
     places = [position for position, _ in hop_types(topology, 0)]
-    border = place(topology, 0)
+    border = position_of(0, topology)
     return [p for p in range(places[0], places[-1] + 1) if p != border]
 
 
@@ -219,7 +214,7 @@ def targets(topology: str) -> list[int]:
 def pair_of_hops(topology: str, target: int) -> Measured:
     """Walk down to the hop of type 0 of the sector before, or up to that of the one behind."""
     m, _ = parameters(topology)
-    border = place(topology, 0)
+    border = position_of(0, topology)
     upper = target > border
     sign = 1 if upper else -1
     beside = target if target % 2 else target + sign
@@ -246,7 +241,7 @@ def triple_of_hops(topology: str, hop: int) -> Measured | bool:
     """Walk them from the node of h_(q-1), with the edges of the ring between."""
     m, _ = parameters(topology)
     for sign in (1, -1):
-        walk = Walk(topology, place(topology, hop - 1)).hop(hop - 1, 2 * sign)
+        walk = Walk(topology, position_of(hop - 1, topology)).hop(hop - 1, 2 * sign)
         walk.to_hop(hop).hop(hop, -sign)
         if walk.nodes[-1] // m != 0:
             return Measured(False, {"nodes": walk.nodes})

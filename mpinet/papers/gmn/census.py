@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.routes import onward, rules
@@ -23,8 +24,7 @@ from mpinet.networks.gmn.parameters import (
 )
 from mpinet.networks.gmn.walk import EVEN, cheaper_class, count_hops, span
 from mpinet.networks.routing import ARRIVED, hop_limit
-
-Pair = tuple[int, int]
+from mpinet.papers.witness import at_pair
 
 LOST, LONGEST, WALKED, TURNED, KINDS = range(5)
 """What is looked for: routes that do not arrive; long ones; many edges that are neither hops of H
@@ -42,17 +42,17 @@ class Census:
     ----------
     pairs : int
         How many there are.
-    lost, longest, walked, turned : (int, pair)
-        For each of `KINDS` the number, and the first pair that has it: routes that do not arrive;
-        hops of the longest route; the most edges besides H and the diagonal, of all routes, and of
-        those of subcase 1a by traversal 2.
+    lost, longest, walked, turned : Measured
+        For each of `KINDS` the number, and the first pair that has it, unless the number is 0:
+        routes that do not arrive; hops of the longest route; the most edges besides H and the
+        diagonal, of all routes, and of those of subcase 1a by traversal 2.
     """
 
     pairs: int
-    lost: tuple[int, Pair]
-    longest: tuple[int, Pair]
-    walked: tuple[int, Pair]
-    turned: tuple[int, Pair]
+    lost: Measured
+    longest: Measured
+    walked: Measured
+    turned: Measured
 
 
 @remembered(most=4)
@@ -61,7 +61,10 @@ def census(topology: str) -> Census:
     network = open_topology(topology)
     found = np.zeros((KINDS, 3), np.int64)
     walk_all(*rules(network, network.routing("source")), found)
-    extremes = [(count, (source, target)) for count, source, target in found.tolist()]
+    extremes = [
+        at_pair(count, (source, target)) if count else Measured(0)
+        for count, source, target in found.tolist()
+    ]
     return Census(network.size * (network.size - 1), *extremes)
 
 

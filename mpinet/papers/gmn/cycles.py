@@ -13,7 +13,7 @@ from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import listed, name, parameters, sectors_of, size_of
-from mpinet.papers.gmn.structure import hop_types
+from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import EXTRA, HELD
@@ -53,8 +53,7 @@ dimensions = claim(
 def renumbered(topology: str) -> Ints:
     """The node with each new number: they begin at the hop of type 0 of sector 0."""
     N = size_of(topology)
-    start = next(position for position, kind in hop_types(topology, 0) if kind == 0)
-    return (np.arange(N) + start) % N
+    return (np.arange(N) + position_of(0, topology)) % N
 
 
 @remembered(most=16)

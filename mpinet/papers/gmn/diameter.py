@@ -12,7 +12,7 @@ from mpinet.papers.gmn.census import census
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import ALL, MID, each_m, is_small, listed, parameters, size_of
 from mpinet.papers.gmn.routing import cost_of_pairs, longest_stated
-from mpinet.papers.gmn.structure import hop_types
+from mpinet.papers.gmn.structure import position_of
 from mpinet.papers.witness import farthest
 
 
@@ -21,36 +21,30 @@ def sector_length(topology: str) -> int:
     return parameters(topology)[0]
 
 
-@claim(
-    "GMN-D-case1a",
-    place="3.2",
-    statement="where source and target are in different halves and all hops of H beyond them, "
-    "traversal 2 takes at most m edges besides the hops",
-    relation="<=",
-    claimed=sector_length,
-    grid=MID,
-    cost=cost_of_pairs,
+EDGES_BESIDE_HOPS = (
+    claim(
+        "GMN-D-case1a",
+        place="3.2",
+        statement="where source and target are in different halves and all hops of H beyond them, "
+        "traversal 2 takes at most m edges besides the hops",
+        relation="<=",
+        claimed=sector_length,
+        grid=MID,
+        cost=cost_of_pairs,
+        measured=lambda topology: census(topology).turned,
+    ),
+    claim(
+        "GMN-D-nonH",
+        place="3.2",
+        statement="every route has at most m edges besides the hops of H and the diagonal; a hop "
+        "of type 0 that traversal 1 adds is one of them",
+        relation="<=",
+        claimed=sector_length,
+        grid=MID,
+        cost=cost_of_pairs,
+        measured=lambda topology: census(topology).walked,
+    ),
 )
-def turned_round(topology: str) -> Measured:
-    """The most such edges on a route by traversal 2, and the first pair with them."""
-    edges, (source, target) = census(topology).turned
-    return Measured(edges, {"source": source, "target": target} if edges else {})
-
-
-@claim(
-    "GMN-D-nonH",
-    place="3.2",
-    statement="every route has at most m edges besides the hops of H and the diagonal; a hop of "
-    "type 0 that traversal 1 adds is one of them",
-    relation="<=",
-    claimed=sector_length,
-    grid=MID,
-    cost=cost_of_pairs,
-)
-def besides_hops(topology: str) -> Measured:
-    """The most such edges, and the first pair with them."""
-    edges, (source, target) = census(topology).walked
-    return Measured(edges, {"source": source, "target": target})
 
 
 @claim(
@@ -67,7 +61,7 @@ def farthest_in_one_half(topology: str) -> Measured:
     """The largest such distance, with the first pair."""
     m, _ = parameters(topology)
     found = floods.sector_distances(topology)
-    border = next(position for position, kind in hop_types(topology, 0) if kind == 0)
+    border = position_of(0, topology)
     first, last = np.arange(len(found))[:, np.newaxis] % m, np.arange(found.shape[1]) % m
     lower = (first <= border) & (last <= border)
     upper = (first >= border) & (last >= border)

@@ -6,9 +6,10 @@ from math import ceil, log2
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.claims import Measured, claim, once, over, points
 from mpinet.networks import open as open_topology
-from mpinet.papers.gmn.grids import TO_20, each_m, largest_size, name, parameters, sectors_of
+from mpinet.papers.gmn.grids import TO_20, each_m, name, parameters, sectors_of
 from mpinet.papers.gmn.numbers import (
     EVEN_ONES,
     HIGHEST,
@@ -23,6 +24,8 @@ from mpinet.papers.gmn.numbers import (
     values,
     words,
 )
+from mpinet.papers.gmn.structure import position_of
+from mpinet.papers.witness import largest
 
 
 def bound_1(m: int) -> int:
@@ -73,15 +76,9 @@ def sectors_led(word: tuple[int, ...]) -> int:
     m, node = 16, 0
     for kind, digit in enumerate(reversed(word)):
         if digit:
-            node = node // m * m + position_of(kind, m)
+            node = node // m * m + position_of(kind, network.name)
             node = int(network.neighbor(node, 2 if digit > 0 else 3))
     return node // m % sectors_of(network.name)
-
-
-def position_of(kind: int, m: int) -> int:
-    """The position of a hop type in sector 0 of the largest G(m,N)."""
-    network = open_topology(name(m, largest_size(m)))
-    return next(p for p in range(1, m) if network.neighbor(p, 2) == p + (m << kind))
 
 
 @claim(
@@ -124,9 +121,8 @@ def unique() -> Measured | bool:
     ),
 )
 def most_nonzero(above: int, upto: int) -> Measured:
-    """The most nonzero digits, and the least number with so many."""
-    weights = numbers_read(above + 1, upto)[:, NONZERO]
-    return Measured(int(weights.max()), {"n": above + 1 + int(weights.argmax())})
+    """The most nonzero digits, and the least number that has them."""
+    return largest(numbers_read(above + 1, upto)[:, NONZERO], "n", first=above + 1)
 
 
 largest_number = claim(
@@ -139,19 +135,21 @@ largest_number = claim(
 )
 
 
-@claim(
+def near(topology: str) -> Ints:
+    """The routing's `COLUMNS` of the sector differences up to N//(4m)."""
+    m, N = parameters(topology)
+    return numbers_read(0, N // (4 * m))
+
+
+most_digits = claim(
     "GMN-D-bits",
     place="3.2",
     statement="sector differences up to N//(4m) have at most m//2 digits",
     relation="<=",
     claimed=lambda topology: parameters(topology)[0] // 2,
     grid=TO_20,
+    measured=lambda topology: largest(near(topology)[:, LENGTH], "delta"),
 )
-def most_digits(topology: str) -> Measured:
-    """The most digits, and the first difference with so many."""
-    m, N = parameters(topology)
-    lengths = numbers_read(0, N // (4 * m))[:, LENGTH]
-    return Measured(int(lengths.max()), {"delta": int(lengths.argmax())})
 
 
 @claim(
@@ -164,33 +162,28 @@ def most_digits(topology: str) -> Measured:
     grid=over("w <= 7, delta < 2^14", w=range(8)),
 )
 def most_converted(w: int) -> Measured:
-    """The most hops of a difference of that weight, and the first with so many."""
+    """The most hops of a difference of that weight, and the first difference that needs them."""
     rows = numbers_read(0, 2**14 - 1)
     weights = rows[:, EVEN_ONES] + rows[:, ODD_ONES]
     hops = np.where(weights == w, rows[:, HOPS] - (rows[:, NONZERO] - weights), -1)
-    return Measured(int(hops.max()), {"delta": int(hops.argmax())})
+    return largest(hops, "delta")
 
 
-@claim(
+most_hops_near = claim(
     "GMN-D-B1",
     place="3.2",
     statement="sector differences up to N//(4m) need at most B1 hops of one class",
     relation="<=",
     claimed=lambda topology: bound_1(parameters(topology)[0]),
     grid=TO_20,
+    measured=lambda topology: largest(near(topology)[:, HOPS], "delta"),
 )
-def most_hops_near(topology: str) -> Measured:
-    """The most hops, and the first difference with so many."""
-    m, N = parameters(topology)
-    hops = numbers_read(0, N // (4 * m))[:, HOPS]
-    return Measured(int(hops.max()), {"delta": int(hops.argmax())})
 
 
-def diagonal_rows(topology: str, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """The differences first..k, and what is read of what the diagonal leaves of each."""
+def diagonal_rows(topology: str, first: int) -> Ints:
+    """The `COLUMNS` of what the diagonal leaves of the differences first..k."""
     k = half_round(topology)
-    deltas = np.arange(first, k + 1)
-    return deltas, numbers_read(0, k)[k - deltas]
+    return numbers_read(0, k)[: k - first + 1][::-1]
 
 
 @claim(
@@ -202,12 +195,10 @@ def diagonal_rows(topology: str, first: int) -> tuple[np.ndarray, np.ndarray]:
     grid=TO_20,
 )
 def most_hops_far(topology: str) -> Measured | int:
-    """The most hops with the diagonal, and the first difference with so many."""
-    deltas, rows = diagonal_rows(topology, range_without_diagonal(topology) + 1)
-    if not len(deltas):
-        return 0
-    hops = rows[:, HOPS] + 1
-    return Measured(int(hops.max()), {"delta": int(deltas[hops.argmax()])})
+    """The most hops with the diagonal, and the first difference that needs them; 0 without any."""
+    first = range_without_diagonal(topology) + 1
+    rows = diagonal_rows(topology, first)
+    return largest(rows[:, HOPS] + 1, "delta", first) if len(rows) else 0
 
 
 larger_bound = claim(
@@ -229,20 +220,16 @@ larger_bound = claim(
     grid=TO_20,
 )
 def most_hops(topology: str) -> Measured:
-    """The most hops as the routing takes them, and the first difference with so many."""
+    """The most hops as the routing takes them, and the first difference that needs them."""
     reach = range_without_diagonal(topology)
-    _, far = diagonal_rows(topology, reach + 1)
-    hops = np.concatenate([numbers_read(0, reach)[:, HOPS], far[:, HOPS] + 1])
-    return Measured(int(hops.max()), {"delta": int(hops.argmax())})
+    far = diagonal_rows(topology, reach + 1)
+    return largest(np.concatenate([numbers_read(0, reach)[:, HOPS], far[:, HOPS] + 1]), "delta")
 
 
 def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
-    """The highest type of a hop after the diagonal, which differences beyond `reach` use."""
-    deltas, rows = diagonal_rows(topology, reach + 1)
-    if not len(deltas):
-        return -1
-    highest = rows[:, HIGHEST]
-    return Measured(int(highest.max()), {"delta": int(deltas[highest.argmax()])})
+    """The highest type of a hop after the diagonal, which differences beyond `reach` use; or -1."""
+    rows = diagonal_rows(topology, reach + 1)
+    return largest(rows[:, HIGHEST], "delta", reach + 1) if len(rows) else -1
 
 
 highest_beyond_lemma_2 = claim(
@@ -266,6 +253,6 @@ highest_beyond_lemma_2 = claim(
     grid=TO_20,
 )
 def highest_beyond_print(topology: str) -> Measured | int:
-    """The highest type used (-1: none)."""
+    """The routing's range is replaced by the printed one."""
     printed = 2 * (2 ** (parameters(topology)[0] // 2) - 1) // 3
     return highest_after_diagonal(topology, min(printed, half_round(topology)))

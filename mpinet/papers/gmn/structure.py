@@ -279,6 +279,11 @@ def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
     return found
 
 
+def position_of(kind: int, topology: str) -> int:
+    """The position of a hop type in sector 0."""
+    return next(position for position, found in hop_types(topology, 0) if found == kind)
+
+
 def distribution(topology: str) -> tuple[int, ...]:
     """The types of the hops of sector 0, by position."""
     return tuple(kind for _, kind in hop_types(topology, 0))
