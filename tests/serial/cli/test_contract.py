@@ -116,6 +116,29 @@ def test_what_crossed_between_ranks_stands_beside_the_result():
         assert document["digest"] == sha256(canonical.encode()).hexdigest()
 
 
+HALF = """
+from mpinet import Topology, rule
+from mpinet.networks.schedule import Schedule
+
+
+@rule
+def first_step(node, root, since, step, params):
+    return 0 if step == 1 and since == 0 else -1
+
+
+class Half(Topology):
+    def __init__(self, n: int):
+        super().__init__(f"{n}", size=n, ports=2)
+
+    @rule
+    def neighbor(node, port, params):
+        return (node + 1 - 2 * port) % params[0]
+
+    def schedules(self, root):
+        return {"one": lambda: Schedule("one", root, first_step, self.params, (("one", 3),))}
+"""
+
+
 WRONG_SUM = """
 from mpinet.programs.operators import Operator
 
@@ -142,6 +165,16 @@ def test_a_broadcast_that_leaves_processors_out_says_so_and_ends_with_status_1()
     found = json.loads(told.stdout)["result"]
     assert found["informed"] == 128
     assert found["steps"] == sum(phase["steps"] for phase in found["phases"])
+
+
+def test_a_schedule_of_ones_own_runs_as_far_as_it_comes_and_check_refuses_it(tmp_path):
+    (tmp_path / "half.py").write_text(HALF)
+    done = run("broadcast half:Half:8 --json", tmp_path)
+    found = json.loads(done.stdout)["result"]
+    assert (done.returncode, found["informed"], found["steps"]) == (1, 2, 1)
+    done = run("check half:Half:8", tmp_path)
+    assert done.returncode == 2
+    assert "schedule one from 0 does not inform processor 2." in done.stderr
 
 
 def test_a_result_that_is_not_correct_is_a_failed_run(tmp_path):
