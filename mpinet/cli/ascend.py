@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.operators.operator import Operator
+    from mpinet.programs.rehearsal import Rehearsal
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -43,23 +50,19 @@ def prepare(options: argparse.Namespace) -> Job:
     return Ascend(options, topology_of(options), operator)
 
 
-class Ascend(Job):
+class Ascend(MachineJob):
     """An ASCEND or DESCEND program, checked against the serial computation."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology, operator: Any):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+    def __init__(self, options: argparse.Namespace, topology: Topology, operator: Operator):
+        super().__init__(options, topology)
         self._operator = operator
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program."""
         from mpinet.programs import ascend
 
-        options = self._options
-        machine = make_machine(options, self._network, transport)
-        self.model = machine.model.as_json()
+        options = self.options
+        machine = self.make_machine(transport)
         found = ascend.run(
             machine,
             self._operator,
@@ -75,20 +78,19 @@ class Ascend(Job):
             "elements": found.elements,
             "steps": found.steps,
             "correct": found.correct,
-            "phases": [{"name": name, "steps": steps} for name, steps in found.phases],
+            "phases": phase_rows(found.phases),
         }
 
-    def rehearse(self, dry: Any) -> Any:
+    def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_ascend
 
-        options = self._options
-        machine = make_machine(options, self._network, dry)
-        self.model = machine.model.as_json()
+        options = self.options
+        machine = self.make_machine(dry)
         return rehearse_ascend(
             machine, dry, self._operator, options.command, options.seed, options.algorithm
         )
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts, and the phases."""
-        return with_phases(f"{self._options.command} on {self.topology}", result)
+        return with_phases(f"{self.options.command} on {self.topology}", result)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
 from mpinet.errors import UsageError
 from mpinet.numerals import is_whole, shown
 from mpinet.plain import plain
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.bench.benchmark import Benchmark
+    from mpinet.machine.transport import Local
 
 LASTING = ("name", "unit", "command")
 """What of a row is the same in every run."""
@@ -81,11 +86,11 @@ def prepare(options: argparse.Namespace) -> Job:
 class Listing(Job):
     """The benchmarks there are."""
 
-    def __init__(self, chosen: list[Any]):
+    def __init__(self, chosen: list[Benchmark]):
         super().__init__()
         self._chosen = chosen
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
         """List them, a row a baseline."""
         return [
             {
@@ -100,7 +105,7 @@ class Listing(Job):
             for baseline in benchmark.baselines
         ]
 
-    def show(self, result: Any) -> str:
+    def show(self, result: list[Row]) -> str:
         """A line a row."""
         from mpinet.report.tables import table
 
@@ -113,12 +118,12 @@ class Bench(Job):
 
     unit = "benchmarks"
 
-    def __init__(self, options: argparse.Namespace, chosen: list[Any]):
+    def __init__(self, options: argparse.Namespace, chosen: list[Benchmark]):
         super().__init__()
         self._options = options
         self._chosen = chosen
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure them here, or on the numbers of ranks that were asked for."""
         from mpinet.bench.benchmark import CLOCKS, Setting
         from mpinet.bench.catalogue import run_here, run_on
@@ -135,18 +140,18 @@ class Bench(Job):
             return plain(run_here(self._chosen, setting, watch, self._tell))
         return plain(run_on(options.ranks, self._chosen, setting, watch, self._tell))
 
-    def _tell(self, row: Any) -> None:
+    def _tell(self, row: object) -> None:
         """Say a row as soon as it is there."""
         from mpinet.report.benchmarks import line
 
         self.say("  ".join(line(plain(row))))
 
-    def show(self, result: Any) -> str:
+    def show(self, result: list[Row]) -> str:
         """A line a row, then what is absent, then how many goals are reached."""
         from mpinet.report.benchmarks import page
 
         return page(result)
 
-    def lasting(self, result: Any) -> Any:
+    def lasting(self, result: list[Row]) -> list[Row]:
         """The rows without what was measured."""
         return [{field: row[field] for field in LASTING} for row in result]

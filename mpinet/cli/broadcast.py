@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import (
-    add_common,
-    add_machine,
-    add_topology,
-    make_machine,
-    port_model,
-    topology_of,
-)
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, add_topology, port_model, topology_of
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,30 +39,27 @@ def prepare(options: argparse.Namespace) -> Job:
 
     topology = topology_of(options)
     root = topology.find(options.root)
-    require_algorithm(topology, root, options.algorithm, port_model(options))
-    return Broadcast(options, topology, root)
+    algorithm, _ = require_algorithm(topology, root, options.algorithm, port_model(options))
+    return Broadcast(options, topology, root, algorithm)
 
 
-class Broadcast(Job):
+class Broadcast(MachineJob):
     """A broadcast."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int, algorithm: str):
+        super().__init__(options, topology)
         self._root = root
+        self._algorithm = algorithm
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Broadcast."""
         from mpinet.machine.trace import Trace
         from mpinet.programs.broadcast import broadcast
         from mpinet.report.hashes import schedule_hash
 
-        trace = Trace() if self._options.schedule else None
-        machine = make_machine(self._options, self._network, transport, trace=trace)
-        self.model = machine.model.as_json()
-        found = broadcast(machine, self._root, self._options.algorithm, watch)
+        trace = Trace() if self.options.schedule else None
+        machine = self.make_machine(transport, trace=trace)
+        found = broadcast(machine, self._root, self._algorithm, watch)
         self.spread(machine)
         self.preparation = asdict(found.preparation)
         result = {
@@ -71,37 +67,36 @@ class Broadcast(Job):
             "steps": found.steps,
             "messages": found.messages,
             "informed": found.informed,
-            "phases": [{"name": name, "steps": steps} for name, steps in found.phases],
+            "phases": phase_rows(found.phases),
             "lower_bound": found.lower_bound,
         }
         if trace is not None:
             result["schedule_sha256"] = schedule_hash(transport, trace, found.steps)
         return result
 
-    def rehearse(self, dry: Any) -> Any:
+    def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_broadcast
 
-        if self._options.schedule:
+        if self.options.schedule:
             raise UsageError(
                 "--schedule does not apply: a rank alone has no part of the others' schedule."
             )
-        machine = make_machine(self._options, self._network, dry)
-        self.model = machine.model.as_json()
-        return rehearse_broadcast(machine, dry, self._root, self._options.algorithm)
+        machine = self.make_machine(dry)
+        return rehearse_broadcast(machine, dry, self._root, self._algorithm)
 
-    def shortfall(self, result: Any) -> str:
+    def shortfall(self, result: Row) -> str:
         """A broadcast that leaves processors out is incomplete."""
-        informed, hosts = result["informed"], self._network.hosts
+        informed, hosts = result["informed"], self.network.hosts
         if informed == hosts:
             return ""
         return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts, and the phases."""
         told = result
         if self.shortfall(result):
-            informed = f"{result['informed']} of {self._network.hosts}: incomplete"
+            informed = f"{result['informed']} of {self.network.hosts}: incomplete"
             told = result | {"informed": informed}
         return with_phases(
             f"broadcast on {self.topology} from {self._root}", told, self.preparation

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_topology
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +37,6 @@ class Check(Job):
         self._network = topology
         self._seed = seed
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Check all nodes, or a seeded sample of a large network."""
         return asdict(check(self._network, seed=self._seed))

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import make_machine
-from mpinet.networks.topology import Topology
+from mpinet.cli.job import Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
+    from mpinet.machine.transport import Local
     from mpinet.programs.collective import CollectiveResult
 
 
-class Collective(Job):
+class Collective(MachineJob):
     """A collective on a machine, its result checked; a command says which (`perform`)."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology):
-        super().__init__()
-        self.topology = topology.name
-        self.options = options
-        self.network = topology
-
-    def perform(self, machine: Machine, watch: Any) -> CollectiveResult:
+    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
         """Do it on this machine (collective)."""
         raise NotImplementedError
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Make the machine, and do it."""
-        machine = make_machine(self.options, self.network, transport)
-        self.model = machine.model.as_json()
+        machine = self.make_machine(transport)
         found = self.perform(machine, watch)
         self.spread(machine)
         self.preparation = asdict(found.preparation)
@@ -42,9 +35,9 @@ class Collective(Job):
             "messages": found.messages,
             "lower_bound": found.lower_bound,
             "correct": found.correct,
-            "phases": [{"name": name, "steps": steps} for name, steps in found.phases],
+            "phases": phase_rows(found.phases),
         }
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts, and the phases."""
         return with_phases(f"{self.options.command} on {self.topology}", result, self.preparation)

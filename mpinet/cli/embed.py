@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, make_machine, topology_of, without_folders
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, topology_of, without_folders
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.numerals import is_whole, shown
+from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
     from mpinet.programs.embed import Embedding
     from mpinet.programs.operators.operator import Operator
 
@@ -83,7 +86,7 @@ def prepare(options: argparse.Namespace) -> Job:
     return Embed(options, embedding, embedding.host.routing(options.routing), operator)
 
 
-class Embed(Job):
+class Embed(MachineJob):
     """An embedding measured, and a program emulated."""
 
     def __init__(
@@ -93,21 +96,18 @@ class Embed(Job):
         routing: Routing,
         operator: Operator | None,
     ):
-        super().__init__()
-        self.topology = embedding.host.name
-        self._options = options
+        super().__init__(options, embedding.host)
         self._embedding = embedding
         self._routing = routing
         self._operator = operator
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Measure, then emulate."""
         from mpinet.programs.embed import measure
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
-        options, embedding, routing = self._options, self._embedding, self._routing
-        machine = make_machine(options, embedding.host, transport)
-        self.model = machine.model.as_json()
+        options, embedding, routing = self.options, self._embedding, self._routing
+        machine = self.make_machine(transport)
         measured = measure(machine, embedding, routing)
         if self._operator is None:
             found = emulate_step(machine, embedding, routing, options.seed, watch)
@@ -131,6 +131,6 @@ class Embed(Job):
             "correct": found.correct,
         }
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The figures, one a line."""
-        return f"embed {self._options.guest} in {self.topology}\n{fields(result)}"
+        return f"embed {self.options.guest} in {self.topology}\n{fields(result)}"

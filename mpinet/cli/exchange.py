@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.collective import CollectiveResult
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +41,7 @@ class Exchange(Collective):
         super().__init__(options, topology)
         self._routing = routing
 
-    def perform(self, machine: Any, watch: Any) -> Any:
+    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
         """Exchange."""
         from mpinet.programs.exchange import exchange
 

@@ -6,17 +6,19 @@ import argparse
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, make_machine, number, topology_of
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, number, topology_of
 from mpinet.errors import UsageError
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
-from mpinet.report.rows import by_name
+from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
 
@@ -88,7 +90,7 @@ def prepare(options: argparse.Namespace) -> Job:
     return Exec(options, topology, source, arguments)
 
 
-class Exec(Job):
+class Exec(MachineJob):
     """A script on every processor."""
 
     def __init__(
@@ -98,22 +100,18 @@ class Exec(Job):
         source: Source,
         arguments: list[str],
     ):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+        super().__init__(options, topology)
         self._source = source
         self._arguments = arguments
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
         from mpinet.mpi.script import run_script
         from mpinet.mpi.world.trees import Pattern
 
-        options = self._options
-        machine = make_machine(options, self._network, transport)
+        options = self.options
+        machine = self.make_machine(transport)
         require_memory(PROCESSOR * machine.placement.most, f"{self.topology} with a script")
-        self.model = machine.model.as_json()
         found = run_script(
             machine,
             self._source,
@@ -144,14 +142,14 @@ class Exec(Job):
             ],
         }
 
-    def rows(self, result: Any) -> list[dict[str, Any]]:
+    def rows(self, result: Row) -> list[Row]:
         """One row, with columns of their own for each kind of call and each line."""
         kinds = by_name(result["kinds"], "call")
         return [
             result | {"kinds": kinds, "calls": by_name(result["calls"], "file", "line", "call")}
         ]
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts, and what each kind of call and each line has cost."""
         names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
         counts = {name: result[name] for name in names}
@@ -192,12 +190,12 @@ def _costs(account: Account) -> dict[str, int]:
     return dict(zip(COSTS, (one.calls, one.messages, one.hops, one.sent, one.steps), strict=True))
 
 
-def _kinds(kinds: list[dict[str, Any]]) -> str:
+def _kinds(kinds: list[Row]) -> str:
     """What each kind of call has cost, the costliest first."""
     return table([(one["call"], *_cells(one)) for one in kinds], ("call", *COSTS))
 
 
-def _lines(calls: list[dict[str, Any]]) -> str:
+def _lines(calls: list[Row]) -> str:
     """What calls have cost on the costliest lines, in the order of the script."""
     costliest = sorted(calls, key=lambda one: (-one["steps"], -one["hops"], -one["calls"]))[:SHOWN]
     rows = [
@@ -210,6 +208,6 @@ def _lines(calls: list[dict[str, Any]]) -> str:
     return f"{table(rows, ('line', 'call', *COSTS))}{more}"
 
 
-def _cells(one: dict[str, Any]) -> list[str]:
+def _cells(one: Row) -> list[str]:
     """Costs as a row shows them."""
     return [str(one[name]) for name in COSTS]

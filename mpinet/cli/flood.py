@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import (
-    add_common,
-    add_machine,
-    add_topology,
-    make_machine,
-    require_all_port,
-    topology_of,
-)
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, add_topology, require_all_port, topology_of
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
 from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,35 +32,30 @@ def prepare(options: argparse.Namespace) -> Job:
     return Flood(options, topology, topology.find(options.root))
 
 
-class Flood(Job):
+class Flood(MachineJob):
     """A flood from one root."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+        super().__init__(options, topology)
         self._root = root
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Flood."""
         from mpinet.programs.flood import flood
 
-        machine = make_machine(self._options, self._network, transport)
-        self.model = machine.model.as_json()
+        machine = self.make_machine(transport)
         found = flood(machine, self._root, watch)
         self.spread(machine)
         return {name: getattr(found, name) for name in FIELDS}
 
-    def rehearse(self, dry: Any) -> Any:
+    def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_flood
 
-        machine = make_machine(self._options, self._network, dry)
-        self.model = machine.model.as_json()
+        machine = self.make_machine(dry)
         return rehearse_flood(machine, dry, self._root)
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts."""
         return f"flood of {self.topology} from {self._root}\n{fields(result)}"
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.collective import CollectiveResult
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +38,7 @@ def prepare(options: argparse.Namespace) -> Job:
 class Gossip(Collective):
     """Every processor's item to all processors."""
 
-    def perform(self, machine: Any, watch: Any) -> Any:
+    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
         """Gossip."""
         from mpinet.programs.gossip import gossip
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mpinet.report.rows import by_name
+from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from mpinet.machine import Machine
     from mpinet.machine.transport import Dry, Local
     from mpinet.programs.rehearsal import Rehearsal
+
+Watch = Callable[[int], None]
+"""Called with how far a command's work is."""
 
 
 class Job:
@@ -50,7 +52,7 @@ class Job:
         """Note what has crossed between the ranks of the machine (collective)."""
         self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
 
-    def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Any:
         """Do it (collective).
 
         Parameters
@@ -81,7 +83,7 @@ class Job:
         """The result, as JSON knows it, for a person."""
         return fields(result)
 
-    def rows(self, result: Any) -> list[dict[str, Any]]:
+    def rows(self, result: Any) -> list[Row]:
         """The result, as JSON knows it, as rows of a CSV file."""
         if isinstance(result, list):
             return result
@@ -113,6 +115,6 @@ class Failed(Job):
         super().__init__()
         self._error = error
 
-    def run(self, transport: Local, watch: Callable[[int], None]) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Any:
         """Say why."""
         raise self._error

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_topology, topology_of
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
 from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,11 +37,11 @@ class Neighbors(Job):
         self._network = topology
         self._node = node
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Ask the rules."""
         return [self._port(port) for port in range(self._network.ports)]
 
-    def _port(self, port: int) -> dict[str, Any]:
+    def _port(self, port: int) -> Row:
         network, node = self._network, self._node
         other = network.neighbor(node, port)
         wired = other >= 0
@@ -49,13 +53,13 @@ class Neighbors(Job):
             "address": network.address(other) if wired else None,
         }
 
-    def show(self, result: Any) -> str:
+    def show(self, result: list[Row]) -> str:
         """A line a port."""
         heading = f"{self.topology}: node {self._node}, address {self._network.address(self._node)}"
         columns = ("port", "neighbor", "reverse_port", "channel", "address")
         return f"{heading}\n{table([_cells(row, columns) for row in result], columns)}"
 
 
-def _cells(row: dict[str, Any], columns: tuple[str, ...]) -> list[str | None]:
+def _cells(row: Row, columns: tuple[str, ...]) -> list[str | None]:
     """A port's cells; numbers of nodes and channels are names, written without separators."""
     return [None if row[name] is None else str(row[name]) for name in columns]

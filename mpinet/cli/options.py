@@ -123,14 +123,6 @@ def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local
     return open_mapping(options.mapping, topology, transport, options.seed)
 
 
-def make_machine(options: argparse.Namespace, topology: Topology, transport: Local, **settings):  # type: ignore[no-untyped-def]
-    """The machine that was asked for; `settings` as in `Machine`."""
-    from mpinet.machine import Machine
-
-    mapping = mapping_of(options, topology, transport)
-    return Machine(topology, port_model(options), transport, mapping, **settings)
-
-
 def port_model(options: argparse.Namespace) -> PortModel:
     """The port model that was asked for."""
     from mpinet.machine import PortModel

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_topology, topology_of
 from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
 from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +42,7 @@ class Path(Job):
         self._routing = routing
         self._ends = source, target
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Ask node after node."""
         nodes, ports = path(self._network, self._routing, *self._ends)
         return {
@@ -50,7 +54,7 @@ class Path(Job):
             "routing": self._routing.name,
         }
 
-    def rows(self, result: Any) -> list[dict[str, Any]]:
+    def rows(self, result: Row) -> list[Row]:
         """A row a node."""
         whole = {name: result[name] for name in ("hops", "header_bits", "routing")}
         ports = [*result["ports"], None]
@@ -60,7 +64,7 @@ class Path(Job):
             for hop, (node, address, port) in enumerate(nodes)
         ]
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """A line a hop."""
         ports = [*result["ports"], None]
         nodes = map(str, result["nodes"])

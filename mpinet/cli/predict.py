@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.errors import UsageError
 from mpinet.numerals import is_whole, shown
 from mpinet.plain import plain
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 PREDICTED = {
     "ascend": "an ASCEND program",
@@ -100,7 +104,7 @@ class Predict(Job):
         self._options = options
         self._job = job
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Play it, and see how much memory that took."""
         from mpinet.bench.footprint import peak
         from mpinet.machine.transport import Dry
@@ -113,13 +117,13 @@ class Predict(Job):
         found = self._job.rehearse(Dry(options.rank, options.ranks))
         self.model = self._job.model
         cluster = Cluster(options.latency * 1e-6, options.bandwidth * 1e9)
-        result: dict[str, Any] = plain(found)
+        result: Row = plain(found)
         result.pop("computing")
         result["memory"] = {"peak": peak(), "before": before}
         result["seconds"] = cluster.seconds(found)
         return result
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """What the rank does, then what it needs, then the model's seconds."""
         from mpinet.report.tables import fields
 
@@ -131,6 +135,6 @@ class Predict(Job):
         heading = f"rank {result['rank']} of {result['ranks']}: {self._options.predicted}"
         return f"{heading} on {self.topology}\n{fields(told)}"
 
-    def lasting(self, result: Any) -> Any:
+    def lasting(self, result: Row) -> Row:
         """The rank's messages, without this process's memory and time."""
         return {name: value for name, value in result.items() if name not in LASTING}

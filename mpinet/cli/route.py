@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, add_topology, make_machine, topology_of
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.plain import plain
+from mpinet.report.rows import Row
 from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.machine.faults import Faults
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.traffic import Traffic
 
 MAX_METERED = 2**28
 """Most ports of a machine whose channel loads are metered unless that is asked for."""
@@ -78,7 +87,7 @@ def _refuse(wrong: bool, option: str, reason: str) -> None:
         raise UsageError(f"{option} does not apply: {reason}.")
 
 
-def parse_faults(topology: Topology, text: str | None) -> Any:
+def parse_faults(topology: Topology, text: str | None) -> Faults:
     """Read ``node:U,link:U-V,..``, or a file with such words on its lines.
 
     Raises
@@ -108,7 +117,7 @@ def parse_faults(topology: Topology, text: str | None) -> Any:
     return Faults(topology, nodes, links)
 
 
-class Route(Job):
+class Route(MachineJob):
     """Messages routed over a machine."""
 
     def __init__(
@@ -116,23 +125,20 @@ class Route(Job):
         options: argparse.Namespace,
         topology: Topology,
         routing: Routing,
-        traffic: Any,
-        faults: Any,
+        traffic: Traffic,
+        faults: Faults,
     ):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+        super().__init__(options, topology)
         self._routing = routing
         self._traffic = traffic
         self._faults = faults
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Route, and hash the paths if that is wanted."""
         from mpinet.programs.route import route
         from mpinet.report.hashes import dealt_lines, hashed, path_lines
 
-        options = self._options
+        options = self.options
         machine = self._machine(transport)
         found = route(
             machine, self._traffic, self._routing, options.mode, options.policy, self._faults, watch
@@ -140,15 +146,15 @@ class Route(Job):
         self.spread(machine)
         result = plain(found) | {"routing": self._routing.name}
         if options.paths:
-            lines = path_lines(self._network, self._routing, self._traffic.ends)
+            lines = path_lines(self.network, self._routing, self._traffic.ends)
             result["paths_sha256"] = hashed(dealt_lines(transport, self._traffic.total, lines))
         return result
 
-    def rehearse(self, dry: Any) -> Any:
+    def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_route
 
-        options = self._options
+        options = self.options
         _refuse(options.paths, "--paths", "a rank alone has no whole paths")
         _refuse(options.faults is not None, "--faults", "predict knows whole machines")
         machine = self._machine(dry)
@@ -156,16 +162,16 @@ class Route(Job):
             machine, dry, self._traffic, self._routing, options.mode, options.policy
         )
 
-    def _machine(self, transport: Any) -> Any:
+    def _machine(self, transport: Local) -> Machine:
         """The machine; it meters loads if that is wanted, or small enough."""
-        options = self._options
+        options = self.options
         loads = options.loads
         if loads is None:
-            loads = self._network.size * self._network.ports <= MAX_METERED
-        machine = make_machine(options, self._network, transport, loads=loads)
-        self.model = machine.model.as_json() | {"mode": options.mode, "policy": options.policy}
+            loads = self.network.size * self.network.ports <= MAX_METERED
+        machine = self.make_machine(transport, loads)
+        self.model |= {"mode": options.mode, "policy": options.policy}
         return machine
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts."""
-        return f"{self._options.pairs} traffic on {self.topology}\n{fields(result)}"
+        return f"{self.options.pairs} traffic on {self.topology}\n{fields(result)}"

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, make_machine, topology_of, without_folders
+from mpinet.cli.job import Job, Watch
+from mpinet.cli.machinejob import MachineJob
+from mpinet.cli.options import add_common, add_machine, topology_of, without_folders
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 SHOWN = 16
 """Most processors whose values are shown to a person."""
@@ -56,7 +61,7 @@ def prepare(options: argparse.Namespace) -> Job:
     return Run(options, topology, named_program(options.program), arguments)
 
 
-class Run(Job):
+class Run(MachineJob):
     """A program on every processor."""
 
     def __init__(
@@ -66,21 +71,17 @@ class Run(Job):
         program: Callable[..., Any],
         arguments: tuple[list[Any], dict[str, Any]],
     ):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+        super().__init__(options, topology)
         self._program = program
         self._arguments = arguments
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
         from mpinet.process import run
         from mpinet.process.outcome import legible
 
-        machine = make_machine(self._options, self._network, transport)
-        self.model = machine.model.as_json()
-        options = self._options
+        machine = self.make_machine(transport)
+        options = self.options
         found = run(machine, self._program, *self._arguments, options.seed, options.routing, watch)
         return {
             "program": without_folders(options.program),
@@ -94,7 +95,7 @@ class Run(Job):
             "values": legible(found.values),
         }
 
-    def rows(self, result: Any) -> list[dict[str, Any]]:
+    def rows(self, result: Row) -> list[Row]:
         """A row a processor: what it returned, and the messages that it ended without."""
         whole = {name: result[name] for name in result if name not in ("values", "unreceived_at")}
         left = {one["processor"]: one["messages"] for one in result["unreceived_at"]}
@@ -103,7 +104,7 @@ class Run(Job):
             for node, value in enumerate(result["values"])
         ]
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The counts, who has not received what came, and the first values."""
         counts = {name: result[name] for name in ("processors", "steps", "messages", "unreceived")}
         if result["unreceived_at"]:
@@ -114,7 +115,7 @@ class Run(Job):
         if all(value == values[0] for value in values):
             return f"{text}\n\nevery processor returns {_told(values[0])}"
         rows = [
-            (str(node), self._network.address(node), _told(value))
+            (str(node), self.network.address(node), _told(value))
             for node, value in enumerate(values[:SHOWN])
         ]
         more = f"\n.. and {len(values) - SHOWN} more" if len(values) > SHOWN else ""

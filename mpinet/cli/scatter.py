@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.collective import CollectiveResult
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +43,7 @@ class FromOrToOne(Collective):
         super().__init__(options, topology)
         self._root = root
 
-    def perform(self, machine: Any, watch: Any) -> Any:
+    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
         """Scatter or gather."""
         from mpinet.programs.gather import gather
         from mpinet.programs.scatter import scatter

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, BinaryIO
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_mapping, add_topology, mapping_of, topology_of
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_writable, whole_file
+from mpinet.report.rows import Row
 from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +62,7 @@ class Show(Job):
         self._options = options
         self._network = topology
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> Row:
         """Look at every node's ports, and flood if that is wanted."""
         from mpinet.measure.wiring import degree_histogram
         from mpinet.report.graphfiles import written_edges
@@ -70,7 +74,7 @@ class Show(Job):
 
             require_floods(network, transport.size)
         degrees = degree_histogram(network, transport)
-        result: dict[str, Any] = {
+        result: Row = {
             "size": network.size,
             "ports": network.ports,
             "links": sum(degree * count for degree, count in degrees.items()) // 2,
@@ -88,11 +92,11 @@ class Show(Job):
         result["stated"] = network.stated
         return result
 
-    def _edges_file(self, rank: int) -> Any:
+    def _edges_file(self, rank: int) -> AbstractContextManager[BinaryIO | None]:
         wanted = self._options.edges is not None and rank == 0
         return whole_file(self._options.edges) if wanted else nullcontext()
 
-    def _distances(self, transport: Any, watch: Any) -> dict[str, Any]:
+    def _distances(self, transport: Local, watch: Watch) -> Row:
         from mpinet.machine import Machine
         from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
@@ -115,7 +119,7 @@ class Show(Job):
             "average_host_distance": total.total / max(1, hosts * (hosts - 1)),
         }
 
-    def show(self, result: Any) -> str:
+    def show(self, result: Row) -> str:
         """The measures, with what the paper states beside them."""
         stated = result["stated"]
         measured = {

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
 from mpinet.networks.catalogue import families
+from mpinet.report.rows import Row
 from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.networks.catalogue import Family
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,11 +29,11 @@ def prepare(options: argparse.Namespace) -> Job:
 class Topologies(Job):
     """The catalogue."""
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> list[Family]:
         """List the families."""
         return list(families())
 
-    def show(self, result: Any) -> str:
+    def show(self, result: list[Row]) -> str:
         """A line a family."""
         columns = ("name", "parameters", "range", "example", "paper", "specification")
         return table([[row[name] for name in columns] for row in result], columns)

@@ -7,12 +7,18 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
 from mpinet.errors import UsageError
 from mpinet.launched import is_launched
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.claims import Claim
+    from mpinet.claims.verdict import Verdict
+    from mpinet.machine.transport import Local
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -83,11 +89,11 @@ def shows_colours() -> bool:
 class Listing(Job):
     """The claims there are."""
 
-    def __init__(self, claims: list[Any]):
+    def __init__(self, claims: list[Claim]):
         super().__init__()
         self._claims = claims
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
         """List them."""
         return [
             {
@@ -101,7 +107,7 @@ class Listing(Job):
             for claim in self._claims
         ]
 
-    def show(self, result: Any) -> str:
+    def show(self, result: list[Row]) -> str:
         """A line a claim."""
         from mpinet.report.tables import table
 
@@ -114,13 +120,13 @@ class Verify(Job):
 
     unit = "tests of rank 0"
 
-    def __init__(self, options: argparse.Namespace, claims: list[Any], at: dict[str, str]):
+    def __init__(self, options: argparse.Namespace, claims: list[Claim], at: dict[str, str]):
         super().__init__()
         self._options = options
         self._claims = claims
         self._at = at
 
-    def run(self, transport: Any, watch: Any) -> Any:
+    def run(self, transport: Local, watch: Watch) -> list[Verdict]:
         """Test every claim at its points, and write the page."""
         from mpinet.claims.journal import Journal, version_of
         from mpinet.claims.verify import verify
@@ -139,16 +145,16 @@ class Verify(Job):
             write_page(options.html, rows, budget)
         return rows
 
-    def show(self, result: Any) -> str:
+    def show(self, result: list[Row]) -> str:
         """The ledger, by paper."""
         from mpinet.report.ledger.terminal import ledger
 
         return ledger(result, coloured=shows_colours())
 
-    def lasting(self, result: Any) -> Any:
+    def lasting(self, result: list[Verdict]) -> list[Row]:
         """The verdicts without the times."""
         return [{**asdict(verdict), "seconds": None} for verdict in result]
 
-    def status(self, result: Any) -> int:
+    def status(self, result: list[Verdict]) -> int:
         """1 if a measurement failed: then not every claim has been evaluated."""
         return int(any(verdict.verdict == "error" for verdict in result))

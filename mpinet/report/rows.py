@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Row = dict[str, Any]
@@ -30,6 +30,11 @@ def identified(
     run |= {"seed": document["seed"], "ranks": document["ranks"], "model": model}
     run["option"] = {k: v for k, v in options.items() if k not in (*ELSEWHERE, *model)}
     return [dict(_cells({**run, **row})) for row in rows]
+
+
+def phase_rows(phases: Iterable[tuple[str, int]]) -> list[Row]:
+    """A program's phases, of which each has a name and a length in steps, as JSON has them."""
+    return [{"name": name, "steps": steps} for name, steps in phases]
 
 
 def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
