@@ -49,9 +49,9 @@ def file(path: Path) -> Source:
     FileError
         It cannot be read, or is no Python.
     """
-    if path.is_char_device() or path.is_block_device():
-        raise FileError(f"{path} is a device, and no file that could be run.")
     try:
+        if path.is_char_device() or path.is_block_device():
+            raise FileError(f"{path} is a device, and no file that could be run.")
         text = path.read_bytes()
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}.") from None
