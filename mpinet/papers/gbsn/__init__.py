@@ -1,4 +1,4 @@
-"""What the paper on block shift networks claims, each statement measured on the emulator."""
+"""The claims of the paper on block shift networks, each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
 

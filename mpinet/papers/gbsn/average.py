@@ -23,7 +23,7 @@ def crossings(b: int, n: int) -> Fraction:
 
 
 def correction(b: int, n: int) -> Fraction:
-    """What (1) to (4) take off: 2 (1 - 1/2^b) / 2^(n-b)."""
+    """The term that (1) to (4) subtract: 2 (1 - 1/2^b) / 2^(n-b)."""
     return 2 * (1 - Fraction(1, 2**b)) / 2 ** (n - b)
 
 

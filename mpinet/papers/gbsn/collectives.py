@@ -16,7 +16,7 @@ from mpinet.programs.circulate import circulate
 from mpinet.programs.operators.operator import KINDS
 
 WRONG = -1
-"""Stands for the steps of a collective that has a wrong result."""
+"""The steps of a collective whose result is wrong."""
 
 
 def stated_steps(topology: str) -> dict[str, int]:
@@ -47,7 +47,7 @@ def stated_steps(topology: str) -> dict[str, int]:
     cost=lambda topology: 2.0 ** words(topology).n / 4,
 )
 def steps_of_collectives(topology: str) -> dict[str, int]:
-    """Run them; the machine counts."""
+    """Run each on the machine, which counts the steps."""
     n = words(topology).n
     steps = {kind: of_pass(topology, "sum", kind, "sections") for kind in KINDS}
     steps["minimum"] = of_pass(topology, "min", KINDS[0], "unaligned")
@@ -69,8 +69,8 @@ def of_broadcasts(topology: str, algorithm: str, model: str) -> int:
     """Steps of the slowest broadcast, over all roots."""
     opened = network(topology)
     found = [broadcast(Machine(opened, model), root, algorithm) for root in range(opened.size)]
-    informs_all = all(one.informed == opened.size for one in found)
-    return max(one.steps for one in found) if informs_all else WRONG
+    informs_all = all(result.informed == opened.size for result in found)
+    return max(result.steps for result in found) if informs_all else WRONG
 
 
 @claim(

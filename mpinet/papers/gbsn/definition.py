@@ -77,7 +77,7 @@ POPULAR = {
 def right_shifts(block: int, goal: int, b: int, block_bits: int) -> int:
     """The fewest right shifts by b bits after which the block number may be the goal's.
 
-    What they leave of the block's own bits has to be the goal's rightmost ones.
+    The bits of the block's own number that remain have to be the goal's rightmost bits.
     """
     shifts = 0
     while shifts * b < block_bits:

@@ -6,7 +6,17 @@ from math import log2
 
 from mpinet import measure
 from mpinet.claims import Measured, OutOfReach, claim, over, points
-from mpinet.papers.gbsn.grids import UP_TO_8, Blocks, blocks, bsn, few, powers, regular, words
+from mpinet.papers.gbsn.grids import (
+    UP_TO_8,
+    Blocks,
+    blocks,
+    bsn,
+    few,
+    guest_of,
+    powers,
+    regular,
+    words,
+)
 from mpinet.papers.measured import diameter
 
 LARGEST_BITS = 16
@@ -103,12 +113,11 @@ diameter_between_sums = claim(
     ),
 )
 def diameter_against_bsn(topology: str, a: int) -> Measured:
-    """The quotient of both diameters."""
-    of = blocks(topology)
-    guest = bsn(a, of.b, of.size.bit_length() - 1)
-    own, regular_one = diameter(topology), diameter(guest)
-    there = {"diameter": own.value, "of": guest, "its diameter": regular_one.value}
-    return Measured(own.value / regular_one.value, {**there, **own.where})
+    """Flood both networks from all nodes, and divide the diameters."""
+    guest = guest_of(topology, a)
+    own, of_guest = diameter(topology), diameter(guest).value
+    there = {"diameter": own.value, "of": guest, "its diameter": of_guest}
+    return Measured(own.value / of_guest, there | own.where)
 
 
 @claim(

@@ -16,7 +16,7 @@ from mpinet.claims.remembered import remembered
 from mpinet.papers.gbsn.definition import Link, shift_links
 from mpinet.papers.gbsn.grids import (
     blocks,
-    bsn,
+    guest_of,
     is_small,
     largest_parts,
     name,
@@ -34,12 +34,6 @@ HOSTS = powers(
     sample=40,
 )
 """GBSNs and equally large BSNs of the same b."""
-
-
-def guest_of(topology: str, a: int) -> str:
-    """The BSN(a,b) of the host's b and size."""
-    of = blocks(topology)
-    return bsn(a, of.b, of.size.bit_length() - 1)
 
 
 @claim(
@@ -117,7 +111,7 @@ def dilation(topology: str, others: np.ndarray) -> Measured:
 
 @remembered
 def cost(topology: str, a: int) -> dict[str, int]:
-    """What the canonical embedding costs, by a message over every guest link."""
+    """Dilation and congestion of the canonical embedding, by a message over every guest link."""
     found = measure.embedding_cost(guest_of(topology, a), topology)
     assert found.dilation is not None
     return {"dilation": found.dilation, "congestion": found.congestion}

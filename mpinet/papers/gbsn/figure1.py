@@ -1,4 +1,4 @@
-"""Figure 1 and what the text says of it."""
+"""Figure 1 and the text about it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ NETWORKS_OF_B = (
 
 
 def well_made(topology: str) -> Measured | bool:
-    """Whether all three are so; else which are not."""
+    """Whether all three facts hold; else which of them do."""
     facts = {
         "connected": reached(topology) is True,
         "at most two shift links": int(shift_links(topology).max()) <= 2,

@@ -193,6 +193,12 @@ def guests(topology: str) -> list[int]:
     return [a for a in divisors(b) if a <= log2(max(m))]
 
 
+def guest_of(topology: str, a: int) -> str:
+    """The BSN(a,b) of the host's b and size."""
+    of = blocks(topology)
+    return bsn(a, of.b, of.size.bit_length() - 1)
+
+
 def hosts(vectors_of: list[Sizes], maximal_only: bool = True) -> list[dict[str, object]]:
     """GBSNs as hosts of equally large BSN(a,b): points of `topology` and the guest's `a`."""
     return [

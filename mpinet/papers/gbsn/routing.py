@@ -109,7 +109,7 @@ def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
     """
     of, wiring, first = blocks(topology), ports(topology), first_ports(topology)
     word = np.array(addresses(topology))
-    turned = np.array([rotated_right(one, of.b, of.bits) for one in word.tolist()])
+    turned = np.array([rotated_right(own, of.b, of.bits) for own in word.tolist()])
     behind = np.concatenate([wiring.partial, np.full_like(wiring.shift, -1)], axis=1)
     np.put_along_axis(behind, wiring.left[:, np.newaxis] + np.arange(2), wiring.shift, axis=1)
     starts = np.cumsum([0, *of.m[:-1]])

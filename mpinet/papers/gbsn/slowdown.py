@@ -7,7 +7,7 @@ from math import log2
 from mpinet import measure
 from mpinet.claims import Measured, claim, over
 from mpinet.claims.remembered import remembered
-from mpinet.papers.gbsn.grids import blocks, bsn, is_small, powers
+from mpinet.papers.gbsn.grids import blocks, guest_of, is_small, powers
 from mpinet.papers.gbsn.measured import links, network
 from mpinet.papers.measured import diameter, distances
 
@@ -22,16 +22,15 @@ def smallest_lg(topology: str) -> float:
 
 @remembered
 def least_slowdown(topology: str, a: int) -> Measured:
-    """What no mapping of the BSN's nodes to those of the GBSN can go below.
+    """A lower bound on the slowdown of every mapping of the BSN's nodes to the GBSN's.
 
     A link's image has a path of at most `slowdown` hops, and so every distance grows at most by
     this factor; unless all links become links some path has two hops.
     """
-    of = blocks(topology)
-    guest = bsn(a, of.b, of.size.bit_length() - 1)
+    guest = guest_of(topology, a)
     spans = is_spanning_subgraph(guest, topology)
-    sums = [int(distances(one).sum()) for one in (topology, guest)]
-    diameters = [diameter(one).value for one in (topology, guest)]
+    sums = [int(distances(name).sum()) for name in (topology, guest)]
+    diameters = [diameter(name).value for name in (topology, guest)]
     bounds = [sums[0] / sums[1], diameters[0] / diameters[1]] + [2.0] * (not spans)
     there = {"guest": guest, "diameters": diameters, "distance sums": sums, "spans": spans}
     return Measured(max(bounds), there)
@@ -41,7 +40,7 @@ def is_spanning_subgraph(guest: str, host: str) -> bool:
     """Whether some bijection takes all links of the guest to links of the host."""
     if len(links(guest)) > len(links(host)):
         return False
-    graphs = [measure.to_graph(network(one)) for one in (host, guest)]
+    graphs = [measure.to_graph(network(name)) for name in (host, guest)]
     degrees = [sorted(graph.degree()) for graph in graphs]
     if any(of_guest > of_host for of_host, of_guest in zip(*degrees, strict=True)):
         return False

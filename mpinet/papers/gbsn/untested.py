@@ -1,4 +1,4 @@
-"""What the text says, but not so that it could be tested."""
+"""Statements that the text leaves too vague to be tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper on G(m,N) claims, each statement measured on the emulator."""
+"""The claims of the paper on G(m,N), each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
 

@@ -31,7 +31,7 @@ def numbers_below(bound: int) -> Grid:
     cost=lambda: 10**5,
 )
 def impossible() -> Measured:
-    """The share of the N for which it does not, and these."""
+    """Try every N: the share of those for which there is no network, and these N."""
     lacking = [N for N in range(1, LAST + 1) if not exists(f"gmnany:{N}")]
     return Measured(len(lacking) / LAST, {"impossible N": lacking})
 
@@ -46,7 +46,7 @@ def impossible() -> Measured:
     cost=lambda N: 10 * N,
 )
 def excess(N: int) -> Measured:
-    """By how much it is larger."""
+    """Flood both networks: the difference of the diameters."""
     whole = next_loops(N)
     found = diameter(f"gmnany:{N}")
     of_whole = floods.diameter(whole).value

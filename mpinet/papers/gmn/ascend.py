@@ -68,7 +68,7 @@ def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
 
 
 def both_kinds(topology: str, read: Callable[[Any], int]) -> Measured | int:
-    """What is read of the ASCEND pass, if it is the same of the DESCEND pass."""
+    """The value that `read` takes from the ASCEND pass, if DESCEND gives the same; else both."""
     up, down = (read(run(topology, kind)) for kind in KINDS)
     return up if up == down else Measured(down, {"ascend": up, "descend": down})
 
@@ -93,7 +93,7 @@ correct = claim(
     cost=size_of,
 )
 def iterations(topology: str) -> dict[str, Any]:
-    """Iterations of the pass, and whether so many shifts bring all elements to where they were."""
+    """Count the iterations of a pass, and see whether that many shifts bring all elements home."""
     count = both_kinds(topology, lambda found: found[2])
     if isinstance(count, Measured):
         return {"iterations": count.value, "at home": False}
@@ -149,7 +149,6 @@ UNITS_OF_A_PASS = (
         measured=lambda topology: max(all_units(run(topology, kind)) for kind in KINDS),
     ),
 )
-
 
 MACHINES = (
     *(f"hypercube:{q}" for q in range(2, 9)),

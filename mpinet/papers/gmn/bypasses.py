@@ -183,7 +183,7 @@ CASES = [
     grid=with_hops(),
 )
 def named_hops(topology: str, hop: int) -> dict[str, bool]:
-    """Whether a sector has them."""
+    """Look for both types in sector 0."""
     there = {kind for _, kind in hop_types(topology, 0)}
     return {"r-2": hop - 2 in there, "r+2": hop + 2 in there}
 

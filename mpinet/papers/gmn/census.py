@@ -27,8 +27,8 @@ from mpinet.networks.routing import ARRIVED, hop_limit
 from mpinet.papers.witness import at_pair
 
 LOST, LONGEST, WALKED, TURNED, KINDS = range(5)
-"""What is looked for: routes that do not arrive; long ones; many edges that are neither hops of H
-nor the diagonal; the same in subcase 1a where traversal 2 is taken."""
+"""The extremes: routes that do not arrive; the longest one; the most edges that are neither hops
+of H nor the diagonal; the same in subcase 1a where traversal 2 is taken."""
 
 CYCLIC, HOPS_0, PARTS = range(3)
 """Edges of a route that are counted: those of the ring, hops of type 0."""

@@ -30,7 +30,7 @@ def distance_up_to(topology: str, alike: int, most: int) -> int:
     alike : int
         The nodes 0..alike-1 stand for all, if the translation by `alike` is seen to keep links.
     most : int
-        Floods stop after so many steps.
+        Floods stop after this number of steps.
     """
     network = open_topology(topology)
     every = floods.looks_alike(network, alike)

@@ -37,7 +37,6 @@ HOSTS = points("N = 16, 32, 128, 256, 4096, 8192", POWERS)
 PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
 TWO_HOSTS = points("G(4,32), G(8,256)", PAPERS[:2])
 
-
 dimensions = claim(
     "GMN-A-q",
     place="6",
@@ -85,7 +84,7 @@ def cycles(topology: str) -> list[list[int]]:
     grid=TWO_HOSTS,
 )
 def cycles_of_sectors(topology: str) -> dict[str, Any]:
-    """Follow the links."""
+    """Follow the cycles over the links, and intersect them."""
     found = [set(nodes) for nodes in cycles(topology)]
     count = len(found)
     shared: dict[bool, set[int]] = {True: set(), False: set()}
@@ -105,7 +104,7 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
     place="6",
     statement="of the nodes numbered (l,0), .., (l,m-1) in a cycle one has a link to a node 2^j "
     "away, for every j from r to q-1",
-    claimed=lambda topology: dict.fromkeys(distances(topology), (1,)),
+    claimed=lambda topology: dict.fromkeys(laterals(topology), (1,)),
     grid=PAPERS_HOSTS,
 )
 def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
@@ -115,7 +114,7 @@ def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
     nodes = renumbered(topology)[:, np.newaxis]
     jumps = (network.neighbor(nodes, np.arange(network.ports)) - nodes) % N
     found = {}
-    for label in distances(topology):
+    for label in laterals(topology):
         away = 2 ** int(label.removeprefix("2^"))
         linked = np.isin(jumps, (away, N - away)) & (
             network.neighbor(nodes, np.arange(network.ports)) >= 0
@@ -124,7 +123,7 @@ def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def distances(topology: str) -> list[str]:
+def laterals(topology: str) -> list[str]:
     """The distances that need links between cycles: 2^r, .., 2^(q-1)."""
     m, N = parameters(topology)
     return [f"2^{j}" for j in range(m.bit_length() - 1, N.bit_length() - 1)]
@@ -177,7 +176,7 @@ sequence = claim(
 def permutation() -> dict[str, int]:
     """Where elements 2^j cycles on from element 0 stand, as the emulator places them."""
     places = places_of(EXAMPLE)
-    bits = range(len(distances(EXAMPLE)) - 1, -1, -1)
+    bits = range(len(laterals(EXAMPLE)) - 1, -1, -1)
     return {str(j): int(places[8 << j] // 8).bit_length() - 1 for j in bits}
 
 
@@ -223,7 +222,7 @@ def shifted(topology: str, shifts: int) -> list[Array]:
     grid=once("G(8,256)"),
 )
 def shifts_of_first() -> dict[str, tuple[int, int]]:
-    """Processor and hop type of the element after so many shifts on the machine."""
+    """Shift on the machine; the processor and hop type of a_0 after 0, 3 and 5 shifts."""
     seen, order = shifted(EXAMPLE, 5), renumbered(EXAMPLE)
     found = {}
     for shifts in (0, 3, 5):
@@ -238,7 +237,7 @@ def shifts_of_first() -> dict[str, tuple[int, int]]:
     place="6",
     statement="without pipelining a dimension takes m + 1 shifts, until every element has stood at "
     "the node with its link and all are home again",
-    claimed=lambda topology: dict.fromkeys(distances(topology), parameters(topology)[0] + 1),
+    claimed=lambda topology: dict.fromkeys(laterals(topology), parameters(topology)[0] + 1),
     grid=TWO_HOSTS,
 )
 def shifts_of_dimension(topology: str) -> dict[str, int]:
@@ -249,7 +248,7 @@ def shifts_of_dimension(topology: str) -> dict[str, int]:
     met = types_met(topology)
     slots = [0, *linked_slots(topology)]
     found = {}
-    for kind, label in enumerate(distances(topology)):
+    for kind, label in enumerate(laterals(topology)):
         slot = slots[1 + met.index(kind)] if kind else 0
         stood = {int(seen[t][HELD][slot]) for t in range(lap)}
         found[label] = lap if set(seen[0][HELD][:m].tolist()) <= stood else -1

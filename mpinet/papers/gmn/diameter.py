@@ -123,6 +123,6 @@ THEOREM_1 = (
     cost=size_of,
 )
 def diameter_by_logarithm(topology: str) -> Measured:
-    """The diameter, in units of log2 N."""
+    """Flood for the diameter, and divide it by log2 N."""
     found = floods.diameter(topology)
     return Measured(found.value / log2(size_of(topology)), {"diameter": found.value})

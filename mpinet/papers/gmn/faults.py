@@ -1,4 +1,4 @@
-"""What is left of G(m,N) when one node is dead (section 5).
+"""G(m,N) with one dead node (section 5).
 
 Nodes at the same position are taken for alike where the translation by a sector is seen to be an
 automorphism, and where routes are the same in other sectors in a sample.
@@ -38,7 +38,6 @@ def up_to(most: int) -> Grid:
 UP_TO_704 = up_to(704).quick(lambda topology: size_of(topology) <= 360)
 UP_TO_300 = up_to(300).quick(lambda topology: size_of(topology) <= 112)
 
-
 two_connected = claim(
     "GMN-FT-bicon",
     place="5",
@@ -52,7 +51,7 @@ two_connected = claim(
 
 @remembered
 def worst_diameter(topology: str) -> Measured:
-    """The largest diameter with one dead node, and that node with a pair that is so far apart."""
+    """The largest diameter with one dead node, with that node and a pair at that distance."""
     network = open_topology(topology)
     m, N = parameters(topology)
     worst = Measured(-1)
@@ -73,7 +72,7 @@ def worst_diameter(topology: str) -> Measured:
     cost=lambda topology: 100 * size_of(topology),
 )
 def increase(topology: str) -> Measured:
-    """By how much it does, at the most."""
+    """Flood without each node in turn; the largest diameter less that of the whole network."""
     worst = worst_diameter(topology)
     return Measured(worst.value - floods.diameter(topology).value, worst.where)
 

@@ -63,7 +63,7 @@ def read_numbers(first, rows):
 
 
 def words(length: int) -> NDArray[np.int8]:
-    """All words of so many digits -1, 0, 1 in which no two neighbours are nonzero, lowest first."""
+    """All words of digits -1, 0, 1, lowest first, in which no two neighbours are nonzero."""
     rows = np.zeros((1, 0), np.int8)
     for _ in range(length):
         free = rows if not rows.shape[1] else rows[rows[:, -1] == 0]

@@ -38,7 +38,7 @@ class NoDiagonal(Loops):
 
 
 class PermutedBit(Loops):
-    """Item iii: bit k of the permuted cycle number tells whether +h_k or -h_k is used."""
+    """Item iii: bit k of the permuted cycle number decides whether +h_k or -h_k is used."""
 
     def lateral(self, nodes: Ints) -> Ints:
         """The node 2^k cycles further on where that bit is 0, else further back."""

@@ -43,7 +43,7 @@ def some_sectors(topology: str) -> list[int]:
 
 
 def counted_types(topology: str) -> dict[str, Any]:
-    """What the paper says of the hops of a sector with m nodes."""
+    """The hops of a sector with m nodes as the paper counts them."""
     m, _ = parameters(topology)
     alternate, types = list(range(1, 2 * (m // 2), 2)), list(range(m // 2))
     return {"hop nodes": m // 2, "positions": alternate, "types": types, "largest": m // 2 - 1}
@@ -80,7 +80,7 @@ def hop_nodes(topology: str) -> Measured | dict[str, Any]:
     grid=EACH_M,
 )
 def halves(topology: str) -> Measured | bool:
-    """Whether they do in all sectors that are looked at."""
+    """Look at `some_sectors`; the first in which it is not so is the witness."""
     for sector in some_sectors(topology):
         found = half_of_jumps(topology, sector)
         if found is not True:

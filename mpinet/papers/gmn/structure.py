@@ -317,7 +317,7 @@ FIGURE_1 = (
     grid=once("G(5,40)"),
 )
 def figure_2() -> dict[str, Any]:
-    """The links that are there."""
+    """Count the links, and look for those that are named."""
     there = {f"{u}-{v}" for u, v in edges(name(5, 40)).tolist()}
     drawn = ("0-20", "1-11", "1-31", "3-8", "3-38")
     return {"links": len(there), **{link: link in there for link in drawn}}

@@ -1,4 +1,4 @@
-"""Walks through G(m,N) that are told edge by edge, over links that are there."""
+"""Walks through G(m,N), built edge by edge over existing links."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Walk:
 
 
 def compare(path: Walk, bypass: Walk, faults: Iterable[int]) -> dict[str, bool | int]:
-    """What a bypass is worth.
+    """Compare a piece of a path with its bypass.
 
     Parameters
     ----------
@@ -83,5 +83,5 @@ def compare(path: Walk, bypass: Walk, faults: Iterable[int]) -> dict[str, bool |
 
 
 def bypassed(edges: int) -> dict[str, bool | int]:
-    """What the paper says of a bypass that costs so many edges."""
+    """The comparison that the paper claims for a bypass that takes this many edges more."""
     return {"met by the path": True, "same end": True, "fault avoided": True, "edges more": edges}

@@ -16,6 +16,7 @@ from mpinet.papers.hdn.broadcasts import is_even
 from mpinet.papers.hdn.grids import (
     FIG10,
     FIG11,
+    R1_TO_300,
     Net,
     is_small,
     listed,
@@ -47,7 +48,7 @@ LIFTED = "lifted"
     cost=nodes_of,
 )
 def hamiltonian(topology: str) -> Measured:
-    """Follow the network's own cycle, or let the solver find one."""
+    """Follow the network's own cycle, or one that the solver finds."""
     found = measure.hamiltonian_cycle(topology)
     return Measured(found is not None and measure.is_hamiltonian_cycle(topology, found))
 
@@ -83,11 +84,10 @@ connectivity = claim(
     place="beyond the paper",
     statement="node connectivity is the degree d_0 + k: no d_0 + k - 1 failures part the network",
     claimed=lambda topology: net(topology).degree + net(topology).k,
-    grid=points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small),
+    grid=R1_TO_300,
     cost=pairs_of,
     measured=measure.connectivity,
 )
-
 
 RING_OF_8 = "hdn:2,super=-"
 
@@ -149,7 +149,7 @@ def fault_diameter(topology: str) -> Measured:
     statement="all-to-all broadcast with one item a message, by rotation along a Hamiltonian "
     "cycle, takes N - 1 one-port steps, which is the lower bound",
     claimed=lambda topology: {"steps": size_of(topology) - 1, "everything arrives": True},
-    grid=points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small),
+    grid=R1_TO_300,
     cost=pairs_of,
 )
 def gossip_steps(topology: str) -> dict[str, Any]:

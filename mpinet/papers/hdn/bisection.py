@@ -29,7 +29,7 @@ def quarter(topology: str) -> int:
 
 @remembered
 def bisection(topology: str) -> Bisection:
-    """The width, or bounds on it."""
+    """The bisection width, or bounds on it."""
     return measure.bisection_width(topology, EFFORT)
 
 

@@ -2,7 +2,7 @@
 
 The printed Algorithm 2 is taken in its most generous reading: every informed node acts in every
 phase. T of a product is the sum of its factors' times, as the described procedure takes them one
-after the other; where the printed product of the times is meant, the claim says so.
+after the other, unless the claim is about the printed product of the times.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PRODUCTS = points(
 def slowest(topology: str) -> Measured:
     """The latest step in which a node is informed, over all roots.
 
-    N + 1 if a broadcast leaves somebody out.
+    N + 1 if a broadcast does not inform all nodes.
     """
     found = runs(topology, MENDED)
     if found.fewest_informed.value < size_of(topology):
@@ -192,7 +192,7 @@ def exact_steps(topology: str) -> int:
     cost=pairs_of,
 )
 def exact(topology: str) -> dict[str, Any]:
-    """From every source; from node 0 on the one-port machine, too."""
+    """Broadcast from every source; from node 0 on the one-port machine, too."""
     found = runs(topology, MENDED)
     return {
         "informed": found.fewest_informed.value,
@@ -247,21 +247,21 @@ def beyond_diameter(topology: str) -> Measured:
     ).quick(lambda topology: number_in(topology) <= 9 or topology.startswith("ring")),
 )
 def quickest(topology: str) -> int:
-    """Try all schedules: the sets of nodes that can know after each step."""
+    """Try all schedules: the sets of nodes that can be informed after each step."""
     behind = neighbor_table(open_topology(topology)).tolist()
-    everybody, steps = frozenset(range(len(behind))), 0
+    all_nodes, steps = frozenset(range(len(behind))), 0
     reached = {frozenset([0])}
-    while everybody not in reached:
+    while all_nodes not in reached:
         reached = {after for before in reached for after in next_sets(before, behind)}
         steps += 1
     return steps
 
 
 def next_sets(informed: frozenset[int], behind: list[list[int]]) -> set[frozenset[int]]:
-    """What may know after a step in which each informed node tells one that does not, if it can.
+    """The sets that may be informed after a step in which each informed node sends if it can.
 
-    It never pays to be silent. Of the sets that one can come to only the largest are kept: they
-    contain the others.
+    It sends to a node that is not informed yet: not to send never pays. Only the largest sets are
+    kept, which contain the others.
     """
     found = {informed}
     for node in informed:

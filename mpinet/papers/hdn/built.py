@@ -17,7 +17,7 @@ from mpinet.papers.hdn.measured import dual_net
 
 
 def dual_construction(links: Ints, size: int, number: Sequence[int] | None = None) -> Ints:
-    """The links of the graph that the dual-construction makes of one.
+    """The links of the dual-construction of a graph.
 
     There are 2n copies of the graph, n in each class; node number i of cluster j of class 0 is
     joined to node number j of cluster i of class 1.
@@ -62,7 +62,7 @@ def dual_of(topology: str) -> Topology:
 
 
 def quotient(topology: str, members: tuple[int, ...]) -> Topology | None:
-    """HDN(B,i-1,S)/SN^i: a node for each copy of a sub-product; None for a single one.
+    """HDN(B,i-1,S)/SN^i: a node for each copy of a sub-product; None for a single node.
 
     Parameters
     ----------

@@ -25,8 +25,7 @@ from mpinet.papers.measured import alike
 
 DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
-
-@claim(
+dual_size = claim(
     "HDN-S2-dual-size",
     place="Sec 2, dual-construction",
     statement="the dual-construction of a graph with n nodes of degree d (as a simple graph) has "
@@ -39,14 +38,8 @@ DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
     grid=points(
         "G = K2, C3, C4, C5, K4, K2xC3, C2xC3xC5", listed([f"rdn:{b},1" for b in DUAL_BASES])
     ),
+    measured=lambda topology: measured.counts(topology, "clusters", "nodes", "degree"),
 )
-def dual_size(topology: str) -> dict[str, object]:
-    """Clusters are what is left without the cross-edges."""
-    return {
-        "clusters": measured.dissection(topology).clusters,
-        "nodes": reached(topology),
-        "degree": measured.degree(topology),
-    }
 
 
 @claim(
@@ -173,14 +166,13 @@ CUBES = {f"hypercube:{r}": f"hdn:{'x'.join(['2'] * r)}" for r in range(1, 7)}
     grid=points("p, q = 3..6; r = 1..6", [{"topology": name} for name in [*CUBES, *GRIDS]]),
 )
 def product_torus(topology: str) -> bool:
-    """Compare all links."""
+    """Compare all links, number by number."""
     product = (CUBES | GRIDS)[topology]
     return np.array_equal(measure.edges(topology), measure.edges(product))
 
 
 PRODUCTS = {"hdn:2xK4": ("2", "K4"), "hdn:P3xP4": ("P3", "P4"), "hdn:3x5": ("3", "5")}
 SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
-
 
 product_copies = claim(
     "HDN-S2-product-copies",
@@ -254,7 +246,7 @@ def supernode_sizes() -> list[object]:
     cost=nodes_of,
 )
 def clusters(topology: str) -> dict[str, object]:
-    """Without the cross-edges of the highest level."""
+    """Count what is left without the cross-edges of the highest level."""
     found = measured.dissection(topology)
     return {
         "clusters": found.clusters,
@@ -280,7 +272,7 @@ def clusters(topology: str) -> dict[str, object]:
     cost=nodes_of,
 )
 def cross_count(topology: str) -> dict[str, object]:
-    """The degree's difference, and what the cross-edges join."""
+    """Compare the degrees of network and cluster; count what the cross-edges join."""
     found = measured.dissection(topology)
     own, lower = measured.degree(topology), measured.degree(net(topology).lower.name)
     return {
@@ -312,7 +304,7 @@ no_intra_class = claim(
     cost=nodes_of,
 )
 def cross_rule(topology: str) -> Measured:
-    """At every node and level."""
+    """Compare the addresses of both ends of the cross-edges, at every node and level."""
     network, k = measured.dual_net(topology), net(topology).k
     nodes = np.arange(network.size)
     above = np.array([network.digits(node) for node in nodes.tolist()])

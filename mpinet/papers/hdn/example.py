@@ -10,9 +10,8 @@ from mpinet import measure
 from mpinet.claims import Measured, claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.papers.hdn.grids import FIG10, FIG11
-from mpinet.papers.hdn.measured import cross_port, dissection, dual_net
+from mpinet.papers.hdn.measured import counts, cross_port, dual_net
 from mpinet.papers.hdn.routing import ALGORITHM_1
-from mpinet.papers.hdn.sweeps import reached
 
 Label = tuple[int, ...]
 
@@ -49,47 +48,39 @@ CROSSING: tuple[Label, ...] = ((0, 0, 19, 0), (1, 19, 0, 0))
 INSIDE: tuple[Label, ...] = ((0, 0), (2, 0), (2, 4))
 """The printed walk from u'' to v', in coordinates of the 3x5 torus."""
 
-
-@claim(
-    "HDN-EX-fig10",
-    place="Sec 4 example, Fig 10",
-    statement="HDN(B,1,(6)) over the 2x3x5 torus: 300 nodes, 5 clusters a class, 6 links between "
-    "joined super-nodes",
-    claimed={"nodes": 300, "clusters of a class": 5, "links of joined super-nodes": 6},
-    grid=points("B = C2xC3xC5", [{"topology": FIG10}]),
+FIGURES = (
+    claim(
+        "HDN-EX-fig10",
+        place="Sec 4 example, Fig 10",
+        statement="HDN(B,1,(6)) over the 2x3x5 torus: 300 nodes, 5 clusters a class, 6 links "
+        "between joined super-nodes",
+        claimed={"nodes": 300, "clusters of a class": 5, "links of joined super-nodes": 6},
+        grid=points("B = C2xC3xC5", [{"topology": FIG10}]),
+        measured=lambda topology: counts(
+            topology, "nodes", "clusters of a class", "links of joined super-nodes"
+        ),
+    ),
+    claim(
+        "HDN-EX-fig11",
+        place="Sec 4 example, Fig 11",
+        statement="HDN(B,2,(6,15)) over the 2x3x5 torus: 12000 nodes, 20 super-nodes a cluster, "
+        "20 clusters a class, 15 links between joined super-nodes",
+        claimed={
+            "nodes": 12000,
+            "super-nodes of a cluster": 20,
+            "clusters of a class": 20,
+            "links of joined super-nodes": 15,
+        },
+        grid=points("B = C2xC3xC5", [{"topology": FIG11}]),
+        measured=lambda topology: counts(
+            topology,
+            "nodes",
+            "super-nodes of a cluster",
+            "clusters of a class",
+            "links of joined super-nodes",
+        ),
+    ),
 )
-def figure_10(topology: str) -> dict[str, object]:
-    """Counted."""
-    found = dissection(topology)
-    return {
-        "nodes": reached(topology),
-        "clusters of a class": found.per_class,
-        "links of joined super-nodes": found.joined,
-    }
-
-
-@claim(
-    "HDN-EX-fig11",
-    place="Sec 4 example, Fig 11",
-    statement="HDN(B,2,(6,15)) over the 2x3x5 torus: 12000 nodes, 20 super-nodes a cluster, 20 "
-    "clusters a class, 15 links between joined super-nodes",
-    claimed={
-        "nodes": 12000,
-        "super-nodes of a cluster": 20,
-        "clusters of a class": 20,
-        "links of joined super-nodes": 15,
-    },
-    grid=points("B = C2xC3xC5", [{"topology": FIG11}]),
-)
-def figure_11(topology: str) -> dict[str, object]:
-    """Counted."""
-    found = dissection(topology)
-    return {
-        "nodes": reached(topology),
-        "super-nodes of a cluster": found.supernodes,
-        "clusters of a class": found.per_class,
-        "links of joined super-nodes": found.joined,
-    }
 
 
 def node_at(label: Label) -> int:
@@ -252,6 +243,6 @@ def subpath() -> list[Label]:
     grid=once("network of Figure 11"),
 )
 def route_length() -> Measured:
-    """Count the walked hops."""
+    """Walk the route and count its hops."""
     nodes = route()[0]
     return Measured(len(nodes) - 1, {"route": nodes})

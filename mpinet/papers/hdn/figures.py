@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, once, points
-from mpinet.papers.hdn import measured
 from mpinet.papers.hdn.grids import FIG11, listed, nodes_of, r1, size_of
-from mpinet.papers.hdn.sweeps import reached
+from mpinet.papers.hdn.measured import counts, diameter
 from mpinet.papers.measured import alike
+
+DRAWN = ("nodes", "clusters of a class", "degree")
+"""What can be counted in Figures 4 to 6."""
 
 symmetric = claim(
     "HDN-S1-symmetric",
@@ -22,47 +24,32 @@ symmetric = claim(
     measured=alike,
 )
 
-
-def figure(topology: str) -> dict[str, object]:
-    """What can be counted in Figures 4 to 6."""
-    found = measured.dissection(topology)
-    return {
-        "nodes": reached(topology),
-        "clusters of a class": found.per_class,
-        "degree": measured.degree(topology),
-    }
-
-
-@claim(
-    "HDN-Fig4",
-    place="Fig 4",
-    statement="over the 2-cube with s_1 = 2: 16 nodes of degree 3, two clusters a class with two "
-    "super-nodes of two nodes each",
-    claimed={
-        "nodes": 16,
-        "clusters of a class": 2,
-        "degree": 3,
-        "super-nodes of a cluster": 2,
-        "nodes of a super-node": 2,
-    },
-    grid=points("S = ({0})", [{"topology": "hdn:2x2,super=0"}]),
-)
-def figure_4(topology: str) -> dict[str, object]:
-    """Counted."""
-    found = measured.dissection(topology)
-    return figure(topology) | {
-        "super-nodes of a cluster": found.supernodes,
-        "nodes of a super-node": found.inside,
-    }
-
-
-figure_5 = claim(
-    "HDN-Fig5",
-    place="Fig 5",
-    statement="over the 2-cube with s_1 = s_2 = 2: 256 nodes of degree 4, 8 clusters a class",
-    claimed={"nodes": 256, "clusters of a class": 8, "degree": 4},
-    grid=points("S = ({0},{0})", [{"topology": "hdn:2x2,super=0/0"}]),
-    measured=figure,
+FIGURES_4_AND_5 = (
+    claim(
+        "HDN-Fig4",
+        place="Fig 4",
+        statement="over the 2-cube with s_1 = 2: 16 nodes of degree 3, two clusters a class with "
+        "two super-nodes of two nodes each",
+        claimed={
+            "nodes": 16,
+            "clusters of a class": 2,
+            "degree": 3,
+            "super-nodes of a cluster": 2,
+            "nodes of a super-node": 2,
+        },
+        grid=points("S = ({0})", [{"topology": "hdn:2x2,super=0"}]),
+        measured=lambda topology: counts(
+            topology, *DRAWN, "super-nodes of a cluster", "nodes of a super-node"
+        ),
+    ),
+    claim(
+        "HDN-Fig5",
+        place="Fig 5",
+        statement="over the 2-cube with s_1 = s_2 = 2: 256 nodes of degree 4, 8 clusters a class",
+        claimed={"nodes": 256, "clusters of a class": 8, "degree": 4},
+        grid=points("S = ({0},{0})", [{"topology": "hdn:2x2,super=0/0"}]),
+        measured=lambda topology: counts(topology, *DRAWN),
+    ),
 )
 
 
@@ -77,7 +64,7 @@ figure_5 = claim(
 def figure_5_unique() -> Measured:
     """Compare canonical forms; if they differ, the largest distances show why."""
     names = ("hdn:2x2,super=0/0", "hdn:2x2,super=0/1")
-    where = {f"diameter of {name}": measured.diameter(name).value for name in names}
+    where = {f"diameter of {name}": diameter(name).value for name in names}
     where |= {
         f"different distance profiles in {name}": len(measure.profile_classes(name))
         for name in names
@@ -91,5 +78,5 @@ figure_6 = claim(
     statement="over the 2-cube with s_1 = 2, s_2 = 4: 128 nodes of degree 4, 4 clusters a class",
     claimed={"nodes": 128, "clusters of a class": 4, "degree": 4},
     grid=points("S = ({0},{0,1})", [{"topology": "hdn:2x2,super=0/0.1"}]),
-    measured=figure,
+    measured=lambda topology: counts(topology, *DRAWN),
 )

@@ -151,7 +151,7 @@ def sub_products(base: str) -> list[Members]:
 
 
 def nets_over(base: str, k: int, most: int) -> Iterator[str]:
-    """HDN(B,k,S) for all S, of up to so many nodes."""
+    """HDN(B,k,S) for all S, of up to `most` nodes."""
     for members in product(sub_products(base), repeat=k):
         found = Net(read_base(base), members)
         if found.nodes(k) <= most:
@@ -209,7 +209,7 @@ def is_small(topology: str) -> bool:
 
 
 def of_r1(chosen: Callable[[Net], bool] = lambda found: True, most: int = MOST) -> list[str]:
-    """The networks of R1 that are so."""
+    """The networks of R1 that are chosen, of up to `most` nodes."""
     return [name for name in r1() if chosen(net(name)) and size_of(name) <= most]
 
 
@@ -222,6 +222,8 @@ R1 = points(f"R1: all S with N <= {MOST}, 22 bases and levels", lambda: listed([
 """All of R1 in the quick budget, too."""
 
 R1_BY_SIZE = R1.quick(is_small)
+
+R1_TO_300 = points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small)
 
 R1_AND_R2 = points(
     "R1, and R2: 34 networks of up to 17280 nodes", lambda: listed([*r1(), *R2_NAMES])

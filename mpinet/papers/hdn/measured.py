@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,9 @@ from mpinet.networks.hdn.wiring import DualNet
 from mpinet.networks.routing import hop_limit
 from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.grids import MOST
-from mpinet.papers.hdn.sweeps import pieces, reach
+from mpinet.papers.hdn.sweeps import pieces, reach, reached
 from mpinet.papers.measured import common, counted, degrees, distances
-from mpinet.papers.witness import farthest
+from mpinet.papers.witness import at_pair, farthest
 
 Lengths = NDArray[np.int16]
 
@@ -49,7 +50,7 @@ def diameter(topology: str) -> Measured:
 
 @remembered(most=256)
 def degree(topology: str) -> Any:
-    """The degree of all nodes as a simple graph, or in words how many have which one."""
+    """The degree of all nodes as a simple graph, or in words how many have which degree."""
     return common(degrees(topology))
 
 
@@ -137,17 +138,35 @@ def dissection(topology: str) -> Dissection:
     )
 
 
+COUNTS: dict[str, Callable[[str], Any]] = {
+    "nodes": reached,
+    "degree": degree,
+    "clusters": lambda topology: dissection(topology).clusters,
+    "clusters of a class": lambda topology: dissection(topology).per_class,
+    "super-nodes of a cluster": lambda topology: dissection(topology).supernodes,
+    "nodes of a super-node": lambda topology: dissection(topology).inside,
+    "links of joined super-nodes": lambda topology: dissection(topology).joined,
+}
+"""What a network is described by in the paper's text and figures."""
+
+
+def counts(topology: str, *names: str) -> dict[str, Any]:
+    """Some of `COUNTS`, as measured."""
+    return {name: COUNTS[name](topology) for name in names}
+
+
 @remembered
 def most_legs(topology: str, routing: str) -> Measured:
     """The most legs that a header holds on any route, and the first pair with them."""
     network = open_topology(topology)
     found = np.zeros(3, np.int64)
     walk_headers(*rules(network, network.routing(routing)), found)
-    return Measured(int(found[0]), {"source": int(found[1]), "target": int(found[2])})
+    legs, source, target = found.tolist()
+    return at_pair(legs, (source, target))
 
 
 UNTOUCHED = -(1 << 62)
-"""Content of a header's words that nobody has written: no leg."""
+"""Content of a header's words that have never been written: no leg."""
 
 SPARE = 64
 """Words behind the header, so that one leg too many can be seen."""

@@ -89,7 +89,6 @@ ROWS = (
 
 TABLE_3 = listed([sized(row.sizes) for row in ROWS])
 
-
 effective = claim(
     "HDN-S3-cr-effective",
     place="Sec 3",
@@ -163,7 +162,7 @@ PATHS = {TORUS_BASE: 2, COMPLETE_BASE: 1}
 
 
 def excess(base: str, r: int, k: int) -> float:
-    """What a cost ratio may be above its limit: it goes to 0 as k and r grow."""
+    """How far a cost ratio may be above its limit: this goes to 0 as k and r grow."""
     return 1 / (2 * r) + 1 / 2**k if base == TORUS_BASE else 2 / r
 
 

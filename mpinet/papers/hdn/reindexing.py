@@ -122,7 +122,7 @@ def reindex_bijective(topology: str) -> dict[str, int]:
     cost=nodes_of,
 )
 def reindex_equal(topology: str) -> Measured:
-    """At every node and every such level."""
+    """Compare the indices of both levels at every node."""
     for level in equal_to_last(net(topology)):
         below, above = addresses(topology, level - 1), addresses(topology, level)[:, 2:]
         C, U, SN, N = below.T
@@ -149,7 +149,7 @@ def equal_to_last(found: Net) -> list[int]:
     grid=points("B = C2xC3xC5, S = (6)", [{"topology": FIG10}]),
 )
 def serial(topology: str) -> bool:
-    """Compute it at every node."""
+    """Compute the number of every node and sort them."""
     numbers = addresses(topology, 1) @ np.array([150, 30, 6, 1])
     return np.array_equal(np.sort(numbers), np.arange(300))
 
@@ -216,7 +216,7 @@ TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
     grid=STRUCTURAL,
 )
 def serial_equal() -> Measured:
-    """At every node of the first cluster; the witness has the lowest number of level 1."""
+    """Compare them in the first cluster; the witness has the lowest number of level 1."""
     below, above = cluster_indices(FIG11)
     first, second = below @ np.array([150, 30, 6, 1]), above @ np.array([15, 1])
     wrong = np.flatnonzero(first != second)

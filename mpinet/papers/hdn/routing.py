@@ -5,20 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Measured, claim
 from mpinet.papers.hdn.grids import (
     R1_BY_SIZE,
-    is_small,
-    listed,
+    R1_TO_300,
     net,
-    of_r1,
     pairs_of,
     size_of,
     within_r1,
 )
 from mpinet.papers.hdn.measured import dual_net, lengths, most_legs
 from mpinet.papers.measured import distances
-from mpinet.papers.witness import farthest
+from mpinet.papers.witness import at_pair, farthest, largest_pair
 
 ALGORITHM_1, LANDING = "algorithm1", "landing"
 
@@ -39,10 +37,8 @@ def routing_bound(topology: str) -> int:
 )
 def valid(topology: str) -> Measured:
     """Walk all routes."""
-    lost = np.argwhere(lengths(topology, ALGORITHM_1) < 0)
-    if not len(lost):
-        return Measured(True)
-    return Measured(False, {"source": int(lost[0, 0]), "target": int(lost[0, 1])})
+    lost = lengths(topology, ALGORITHM_1) < 0
+    return at_pair(False, largest_pair(lost)) if lost.any() else Measured(True)
 
 
 longest_route = claim(
@@ -94,7 +90,6 @@ detour = claim(
     measured=lambda topology: farthest(lengths(topology, ALGORITHM_1) - distances(topology)),
 )
 
-
 ALL_PAIRS = 600
 """Most nodes of a network whose routes with chosen landings are all walked."""
 
@@ -122,8 +117,7 @@ def mended_route(topology: str) -> Measured:
     found = measure.route_lengths(topology, LANDING, pairs[pairs[:, 0] != pairs[:, 1]])
     if found.longest_pair is None or found.undelivered_pair is not None:
         return Measured(size, {"not delivered": found.undelivered_pair})
-    source, target = found.longest_pair
-    return Measured(found.longest, {"source": source, "target": target})
+    return at_pair(found.longest, found.longest_pair)
 
 
 header = claim(
@@ -132,7 +126,7 @@ header = claim(
     statement="as a stack of legs, the header of Algorithm 1 never holds more than 3k + 1",
     relation="<=",
     claimed=lambda topology: 3 * net(topology).k + 1,
-    grid=points("R1 with N <= 300", lambda: listed(of_r1(most=300))).quick(is_small),
+    grid=R1_TO_300,
     cost=pairs_of,
     measured=lambda topology: most_legs(topology, ALGORITHM_1),
 )

@@ -22,7 +22,7 @@ ROOTS = 16
 """Roots that are drawn in networks beyond R1."""
 
 MESSAGES, INFORMED, LAST, ENDED, SENT, RECEIVED, AGAIN, COUNTS = range(8)
-"""What a run is described by: messages; informed nodes; the last step with a message to a node
+"""Counts of a run: messages; informed nodes; the last step with a message to a node
 that had none; the last one with any message; most messages that a node sent, and received, in a
 step; messages to nodes that had one already."""
 
@@ -31,7 +31,7 @@ step; messages to nodes that had one already."""
     "void(schedule_rule, port_rule, int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], "
     "int64[::1])"
 )
-def run(schedule_rule, wiring, root, steps, params, wires, since, heard, counts):
+def run(schedule_rule, wiring, root, steps, params, wires, since, receptions, counts):
     """Run a schedule; write the step in which each node was informed (0: the root, -1: not)."""
     send, neighbor = schedule_rule.call, wiring.call
     counts[:] = 0
@@ -39,7 +39,7 @@ def run(schedule_rule, wiring, root, steps, params, wires, since, heard, counts)
     since[root] = 0
     counts[INFORMED] = 1
     for step in range(1, steps + 1):
-        heard[:] = 0
+        receptions[:] = 0
         for u in range(since.size):
             if since[u] < 0 or since[u] == step:
                 continue
@@ -52,8 +52,8 @@ def run(schedule_rule, wiring, root, steps, params, wires, since, heard, counts)
                 v = neighbor(u, port, wires)
                 counts[MESSAGES] += 1
                 counts[ENDED] = step
-                heard[v] += 1
-                counts[RECEIVED] = max(counts[RECEIVED], heard[v])
+                receptions[v] += 1
+                counts[RECEIVED] = max(counts[RECEIVED], receptions[v])
                 if since[v] < 0:
                     since[v] = step
                     counts[INFORMED] += 1
@@ -136,10 +136,10 @@ def broadcast_from(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Run a broadcast: its counts, when each node was informed, and its length in steps."""
     schedule = network.schedules(root)[algorithm]()
-    since, heard = np.empty(network.size, np.int64), np.empty(network.size, np.int64)
+    since, receptions = np.empty(network.size, np.int64), np.empty(network.size, np.int64)
     counts = np.empty(COUNTS, np.int64)
     rules = schedule.rule.native, network.neighbor.native
-    run(*rules, root, schedule.steps, schedule.params, network.params, since, heard, counts)
+    run(*rules, root, schedule.steps, schedule.params, network.params, since, receptions, counts)
     return counts, since, schedule.steps
 
 

@@ -21,6 +21,7 @@ from mpinet.draws import shuffled
 from mpinet.errors import Disconnected
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
+from mpinet.papers.witness import at_pair
 
 MOST_FAILURES = 4000
 """Images of node 0 that are tried in vain before the classes found so far have to do."""
@@ -163,7 +164,7 @@ class Reach:
     @property
     def measured(self) -> Measured:
         """The diameter with its pair."""
-        return Measured(self.diameter, {"source": self.ends[0], "target": self.ends[1]})
+        return at_pair(self.diameter, self.ends)
 
 
 @remembered
@@ -173,7 +174,7 @@ def reach(topology: str) -> Reach:
     Raises
     ------
     OutOfReach
-        There are too many classes, for so many nodes.
+        Nodes times classes are more than `MOST_SWEPT`.
     """
     network = open_topology(topology)
     roots = representatives(network).tolist()
