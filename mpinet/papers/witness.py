@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Matrix
+from mpinet.arrays import Array, Flags, Matrix
 from mpinet.claims import Measured
 
 
@@ -55,3 +55,11 @@ def largest(values: Array, index: str, first: int = 0) -> Measured:
 def smallest(values: Array, index: str) -> Measured:
     """As `largest`, of the smallest entry."""
     return Measured(int(values.min()), {index: int(values.argmin())})
+
+
+def first_pair(wrong: Flags) -> dict[str, int]:
+    """The first pair that is marked, as a witness; none if none is."""
+    if not wrong.any():
+        return {}
+    source, target = largest_pair(wrong)
+    return {"source": source, "target": target}

@@ -1,4 +1,4 @@
-"""What the paper on the lens claims, each statement measured on the emulator.
+"""The claims of the paper on the lens, each measured on the emulator.
 
 Its modules follow the paper's sections, then come those that docs/papers/lens adds. A
 level is n; R = p-1 and S = q-1 are the radices left and right of an address's dot. Pattern A is

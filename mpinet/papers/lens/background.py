@@ -13,6 +13,7 @@ from mpinet.papers.lens.grids import by_size, family
 from mpinet.papers.lens.loads import extremes
 from mpinet.papers.lens.measured import busses, incidences, members
 from mpinet.papers.measured import informed, size_of
+from mpinet.papers.witness import largest
 
 SNOWFLAKES = [(p, n) for p, levels in ((2, 9), (3, 6), (4, 5), (5, 4)) for n in range(1, levels)]
 STARS = [(p, n) for p in range(3, 7) for n in range(1, 7)]
@@ -63,7 +64,7 @@ MULTITREE = unsettled(
 )
 
 
-@claim(
+MOST_BUSSES = claim(
     "LENS-S2-two-busses",
     place="2",
     statement="a processor of a dense snowflake or of a star is on two busses at most",
@@ -76,11 +77,8 @@ MULTITREE = unsettled(
             for name, p, n in product(("snowflake", "busstar"), (3, 4, 5), range(1, 5))
         ],
     ),
+    measured=lambda topology: largest(np.bincount(incidences(topology)[:, 0]), "processor"),
 )
-def most_busses(topology: str) -> Measured:
-    """The most busses of a processor, and a processor that is on so many."""
-    counts = np.bincount(incidences(topology)[:, 0])
-    return Measured(int(counts.max()), {"processor": int(counts.argmax())})
 
 
 @claim(
@@ -110,7 +108,7 @@ ALL_STARS = family("busstar", STARS, "star, p 3..6, n 1..6").quick(up_to(2000))
     cost=size_of,
 )
 def star_diameter(topology: str) -> Measured:
-    """By floods from 0 and from the end that is farthest from it: enough where cycles are none."""
+    """Flood from 0 and from the node farthest from it: enough in a tree."""
     if pieces_and_cycles(topology)["cycles"]:
         return Measured(measure.diameter(topology))
     far = int(measure.distance_matrix(topology, [0])[0].argmax())
@@ -119,7 +117,7 @@ def star_diameter(topology: str) -> Measured:
 
 
 def pieces_and_cycles(topology: str) -> dict[str, int]:
-    """Of the graph of processors, busses and their incidences."""
+    """Pieces and independent cycles of the graph of processors, busses and their incidences."""
     graph = measure.incidence_graph(topology)
     pieces = len(graph.connected_components())
     return {"pieces": pieces, "cycles": graph.ecount() - graph.vcount() + pieces}

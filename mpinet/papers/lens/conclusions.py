@@ -1,4 +1,4 @@
-"""What the paper concludes (section 8)."""
+"""The paper's conclusions (section 8)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ DEGREES = claim(
     grid=over("p in 2..5, all n from 3 of C and larger ones", p=range(2, 6)),
 )
 def neighbour_numbers(p: int) -> Measured:
-    """How many different numbers of neighbours occur."""
+    """Count the different numbers of neighbours."""
     levels = [n for radix, n in [*COMPLETED, *FURTHER] if radix == p and n >= 3]
     if p == 2:
         levels = [3, 4, 5, 6]

@@ -65,7 +65,7 @@ DIFFERENCES = claim(
     claimed={"a": 6, "b": 3, "c": 1},
 )
 def arcs_and_runs() -> dict[str, int]:
-    """By the emulator's addresses."""
+    """Read the runs off the emulator's addresses."""
     longer, other = sorted(arcs().values(), key=len, reverse=True)
     runs = [int(longest_run(np.array(arc))) for arc in (longer, other)]
     return {"a": len(longer), "b": runs[0], "c": runs[1]}

@@ -75,7 +75,7 @@ def spread(loads: Amounts, what: str) -> Measured:
 
 
 def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
-    """Of processors and of busses."""
+    """`spread` of processors and of busses."""
     found = {"processors": spread(processors, "processor"), "busses": spread(busses, "bus")}
     values = {kind: spread.value for kind, spread in found.items()}
     return Measured(values, {kind: spread.where for kind, spread in found.items()})

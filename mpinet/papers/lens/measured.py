@@ -77,12 +77,12 @@ def busses(topology: str) -> int:
 
 
 def busses_of_processors(topology: str) -> dict[int, int]:
-    """How many processors are on how many busses."""
+    """Number of processors by the number of busses that they are on."""
     return _histogram(incidences(topology)[:, 0])
 
 
 def processors_of_busses(topology: str) -> dict[int, int]:
-    """How many busses have how many processors."""
+    """Number of busses by the number of their processors."""
     return _histogram(incidences(topology)[:, 1])
 
 

@@ -116,7 +116,7 @@ def number_in_row(topology: str, box: Box) -> int:
     grid=SEVEN,
 )
 def shuffled(topology: str) -> Measured:
-    """Where each line goes, by the emulator's busses."""
+    """Follow each line over the emulator's busses."""
     network = lens(topology)
     (R, S), n = network.radices, network.level
     arrives = {
@@ -201,7 +201,7 @@ MULTISTAGE = claim(
 
 
 def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
-    """How many boxes have so many lines to the right and to the left, outer rows left out."""
+    """Number of boxes by their lines to the right and to the left, outer rows left out."""
     stages, lines = box_lines(topology)
     right, left = Counter(u for u, _ in lines), Counter(v for _, v in lines)
     return Counter((right[i], left[i]) for i in range(len(stages)) if right[i] and left[i])

@@ -1,4 +1,4 @@
-"""What docs/papers/lens adds to the paper's statements: distances, degrees, symmetry."""
+"""Statements that docs/papers/lens adds to the paper's: distances, degrees, symmetry."""
 
 from __future__ import annotations
 

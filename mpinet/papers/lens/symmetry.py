@@ -57,7 +57,7 @@ def operation(network: LensNetwork, name: str) -> Turn:
 
 @remembered
 def image(topology: str, name: str) -> Ints:
-    """Where an operation takes each processor."""
+    """The processor to which an operation takes each."""
     network = lens(topology)
     turned = operation(network, name)
     return np.array([network.node(turned(address)) for address in addresses(topology)])
@@ -65,7 +65,7 @@ def image(topology: str, name: str) -> Ints:
 
 @remembered
 def bus_image(topology: str, name: str) -> Ints:
-    """Where an operation takes each bus."""
+    """The bus to which an operation takes each."""
     network = lens(topology)
     turned = operation(network, name)
     names = map(network.bus_address, range(network.busses))
@@ -126,7 +126,7 @@ def procedure(topology: str) -> Measured:
 
 
 def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target: int) -> int:
-    """Where the procedure that is made for a source and a target takes the source."""
+    """The processor to which the procedure for a source and a target takes the source."""
     row, goal = word(names[target])
     n, node = len(goal), source
     for _ in range(n):

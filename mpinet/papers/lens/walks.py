@@ -35,7 +35,7 @@ ASTRAY = -2
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """What is next to each processor; -1 = nothing.
+    """The neighbours and busses of each processor; -1 = none.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ def all_shortest(topology: str) -> dict[tuple[int, int], set[Path]]:
 
 
 def give_all_shortest(topology: str, words: Callable[[int, int], Iterable[Word]]) -> Measured:
-    """Whether the words that are given for a pair make all its shortest paths, and no others."""
+    """Whether the words of each pair make all its shortest paths, and no others."""
     for (source, target), paths in all_shortest(topology).items():
         given = joined(words(source, target), topology, source, target)
         if given != paths:
@@ -199,7 +199,7 @@ def give_all_shortest(topology: str, words: Callable[[int, int], Iterable[Word]]
 
 
 def word_of(topology: str, source: int, path: Path) -> Word:
-    """Where the dot goes on a path in an uncompleted lens."""
+    """The word of a path in an uncompleted lens."""
     dot = dots(topology)
     places = [dot[source], *(dot[node] for _, node in path)]
     return tuple(int(b - a) for a, b in pairwise(places))

@@ -9,6 +9,16 @@ statements say which Hex-Cell stands for them.
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
 
+OF_KINDS = ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
+
+
+def _table4(
+    label: str, key: str, networks: tuple[str, ...] = ("dlh", "hx", "sth")
+) -> tuple[str, tuple[str, ...]]:
+    """A row of table 4, and its claims."""
+    return label, tuple(f"STH-T4-{key}-{network}" for network in networks)
+
+
 PAPER = Paper(
     "sth",
     "J. Alam and R. Kumar, STH: a highly scalable and economical topology for massively parallel "
@@ -45,24 +55,13 @@ PAPER = Paper(
         PaperTable(
             "Table 4. Basic properties (at the witness, or at the last network that was measured)",
             (
-                ("nodes", ("STH-T4-nodes-dlh", "STH-T4-nodes-hx", "STH-T4-nodes-sth")),
-                ("degree", ("STH-T4-degree-dlh", "STH-T4-degree-hx", "STH-T4-degree-sth")),
-                *(
-                    (
-                        label,
-                        tuple(
-                            f"STH-T4-{key}-{network}"
-                            for network in ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
-                        ),
-                    )
-                    for label, key in (
-                        ("diameter", "diameter"),
-                        ("cost factor", "cf"),
-                        ("cost", "cost"),
-                    )
-                ),
-                ("links", ("STH-T4-links-dlh", "STH-T4-links-hx", "STH-T4-links-sth")),
-                ("bisection width", ("STH-T4-bw-dlh", "STH-T4-bw-hx", "STH-T4-bw-sth")),
+                _table4("nodes", "nodes"),
+                _table4("degree", "degree"),
+                _table4("diameter", "diameter", OF_KINDS),
+                _table4("cost factor", "cf", OF_KINDS),
+                _table4("cost", "cost", OF_KINDS),
+                _table4("links", "links"),
+                _table4("bisection width", "bw"),
             ),
         ),
         PaperTable(

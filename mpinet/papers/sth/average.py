@@ -6,51 +6,40 @@ not count.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Claim, claim
-from mpinet.papers.sth.grids import (
-    KINDS,
-    SMALL,
-    VALID,
-    factors,
-    family,
-    of,
-    sths,
-    up_to,
-)
+from mpinet.claims import claim
+from mpinet.papers.grids import of, up_to
+from mpinet.papers.sth.grids import KINDS, SMALL, VALID, factors, family, sths
 from mpinet.papers.sth.measured import average, nodes
 
 ROUNDING = 1e-9
 """Far more than the rounding error of an average."""
 
 
-def _first_node(m: int, printed: str, total: int) -> Claim:
-    """A row of table 2."""
+def first_node(m: int) -> dict[str, object]:
+    """A row of table 2: how far the nodes of LST(m) are from node 0."""
+    profile = measure.distance_profile(f"lst:{m}", 0)
+    return {
+        "N": nodes(f"lst:{m}"),
+        "nodes at distance 1, 2, ..": ", ".join(map(str, profile[1:])),
+        "sum": sum(d * count for d, count in enumerate(profile)),
+    }
 
-    @claim(
+
+FIRST_NODES = [
+    claim(
         f"STH-T2-m{m}",
         place="table 2",
         statement=f"from a node of LST({m}) {printed} nodes are at distance 1, 2, ..; their "
         f"distances make {total}",
         claimed={"N": 8 * m, "nodes at distance 1, 2, ..": printed, "sum": total},
+        measured=partial(first_node, m),
     )
-    def found() -> dict[str, object]:
-        profile = measure.distance_profile(f"lst:{m}", 0)
-        return {
-            "N": nodes(f"lst:{m}"),
-            "nodes at distance 1, 2, ..": ", ".join(map(str, profile[1:])),
-            "sum": sum(d * count for d, count in enumerate(profile)),
-        }
-
-    return found
-
-
-FIRST_NODES = [
-    _first_node(2, "4, 7, 4", 30),
-    _first_node(3, "4, 8, 7, 4", 57),
-    _first_node(4, "4, 8, 8, 7, 4", 92),
+    for m, printed, total in ((2, "4, 7, 4", 30), (3, "4, 8, 7, 4", 57), (4, "4, 8, 8, 7, 4", 92))
 ]
 
 
@@ -77,7 +66,7 @@ def profile(topology: str) -> list[list[int]]:
     grid=family("lst", range(2, 65)),
 )
 def node_average(topology: str) -> dict[str, float]:
-    """The least and the most of all nodes."""
+    """The least and the largest average of a node."""
     matrix = measure.distance_matrix(topology)
     averages = matrix.sum(axis=1, dtype=np.int64) / (len(matrix) - 1)
     return {"least": float(averages.min()), "most": float(averages.max())}
@@ -90,7 +79,8 @@ LOOP_AVERAGE = claim(
     claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1) ** 2),
     tolerance=ROUNDING,
     grid=family("lst", range(2, 65)),
-)(average)
+    measured=average,
+)
 
 
 def cube_formula(n: int) -> float:
@@ -111,24 +101,20 @@ CUBE_AVERAGES = [
         claimed=of(cube_formula),
         tolerance=ROUNDING,
         grid=family(kind, (n for n in (*VALID[kind], 10) if n >= 3 and (kind != "hkv" or n % 2))),
-    )(average)
+        measured=average,
+    )
     for kind in KINDS
 ]
-
-
-def _sum_of_averages(topology: str) -> float:
-    """Of the loop and of the cube."""
-    return sum(average(factor) for factor in factors(topology))
-
 
 ADDITIVE = claim(
     "STH-L6-additive",
     place="lemma 6",
     statement="the average distance of the product is the sum of those of LST(m) and of the cube",
-    claimed=_sum_of_averages,
+    claimed=lambda topology: sum(map(average, factors(topology))),
     tolerance=ROUNDING,
     grid=SMALL,
-)(average)
+    measured=average,
+)
 
 STH_AVERAGES = [
     claim(
@@ -139,6 +125,7 @@ STH_AVERAGES = [
         claimed=of(sth_formula),
         tolerance=ROUNDING,
         grid=sths("m=2..8, n=3..8", range(2, 9), [kind], range(3, 9)).quick(up_to(1024)),
-    )(average)
+        measured=average,
+    )
     for kind in KINDS
 ]

@@ -6,53 +6,52 @@ above it; between the bounds nothing is said.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from mpinet.claims import Claim, Measured, claim
-from mpinet.papers.sth.grids import (
-    VALID,
-    factors,
-    family,
-    networks,
-    of,
-    sth,
-    sths,
-    up_to,
-)
+from mpinet.papers.grids import networks, numbers, of, up_to
+from mpinet.papers.sth.grids import VALID, factors, family, sth, sths
 from mpinet.papers.sth.measured import bisection, nodes, width
 
 
-def _loop_width(m: int, printed: int) -> Claim:
-    """A row of table 1."""
+def width_claim(id: str, *, claimed: Callable[[str], float], **said: Any) -> Claim:
+    """A claim of a bisection width, measured as far as it takes to judge the claimed value."""
+    return claim(
+        id,
+        claimed=claimed,
+        measured=lambda topology: width(topology, claimed(topology)),
+        **said,
+    )
 
-    @claim(
+
+def loop_width(m: int, printed: int) -> Measured:
+    """A row of table 1."""
+    cut = width(f"lst:{m}", printed)
+    return Measured({"N": nodes(f"lst:{m}"), "width": cut.value}, cut.where)
+
+
+LOOP_WIDTHS = [
+    claim(
         f"STH-T1-m{m}",
         place="table 1",
         statement=f"the bisection width of LST({m}), of {8 * m} nodes, is {printed}",
         claimed={"N": 8 * m, "width": printed},
+        measured=partial(loop_width, m, printed),
     )
-    def found() -> Measured:
-        topology = f"lst:{m}"
-        cut = width(topology, printed)
-        return Measured({"N": nodes(topology), "width": cut.value}, cut.where)
+    for m, printed in ((2, 20), (3, 32), (4, 44), (5, 56))
+]
 
-    return found
-
-
-LOOP_WIDTHS = [_loop_width(*row) for row in ((2, 20), (3, 32), (4, 44), (5, 56))]
-
-
-@claim(
+EVERY_LOOP = width_claim(
     "STH-T1-general",
     place="table 1",
     statement="the bisection width of LST(m) is 12m-4",
     claimed=of(lambda m: 12 * m - 4),
     grid=family("lst", (*range(2, 17), 32, 64, 128), "lst, 2..16,32,64,128").quick(up_to(64)),
 )
-def loop_width(topology: str) -> Measured:
-    """Of the loop alone."""
-    return width(topology, of(lambda m: 12 * m - 4)(topology))
 
-
-@claim(
+CUBE_WIDTH = width_claim(
     "STH-L5-tq-bisection",
     place="lemma 5",
     statement="the bisection width of the cube of n dimensions (every kind) is 2^(n-1)",
@@ -62,9 +61,6 @@ def loop_width(topology: str) -> Measured:
         [f"{kind}:{n}" for n in range(1, 10) for kind in VALID if n in VALID[kind]],
     ).quick(up_to(64)),
 )
-def cube_width(topology: str) -> Measured:
-    """Of the cube alone."""
-    return width(topology, of(lambda n: 2 ** (n - 1))(topology))
 
 
 def _product_of_widths(topology: str) -> int:
@@ -74,19 +70,15 @@ def _product_of_widths(topology: str) -> int:
     return loop.upper * cube.upper
 
 
-@claim(
+PRODUCT_WIDTH = width_claim(
     "STH-L5-product-rule",
     place="lemma 5",
     statement="the bisection width of LST(2) times TQ_3 is the product of their bisection widths",
     claimed=_product_of_widths,
     grid=networks("LST(2) times TQ_3", [sth(2, 3)]),
 )
-def product_width(topology: str) -> Measured:
-    """Of the product."""
-    return width(topology, _product_of_widths(topology))
 
-
-@claim(
+STH_WIDTH = width_claim(
     "STH-L5-sth-bisection",
     place="lemma 5",
     statement="the bisection width of STH(m,n) is (3m-1) 2^(n+1)",
@@ -94,9 +86,6 @@ def product_width(topology: str) -> Measured:
     grid=sths("m=2..4, n=2..6", (2, 3, 4), ["tq"], range(7)).quick(up_to(128)),
     cost=of(lambda m, n: m * 2**n / 50),
 )
-def sth_width(topology: str) -> Measured:
-    """Of the product."""
-    return width(topology, of(lambda m, n: (3 * m - 1) * 2 ** (n + 1))(topology))
 
 
 @claim(
@@ -109,7 +98,5 @@ def sth_width(topology: str) -> Measured:
 )
 def forms(topology: str) -> list[int]:
     """The second and the third form; N is counted."""
-    loop, _ = factors(topology)
-    return of(lambda m, n: [(3 * m - 1) * 2 ** (n + 1), (3 * nodes(loop) - 8) * 2 ** (n - 2)])(
-        topology
-    )
+    (m, n), (loop, _) = numbers(topology), factors(topology)
+    return [(3 * m - 1) * 2 ** (n + 1), (3 * nodes(loop) - 8) * 2 ** (n - 2)]

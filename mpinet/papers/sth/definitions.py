@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -9,18 +10,16 @@ import numpy as np
 from mpinet import measure
 from mpinet.claims import Measured, claim, unsettled
 from mpinet.measure.wiring import opened, to_graph
-from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, of, sths, up_to
+from mpinet.papers.grids import of, up_to
+from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, sths
 from mpinet.papers.sth.measured import (
-    common_degree,
     degree,
     diameter,
-    extent,
-    links,
     nodes,
+    properties,
 )
 
-
-@claim(
+HYPERCUBE = claim(
     "STH-D7-hypercube",
     place="definition 7",
     statement="Q_n has 2^n nodes, all of degree n, n 2^(n-1) links and diameter n",
@@ -28,43 +27,25 @@ from mpinet.papers.sth.measured import (
         lambda n: {"nodes": 2**n, "degree": n, "links": n * 2 ** (n - 1), "diameter": n},
     ),
     grid=family("hypercube", range(1, 10)),
+    measured=properties("nodes", "degree", "links", "diameter"),
 )
-def hypercube(topology: str) -> dict[str, object]:
-    """Counted and flooded."""
-    return {**_counted(topology), "diameter": extent(topology).diameter}
 
-
-def _counted(topology: str) -> dict[str, object]:
-    """Nodes, degree of all nodes, and links."""
-    return {
-        "nodes": nodes(topology),
-        "degree": common_degree(topology),
-        "links": links(topology),
-    }
-
-
-@claim(
+GROWTH = claim(
     "STH-I-growth",
     place="introduction",
     statement="Q_9 and Q_10 have 512 and 1024 nodes",
     claimed={"Q_9": 512, "Q_10": 1024},
+    measured=lambda: {"Q_9": nodes("hypercube:9"), "Q_10": nodes("hypercube:10")},
 )
-def growth() -> dict[str, int]:
-    """Nodes that floods inform."""
-    return {"Q_9": nodes("hypercube:9"), "Q_10": nodes("hypercube:10")}
 
-
-@claim(
+CUBE_CONNECTED_CYCLES = claim(
     "STH-I-ccc",
     place="introduction",
     statement="CCC(n) has n 2^n nodes, all of degree 3",
     claimed=of(lambda n: {"nodes": n * 2**n, "degree": 3}),
     grid=family("ccc", range(3, 9)),
+    measured=properties("nodes", "degree"),
 )
-def cube_connected_cycles(topology: str) -> dict[str, object]:
-    """Counted."""
-    return {"nodes": nodes(topology), "degree": common_degree(topology)}
-
 
 HEXCELL_DIAMETER = claim(
     "STH-I-hx-diameter",
@@ -72,7 +53,8 @@ HEXCELL_DIAMETER = claim(
     statement="a Hex-Cell of N = 6d^2 nodes has the diameter 4 sqrt(N/6) - 1",
     claimed=of(lambda d: 4 * sqrt(6 * d * d / 6) - 1),
     grid=HEXCELLS,
-)(diameter)
+    measured=diameter,
+)
 
 HEXCELL_DEGREE = claim(
     "STH-I-hx-degree",
@@ -81,32 +63,28 @@ HEXCELL_DEGREE = claim(
     relation="<=",
     claimed=3,
     grid=HEXCELLS,
-)(degree)
+    measured=degree,
+)
 
-
-@claim(
+HEXCELL_IRREGULAR = claim(
     "STH-I-hx-irregular",
     place="introduction",
     statement="a Hex-Cell of two or more levels is neither regular nor vertex-symmetric",
     relation="all",
     grid=family("hexcell", range(2, 9), "Hex-Cell, 2..8 levels"),
+    measured=lambda topology: (
+        len(measure.degrees(topology)) > 1 and not measure.vertex_transitive(topology)
+    ),
 )
-def hexcell_irregular(topology: str) -> bool:
-    """By its degrees and its automorphism group."""
-    return len(measure.degrees(topology)) > 1 and not measure.vertex_transitive(topology)
 
-
-@claim(
+TWISTED_DEGREE = claim(
     "STH-D8-degree",
     place="definition 8",
     statement="TQ_n has 2^n nodes, all of degree n: the twist changes no degree",
     claimed=of(lambda n: {"nodes": 2**n, "degree": n}),
     grid=family("tq", range(2, 11)),
+    measured=properties("nodes", "degree"),
 )
-def twisted_degree(topology: str) -> dict[str, object]:
-    """Counted."""
-    return {"nodes": nodes(topology), "degree": common_degree(topology)}
-
 
 TWISTED_DIAMETER = claim(
     "STH-D8-diameter",
@@ -114,7 +92,8 @@ TWISTED_DIAMETER = claim(
     statement="the diameter of TQ_n, n >= 3, is n-1",
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(3, 12)),
-)(diameter)
+    measured=diameter,
+)
 
 TWISTED_SQUARE = claim(
     "STH-D8-diameter-n2",
@@ -122,7 +101,8 @@ TWISTED_SQUARE = claim(
     statement="the diameter of TQ_n is n-1 also at n = 2",
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(2, 3), "tq, n=2"),
-)(diameter)
+    measured=diameter,
+)
 
 
 @claim(
@@ -156,20 +136,17 @@ LOOP_SIZE = claim(
     statement="LST(m) has 8m nodes",
     claimed=of(lambda m: 8 * m),
     grid=family("lst", range(2, 65)),
-)(nodes)
+    measured=nodes,
+)
 
-
-@claim(
+LOOP_DEGREE = claim(
     "STH-S3-lst-degree",
     place="section 3",
     statement="all nodes of LST(m) have degree 4, and it has 16m links",
     claimed=of(lambda m: {"degree": 4, "links": 16 * m}),
     grid=family("lst", range(2, 65)),
+    measured=properties("degree", "links"),
 )
-def loop_degree(topology: str) -> dict[str, object]:
-    """Counted."""
-    return {"degree": common_degree(topology), "links": links(topology)}
-
 
 LOOP_SYMMETRIC = claim(
     "STH-S3-lst-symmetric",
@@ -177,7 +154,8 @@ LOOP_SYMMETRIC = claim(
     statement="LST(m) is vertex-symmetric",
     relation="all",
     grid=family("lst", range(2, 33)),
-)(measure.vertex_transitive)
+    measured=measure.vertex_transitive,
+)
 
 LEA_SIZE = unsettled(
     "STH-S3-lea-size",
@@ -186,27 +164,21 @@ LEA_SIZE = unsettled(
     reason="the paper gives no wiring of LEA, only its size: there is no network to measure",
 )
 
-
-@claim(
+FIGURE_1 = claim(
     "STH-F1-lst3",
     place="figure 1",
     statement="LST(3) has 24 nodes and 48 links",
     claimed={"nodes": 24, "links": 48},
+    measured=partial(properties("nodes", "links"), "lst:3"),
 )
-def figure_1() -> dict[str, int]:
-    """Counted."""
-    return {"nodes": nodes("lst:3"), "links": links("lst:3")}
 
-
-@claim(
+FIGURE_2 = claim(
     "STH-F2-sth23",
     place="figure 2",
     statement="STH(2,3) has 128 nodes, all of degree 7, and 448 links",
     claimed={"nodes": 128, "degree": 7, "links": 448},
+    measured=partial(properties("nodes", "degree", "links"), "sth:2,3"),
 )
-def figure_2() -> dict[str, object]:
-    """Counted."""
-    return _counted("sth:2,3")
 
 
 @claim(
@@ -218,7 +190,7 @@ def figure_2() -> dict[str, object]:
     grid=sths("m=2..4, n<=5, every kind", (2, 3, 4), KINDS, range(6)).quick(up_to(256)),
 )
 def product(topology: str) -> dict[str, int]:
-    """Sort the links by which part of the address they change."""
+    """Sort the links by the part of the address that they change."""
     loop, cube = map(opened, factors(topology))
     ends = measure.edges(topology)
     v, u = np.divmod(ends, loop.size)
@@ -231,7 +203,7 @@ def product(topology: str) -> dict[str, int]:
 
 
 def _copies(labels: np.ndarray, ends: np.ndarray, factor: np.ndarray) -> int:
-    """For how many labels the links are exactly those of the factor."""
+    """Number of labels whose links are exactly those of the factor."""
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     labels, ends = labels[order], ends[order]
     return sum(np.array_equal(ends[labels == label], factor) for label in np.unique(labels))

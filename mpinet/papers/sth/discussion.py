@@ -1,4 +1,4 @@
-"""What the text says of the comparison (results and discussion).
+"""The comparison as the text draws it (results and discussion).
 
 The rows are those of tables 5 to 7, with the cube of definition 8 in STH. No Hex-Cell has their
 sizes: where less is better the largest one of at most N nodes is compared, where more is better the
@@ -7,14 +7,18 @@ smallest one of at least N. Differences are STH's value less the best of the oth
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Measured, claim
+from mpinet.claims import Claim, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure import loads
 from mpinet.measure.wiring import opened
+from mpinet.papers.grids import networks, up_to
+from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.formulas import all_to_all, one_to_all
 from mpinet.papers.sth.grids import (
     dlh_of,
@@ -22,11 +26,8 @@ from mpinet.papers.sth.grids import (
     hexcell_from,
     hexcell_up_to,
     hypercube_of,
-    networks,
     rows,
-    size_of,
     sth_of,
-    up_to,
 )
 from mpinet.papers.sth.measured import (
     average,
@@ -35,7 +36,6 @@ from mpinet.papers.sth.measured import (
     density,
     extent,
     levels,
-    links,
     plain_cut,
 )
 from mpinet.papers.sth.printed import ROWS
@@ -52,106 +52,98 @@ def _network_cost(topology: str) -> float:
     return size_of(topology) / 4096
 
 
+def difference(
+    id: str,
+    *,
+    place: str,
+    statement: str,
+    measured: Callable[[str], Any],
+    relation: str = "<",
+    grid: Grid = ROWS_OF_STH,
+) -> Claim:
+    """A claim of the sign of a difference, row by row."""
+    return claim(
+        f"STH-S-{id}",
+        place=f"discussion, {place}",
+        statement=statement,
+        relation=relation,
+        claimed=0,
+        grid=grid,
+        cost=_network_cost,
+        measured=measured,
+    )
+
+
 @remembered
 def hexcell_diameter(topology: str) -> int:
-    """What a Hex-Cell's diameter is not below: how far the others are from its last node."""
+    """A lower bound on a Hex-Cell's diameter: the eccentricity of its last node."""
     counts, _ = levels(opened(topology), size_of(topology) - 1)
     return len(counts) - 1
 
 
-@claim(
+DEGREES = claim(
     "STH-S-degree7",
     place="discussion, degree and diameter",
     statement="with a cube of 7 dimensions, DLH has degree 10 and STH degree 11",
     claimed={"DLH": 10, "STH": 11},
+    measured=lambda: {"DLH": common_degree("dlh:2,7"), "STH": common_degree("sth:2,7")},
 )
-def degrees() -> dict[str, Any]:
-    """Counted."""
-    return {"DLH": common_degree("dlh:2,7"), "STH": common_degree("sth:2,7")}
 
 
-@claim(
-    "STH-S-diameter-smallest",
-    place="discussion, degree and diameter; figure 3",
+def times_diameter(topology: str, factor: Callable[[str], int]) -> Measured:
+    """A number times the diameter: STH's less the lowest of the others'.
+
+    Diameters are flooded, but for the Hex-Cell's, where a lower bound stands for it.
+    """
+    size = size_of(topology)
+    hexcell = hexcell_up_to(size)
+    own, dlh = (factor(name) * extent(name).diameter for name in (topology, dlh_of(size)))
+    hx = factor(hexcell) * hexcell_diameter(hexcell)
+    return Measured(own - min(dlh, hx), {"STH": own, "DLH": dlh, "HX at least": hx})
+
+
+DIAMETER = difference(
+    "diameter-smallest",
+    place="degree and diameter; figure 3",
     statement="STH(m,7) has a smaller diameter than DLH(m',7) and Hex-Cell of N nodes, up to more "
     "than 10^6: the difference is negative",
-    relation="<",
-    claimed=0,
     grid=networks("N=2^10..2^20", [sth_of(2**bits) for bits in range(10, 21)]).quick(up_to(2**14)),
-    cost=_network_cost,
+    measured=partial(times_diameter, factor=lambda topology: 1),
 )
-def diameter_difference(topology: str) -> Measured:
-    """Diameters by flooding; of the Hex-Cell a lower bound."""
-    size = size_of(topology)
-    own = extent(topology).diameter
-    dlh, hx = extent(dlh_of(size)).diameter, hexcell_diameter(hexcell_up_to(size))
-    return Measured(own - min(dlh, hx), {"STH": own, "DLH": dlh, "HX at least": hx})
 
-
-@claim(
-    "STH-S-cost-factor-lowest",
-    place="discussion, cost factor; figure 5",
+COST_FACTOR = difference(
+    "cost-factor-lowest",
+    place="cost factor; figure 5",
     statement="STH has a lower cost factor (degree times diameter) than DLH and Hex-Cell: the "
     "difference is negative",
-    relation="<",
-    claimed=0,
-    grid=ROWS_OF_STH,
-    cost=_network_cost,
+    measured=partial(times_diameter, factor=degree),
 )
-def cost_factor_difference(topology: str) -> Measured:
-    """At measured diameters; of the Hex-Cell a lower bound."""
-    size = size_of(topology)
-    hexcell = hexcell_up_to(size)
-    own, dlh = (degree(name) * extent(name).diameter for name in (topology, dlh_of(size)))
-    hx = degree(hexcell) * hexcell_diameter(hexcell)
-    return Measured(own - min(dlh, hx), {"STH": own, "DLH": dlh, "HX at least": hx})
 
-
-@claim(
-    "STH-S-cost-lowest",
-    place="discussion, cost; figure 6",
+COST = difference(
+    "cost-lowest",
+    place="cost; figure 6",
     statement="STH has a lower cost (links times diameter) than DLH and Hex-Cell: the difference "
     "is negative",
-    relation="<",
-    claimed=0,
-    grid=ROWS_OF_STH,
-    cost=_network_cost,
+    measured=partial(times_diameter, factor=links),
 )
-def cost_difference(topology: str) -> Measured:
-    """At measured diameters; of the Hex-Cell a lower bound."""
-    size = size_of(topology)
-    hexcell = hexcell_up_to(size)
-    own, dlh = (links(name) * extent(name).diameter for name in (topology, dlh_of(size)))
-    hx = links(hexcell) * hexcell_diameter(hexcell)
-    return Measured(own - min(dlh, hx), {"STH": own, "DLH": dlh, "HX at least": hx})
 
 
-@claim(
-    "STH-S-links-max",
-    place="discussion, links; figure 4",
-    statement="STH has at least as many links as DLH and Hex-Cell: the difference is not negative",
-    relation=">=",
-    claimed=0,
-    grid=ROWS_OF_STH,
-    cost=_network_cost,
-)
 def links_difference(topology: str) -> Measured:
-    """Counted."""
+    """STH's links less the most of the others'."""
     size = size_of(topology)
     own, dlh, hx = links(topology), links(dlh_of(size)), links(hexcell_from(size))
     return Measured(own - max(dlh, hx), {"STH": own, "DLH": dlh, "HX": hx})
 
 
-@claim(
-    "STH-S-bisection-best",
-    place="discussion, bisection width; figure 7",
-    statement="STH's bisection width is at least that of DLH and Hex-Cell: a lower bound of STH's "
-    "less the width of a cut of the others is not negative",
+LINKS = difference(
+    "links-max",
+    place="links; figure 4",
+    statement="STH has at least as many links as DLH and Hex-Cell: the difference is not negative",
     relation=">=",
-    claimed=0,
-    grid=ROWS_OF_STH,
-    cost=_network_cost,
+    measured=links_difference,
 )
+
+
 def width_difference(topology: str) -> Measured:
     """The least by which STH is wider."""
     size = size_of(topology)
@@ -160,8 +152,18 @@ def width_difference(topology: str) -> Measured:
     return Measured(own - max(dlh, hx), {"STH at least": own, "DLH at most": dlh, "HX at most": hx})
 
 
+WIDTH = difference(
+    "bisection-best",
+    place="bisection width; figure 7",
+    statement="STH's bisection width is at least that of DLH and Hex-Cell: a lower bound of STH's "
+    "less the width of a cut of the others is not negative",
+    relation=">=",
+    measured=width_difference,
+)
+
+
 def product_bound(topology: str) -> float:
-    """What the bisection width of a product of a loop and a cube is not below.
+    """A lower bound on the bisection width of a product of a loop and a cube.
 
     Every two nodes exchange messages, first in the loop, then in the cube. A cut into halves parts
     N^2/4 pairs in each direction, and none of its links carries more than the busiest.
@@ -189,7 +191,7 @@ def cube_load(cube: str) -> int:
     return int(loads(cube, "dimension").channels.max())
 
 
-@claim(
+AVERAGE_CONSTANT = claim(
     "STH-S-average-constant",
     place="discussion, average distance; figure 11",
     statement="STH's average distance remains almost constant, close to 3: within 25 percent, as "
@@ -199,41 +201,37 @@ def cube_load(cube: str) -> int:
     tolerance=0.25,
     grid=ROWS_OF_STH,
     cost=_network_cost,
+    measured=average,
 )
-def sth_average(topology: str) -> float:
-    """By flooding."""
-    return average(topology)
 
 
-@claim(
-    "STH-S-average-hc-grows",
-    place="discussion, average distance",
-    statement="the hypercube's average distance grows from row to row",
-    relation=">",
-    claimed=0,
-    grid=networks("rows 2 to 8", map(hypercube_of, GROWING)),
-    cost=_network_cost,
-)
-def hypercube_growth(topology: str) -> float:
-    """By how much, since the row before."""
-    return average(topology) - average(hypercube_of(size_of(topology) // 2))
+def growing(
+    id: str,
+    place: str,
+    named: str,
+    measured: Callable[[str], float],
+    of_row: Callable[[int], str],
+) -> Claim:
+    """A claim that a value grows from row to row: its difference to the row before is positive."""
+    return difference(
+        id,
+        place=place,
+        statement=f"{named} grows from row to row",
+        relation=">",
+        grid=networks("rows 2 to 8", map(of_row, GROWING)),
+        measured=lambda topology: measured(topology) - measured(of_row(size_of(topology) // 2)),
+    )
 
 
-@claim(
-    "STH-S-average-dlh-grows",
-    place="discussion, average distance",
-    statement="the average distance of DLH grows from row to row",
-    relation=">",
-    claimed=0,
-    grid=networks("rows 2 to 8", map(dlh_of, GROWING)),
-    cost=_network_cost,
-)
-def dlh_growth(topology: str) -> float:
-    """By how much, since the row before."""
-    return average(topology) - average(dlh_of(size_of(topology) // 2))
+AVERAGES_GROW = [
+    growing(f"average-{id}-grows", "average distance", named, average, of_row)
+    for id, named, of_row in (
+        ("hc", "the hypercube's average distance", hypercube_of),
+        ("dlh", "the average distance of DLH", dlh_of),
+    )
+]
 
-
-@claim(
+DENSITY_CONSTANT = claim(
     "STH-S-density-sth",
     place="discussion, traffic density; figure 12",
     statement="STH's traffic density is constant, close to 0.65: within 5 percent, as the printed "
@@ -243,13 +241,10 @@ def dlh_growth(topology: str) -> float:
     tolerance=0.05,
     grid=ROWS_OF_STH,
     cost=_network_cost,
+    measured=density,
 )
-def sth_density(topology: str) -> float:
-    """By flooding."""
-    return density(topology)
 
-
-@claim(
+HYPERCUBE_DENSITY = claim(
     "STH-S-density-hc",
     place="discussion, traffic density",
     statement="the hypercube's traffic density is almost constant, close to 1: within 1 percent",
@@ -258,42 +253,28 @@ def sth_density(topology: str) -> float:
     tolerance=0.01,
     grid=rows(hypercube_of),
     cost=_network_cost,
+    measured=density,
 )
-def hypercube_density(topology: str) -> float:
-    """By flooding."""
-    return density(topology)
 
-
-@claim(
-    "STH-S-density-dlh",
-    place="discussion, traffic density",
-    statement="the traffic density of DLH grows from row to row",
-    relation=">",
-    claimed=0,
-    grid=networks("rows 2 to 8", map(dlh_of, GROWING)),
-    cost=_network_cost,
+DENSITY_GROWS = growing(
+    "density-dlh", "traffic density", "the traffic density of DLH", density, dlh_of
 )
-def dlh_density_growth(topology: str) -> float:
-    """By how much, since the row before."""
-    return density(topology) - density(dlh_of(size_of(topology) // 2))
 
 
-@claim(
-    "STH-S-density-lowest",
-    place="discussion, traffic density",
-    statement="STH has a lower traffic density than the hypercube and DLH: the difference is "
-    "negative",
-    relation="<",
-    claimed=0,
-    grid=ROWS_OF_STH,
-    cost=_network_cost,
-)
 def density_difference(topology: str) -> Measured:
-    """By flooding."""
+    """STH's density less the lowest of the others'."""
     size = size_of(topology)
     own, hc, dlh = (density(name) for name in (topology, hypercube_of(size), dlh_of(size)))
     return Measured(own - min(hc, dlh), {"STH": own, "HC": hc, "DLH": dlh})
 
+
+DENSITY = difference(
+    "density-lowest",
+    place="traffic density",
+    statement="STH has a lower traffic density than the hypercube and DLH: the difference is "
+    "negative",
+    measured=density_difference,
+)
 
 SCALABILITY = [
     claim(
@@ -303,22 +284,20 @@ SCALABILITY = [
         "less than 2 percent",
         relation=">",
         claimed=99,
-    )(lambda family=family: available(family, 2) / 500)
+        measured=lambda family=family: available(family, 2) / 500,
+    )
     for family, name in (("dlh", "DLH"), ("hx", "Hex-Cell"), ("sth", "STH"))
 ]
 
-
-@claim(
+TWISTED_SCALABILITY = claim(
     "STH-S-scal-tq55",
     place="discussion, scalability",
     statement="TQ offers at most 55 percent of the sizes 1..50000 with a deviation of less than 20 "
     "percent",
     relation="<=",
     claimed=55,
+    measured=lambda: available("tq", 20) / 500,
 )
-def twisted_scalability() -> float:
-    """Of sizes, in percent."""
-    return available("tq", 20) / 500
 
 
 @claim(

@@ -12,23 +12,13 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.arrays import Ints
-from mpinet.claims import Claim, Measured, claim
+from mpinet.claims import Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.faults import Tries, subsets
 from mpinet.measure.wiring import opened
 from mpinet.networks.shortest import neighbor_table
-from mpinet.papers.sth.grids import (
-    CUBES,
-    KINDS,
-    VALID,
-    factors,
-    family,
-    networks,
-    numbers,
-    of,
-    sth,
-    up_to,
-)
+from mpinet.papers.grids import networks, numbers, of, up_to
+from mpinet.papers.sth.grids import CUBES, KINDS, VALID, factors, family, sth
 
 MOST_TRIED = 10**6
 """Removals up to which all are tried."""
@@ -45,8 +35,7 @@ def fault_diameter(topology: str, faults: int) -> Measured:
     still too many removals, all but one neighbour of a node go, and others that are drawn.
     """
     network = opened(topology)
-    symmetric = faults > 0 and measure.vertex_transitive(network)
-    fixed = int(symmetric)
+    fixed = int(faults > 0 and measure.vertex_transitive(network))
     if comb(network.size - fixed, faults - fixed) <= MOST_TRIED:
         return _worst_of_all(topology, faults, fixed)
     around = _round_nodes(neighbor_table(network), faults)
@@ -54,7 +43,7 @@ def fault_diameter(topology: str, faults: int) -> Measured:
     found = _worst(network.size, Tries(network), around)
     if drawn.value > found[0]:
         found = drawn.value, drawn.removed
-    return _told(found, f"{len(around)} removals round a node and {drawn.tested} drawn ones")
+    return _measured(found, f"{len(around)} removals round a node and {drawn.tested} drawn ones")
 
 
 def _worst_of_all(topology: str, faults: int, fixed: int) -> Measured:
@@ -70,7 +59,7 @@ def _worst_of_all(topology: str, faults: int, fixed: int) -> Measured:
         worst = _worst(network.size, tries, removals)
         if worst[0] > found[0]:
             found = worst
-    return _told(found, f"all {count} removals" + " with node 0" * fixed)
+    return _measured(found, f"all {count} removals" + " with node 0" * fixed)
 
 
 def _worst(size: int, tries: Tries, removals: Ints) -> tuple[float, Any]:
@@ -92,7 +81,8 @@ def _round_nodes(table: Ints, faults: int) -> Ints:
     return np.sort(table[:, places].reshape(-1, faults), axis=1)
 
 
-def _told(found: tuple[float, Any], tried: str) -> Measured:
+def _measured(found: tuple[float, Any], tried: str) -> Measured:
+    """The largest diameter, the removal that leaves it, and the removals that were tried."""
     value, removed = found
     shown = "disconnected" if value == inf else value
     return Measured(shown, {"removed": list(removed), "tried": tried})
@@ -100,11 +90,10 @@ def _told(found: tuple[float, Any], tried: str) -> Measured:
 
 def _sum_and_one(topology: str) -> int:
     """The bound of Xu, Xu and Hou: both factors' own fault diameters, and 1."""
-    bounds = []
-    for factor in factors(topology):
-        connectivity = measure.connectivity(factor)
-        bounds.append(fault_diameter(factor, connectivity - 1).value)
-    return sum(bounds) + 1
+    return 1 + sum(
+        fault_diameter(factor, measure.connectivity(factor) - 1).value
+        for factor in factors(topology)
+    )
 
 
 @claim(
@@ -134,20 +123,17 @@ LOOP_CONNECTIVITY = claim(
     statement="LST(m) is 4-connected: 4 is the least number of nodes that separate others",
     claimed=4,
     grid=family("lst", range(2, 9)),
-)(connectivity)
+    measured=connectivity,
+)
 
-
-@claim(
+LOOP_FAULTS = claim(
     "STH-L7-lst-fault-diameter",
     place="lemma 7",
     statement="the 3-fault diameter D_4 of LST(m) is m+2",
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 7)),
+    measured=lambda topology: fault_diameter(topology, 3),
 )
-def loop_faults(topology: str) -> Measured:
-    """Remove 3 nodes."""
-    return fault_diameter(topology, 3)
-
 
 CUBE_CONNECTIVITY = claim(
     "STH-L7-tq-connectivity",
@@ -156,26 +142,20 @@ CUBE_CONNECTIVITY = claim(
     "nodes that separate others, or leave one alone",
     claimed=of(lambda n: n),
     grid=CUBES,
-)(connectivity)
+    measured=connectivity,
+)
 
-
-def _cube_faults(kind: str) -> Claim:
-    """Of one kind of cube."""
-
-    @claim(
+CUBE_FAULTS = [
+    claim(
         f"STH-L7-tq-fault-diameter-{kind}",
         place="lemma 7",
         statement=f"the (n-1)-fault diameter D_n of the cube ({KINDS[kind]}) is n-1",
         claimed=of(lambda n: n - 1),
         grid=family(kind, (n for n in VALID[kind] if 3 <= n <= 5)),
+        measured=lambda topology: fault_diameter(topology, numbers(topology)[0] - 1),
     )
-    def found(topology: str) -> Measured:
-        return fault_diameter(topology, numbers(topology)[0] - 1)
-
-    return found
-
-
-CUBE_FAULTS = [_cube_faults(kind) for kind in KINDS]
+    for kind in KINDS
+]
 
 STH_CONNECTIVITY = claim(
     "STH-L7-sth-connectivity",
@@ -189,29 +169,28 @@ STH_CONNECTIVITY = claim(
             *(sth(2, 3), sth(2, 3, "cq"), sth(2, 3, "hkv"), sth(3, 3), sth(2, 4)),
         ],
     ).quick(up_to(128)),
-)(connectivity)
+    measured=connectivity,
+)
 
 
-def _sth_faults(kind: str) -> Claim:
-    """With one kind of cube."""
+def _few(kind: str) -> Grid:
+    """Small STH with one kind of cube."""
     sizes = [(m, n) for m, n in ((2, 2), (2, 3), (3, 3), (2, 4)) if n in VALID[kind]]
+    text = ", ".join(f"({m},{n})" for m, n in sizes)
+    return networks(text, [sth(m, n, kind) for m, n in sizes])
 
-    @claim(
+
+STH_FAULTS = [
+    claim(
         f"STH-L7-sth-fault-diameter-{kind}",
         place="lemma 7",
         statement=f"the (n+3)-fault diameter D_(n+4) of STH(m,n) ({KINDS[kind]}) is at most m+n+2 "
         "(n >= 3: removals round a node and drawn ones)",
         relation="<=",
         claimed=of(lambda m, n: m + n + 2),
-        grid=networks(
-            ", ".join(f"({m},{n})" for m, n in sizes), [sth(m, n, kind) for m, n in sizes]
-        ).quick(lambda topology: numbers(topology) in ((2, 3), (2, 4))),
+        grid=_few(kind).quick(lambda topology: numbers(topology) in ((2, 3), (2, 4))),
         cost=lambda topology: 60 if numbers(topology) == (2, 2) else 5,
+        measured=lambda topology: fault_diameter(topology, numbers(topology)[1] + 3),
     )
-    def found(topology: str) -> Measured:
-        return fault_diameter(topology, numbers(topology)[1] + 3)
-
-    return found
-
-
-STH_FAULTS = [_sth_faults(kind) for kind in KINDS]
+    for kind in KINDS
+]

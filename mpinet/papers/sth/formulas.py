@@ -13,12 +13,12 @@ LENGTH, UNIT, LATENCY = 1024, 1, 1000
 
 
 def dlh_parameters(nodes: int) -> tuple[int, int]:
-    """Of the row's DLH."""
+    """M and n of the row's DLH."""
     return nodes // 512, 7
 
 
 def sth_parameters(nodes: int) -> tuple[int, int]:
-    """Of the row's STH."""
+    """M and n of the row's STH."""
     return (2, 6) if nodes == 1024 else (nodes // 1024, 7)
 
 
@@ -33,7 +33,7 @@ def all_to_all(nodes: int, degree: int, diameter: int) -> float:
 
 
 def sth_diameter(m: int, n: int) -> int:
-    """Lemma 3."""
+    """The diameter of STH(m,n) by lemma 3."""
     return m + 1 + ceil((n + 1) / 2)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from mpinet.claims import Grid, points
-from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import opened
+from mpinet.claims import Grid
+from mpinet.papers.grids import networks, numbers
+from mpinet.papers.measured import size_of
 from mpinet.papers.sth.printed import ROWS
 
 KINDS = {"tq": "twisted cube of definition 8", "cq": "crossed cube", "hkv": "HKV twisted cube"}
@@ -15,22 +14,6 @@ KINDS = {"tq": "twisted cube of definition 8", "cq": "crossed cube", "hkv": "HKV
 
 VALID = {"tq": range(2, 10), "cq": range(1, 10), "hkv": range(1, 10, 2)}
 """Dimensions of each kind up to 9."""
-
-
-@remembered
-def size_of(topology: str) -> int:
-    """Number of nodes."""
-    return opened(topology).size
-
-
-def numbers(topology: str) -> tuple[int, ...]:
-    """The whole numbers among a topology string's arguments."""
-    return tuple(int(word) for word in topology.partition(":")[2].split(",") if word.isdigit())
-
-
-def of(formula: Callable[..., Any]) -> Callable[[str], Any]:
-    """A formula in a topology's numbers as a formula of the topology string."""
-    return lambda topology: formula(*numbers(topology))
 
 
 def sth(m: int, n: int, kind: str = "tq") -> str:
@@ -42,16 +25,6 @@ def factors(topology: str) -> tuple[str, str]:
     """The topology strings of an STH's loop and cube."""
     m, n, *kind = topology.partition(":")[2].split(",")
     return f"lst:{m}", f"{''.join(kind) or 'tq'}:{n}"
-
-
-def networks(text: str, names: Iterable[str]) -> Grid:
-    """The grid of some networks, as they are given."""
-    return points(text, [{"topology": name} for name in names])
-
-
-def up_to(nodes: int) -> Callable[[str], bool]:
-    """Chooses the networks of at most so many nodes."""
-    return lambda topology: size_of(topology) <= nodes
 
 
 def family(name: str, values: Iterable[int], text: str = "") -> Grid:

@@ -8,22 +8,14 @@ from math import ceil
 import numpy as np
 
 from mpinet import measure
-from mpinet.arrays import Flags
-from mpinet.claims import Claim, Measured, claim
+from mpinet.claims import Measured, claim
 from mpinet.measure.wiring import opened
-from mpinet.papers.sth.grids import (
-    KINDS,
-    SMALL,
-    VALID,
-    factors,
-    family,
-    networks,
-    of,
-    sth,
-    sths,
-    up_to,
-)
+from mpinet.papers.grids import networks, of, up_to
+from mpinet.papers.measured import degrees
+from mpinet.papers.sth.formulas import sth_diameter
+from mpinet.papers.sth.grids import KINDS, SMALL, VALID, factors, family, sth, sths
 from mpinet.papers.sth.measured import common_degree, diameter, extent, nodes
+from mpinet.papers.witness import first_pair
 
 NODES = claim(
     "STH-L1-nodes",
@@ -31,7 +23,8 @@ NODES = claim(
     statement="STH(m,n) has m 2^(n+3) nodes",
     claimed=of(lambda m, n: m * 2 ** (n + 3)),
     grid=SMALL,
-)(nodes)
+    measured=nodes,
+)
 
 DEGREE = claim(
     "STH-L2-degree",
@@ -39,19 +32,16 @@ DEGREE = claim(
     statement="all nodes of STH(m,n) have degree n+4",
     claimed=of(lambda m, n: n + 4),
     grid=SMALL,
-)(common_degree)
+    measured=common_degree,
+)
 
-
-@claim(
+LOOP_EXAMPLES = claim(
     "STH-L3-lst-examples",
     place="lemma 3",
     statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
     claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
+    measured=lambda: {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)},
 )
-def loop_examples() -> dict[str, int]:
-    """Flooded from all nodes."""
-    return {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)}
-
 
 LOOP_DIAMETER = claim(
     "STH-L3-lst-diameter",
@@ -59,7 +49,8 @@ LOOP_DIAMETER = claim(
     statement="the diameter of LST(m) is m+1",
     claimed=of(lambda m: m + 1),
     grid=family("lst", range(2, 129)).quick(up_to(512)),
-)(diameter)
+    measured=diameter,
+)
 
 CUBE_DIAMETERS = [
     claim(
@@ -68,7 +59,8 @@ CUBE_DIAMETERS = [
         statement=f"the diameter of the cube of n dimensions ({KINDS[kind]}) is ceil((n+1)/2)",
         claimed=of(lambda n: ceil((n + 1) / 2)),
         grid=family(kind, VALID[kind]),
-    )(diameter)
+        measured=diameter,
+    )
     for kind in KINDS
 ]
 
@@ -77,25 +69,21 @@ STH_DIAMETERS = [
         f"STH-L3-sth-diameter-{kind}",
         place="lemma 3",
         statement=f"the diameter of STH(m,n) ({KINDS[kind]}) is m+1 + ceil((n+1)/2)",
-        claimed=of(lambda m, n: m + 1 + ceil((n + 1) / 2)),
+        claimed=of(sth_diameter),
         grid=sths("m=2..8, n<=9", range(2, 9), [kind], range(10)).quick(up_to(1024)),
-    )(diameter)
+        measured=diameter,
+    )
     for kind in KINDS
 ]
-
-
-def _sum_of_diameters(topology: str) -> int:
-    """Of the loop and of the cube."""
-    return sum(extent(factor).diameter for factor in factors(topology))
-
 
 SUM = claim(
     "STH-L3-sum",
     place="lemma 3",
     statement="the diameter of the product is the sum of the diameters of LST(m) and of the cube",
-    claimed=_sum_of_diameters,
+    claimed=lambda topology: sum(extent(factor).diameter for factor in factors(topology)),
     grid=SMALL,
-)(diameter)
+    measured=diameter,
+)
 
 
 @claim(
@@ -114,15 +102,8 @@ def antipodal(topology: str) -> Measured:
     loop, cube = (measure.distance_matrix(factor) for factor in factors(topology))
     both = np.kron(cube == cube.max(), loop == loop.max())
     matrix = measure.distance_matrix(topology)
-    return _same(both, matrix == matrix.max())
-
-
-def _same(expected: Flags, found: Flags) -> Measured:
-    """Whether both are the same; else the first pair for which they are not."""
-    wrong = np.argwhere(expected != found)
-    if not len(wrong):
-        return Measured(True)
-    return Measured(False, {"source": int(wrong[0, 0]), "target": int(wrong[0, 1])})
+    wrong = both != (matrix == matrix.max())
+    return Measured(not wrong.any(), first_pair(wrong))
 
 
 @claim(
@@ -133,13 +114,13 @@ def _same(expected: Flags, found: Flags) -> Measured:
     grid=SMALL,
 )
 def regular(topology: str) -> Measured:
-    """Counted."""
-    found = measure.degrees(topology)
+    """The witness says how many nodes have which degree."""
+    found = degrees(topology)
     return Measured(len(found) == 1, {"degrees": found})
 
 
 def transitive(topology: str) -> Measured:
-    """By the automorphism group; two nodes that none takes to each other are the witness."""
+    """Search the automorphisms; the witness is two nodes that none takes to each other."""
     found = measure.orbits(topology)
     if len(found) == 1:
         return Measured(True)
@@ -153,7 +134,8 @@ CUBES_TRANSITIVE = [
         statement=f"the cube of n dimensions ({KINDS[kind]}) is vertex-symmetric",
         relation="all",
         grid=family(kind, (n for n in VALID[kind] if n <= 6)),
-    )(transitive)
+        measured=transitive,
+    )
     for kind in KINDS
 ]
 
@@ -191,16 +173,14 @@ def _closure(generators: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
     return group
 
 
-def _transitive_products(kind: str) -> Claim:
-    """STH(2,n) from the smallest n on."""
-    names = [sth(2, n, kind) for n in VALID[kind] if n <= 5]
-    return claim(
+STH_TRANSITIVE = [
+    claim(
         f"STH-L4-sth-transitive-{kind}",
         place="lemma 4",
         statement=f"STH(2,n) ({KINDS[kind]}), n <= 5, is vertex-symmetric",
         relation="all",
-        grid=networks("m=2, n<=5", names),
-    )(transitive)
-
-
-STH_TRANSITIVE = [_transitive_products(kind) for kind in KINDS]
+        grid=networks("m=2, n<=5", [sth(2, n, kind) for n in VALID[kind] if n <= 5]),
+        measured=transitive,
+    )
+    for kind in KINDS
+]

@@ -1,7 +1,8 @@
-"""Measures of networks that several claims of the STH paper share; each is taken once."""
+"""Measures of networks that several claims of the STH paper share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from mpinet.measure.wiring import opened
 from mpinet.networks.product import Product
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
+from mpinet.papers.measured import common, degrees, links
+from mpinet.papers.witness import at_pair
 
 ALL_SOURCES = 1024
 """Most nodes of a network that is flooded from every node."""
@@ -84,7 +87,7 @@ def extent(topology: str) -> Extent:
 
 
 def levels(network: Topology, root: int) -> tuple[list[int], int]:
-    """Flood from one node: how many are informed in step 0, 1, 2, .., and the last of them."""
+    """Flood from one node: numbers of nodes informed in step 0, 1, 2, .., and the last of them."""
     machine = Machine(network, "all")
     informed = np.zeros(network.size, bool)
     informed[root] = True
@@ -140,34 +143,31 @@ def nodes(topology: str) -> int:
     return sum(levels(opened(topology), 0)[0])
 
 
-@remembered
-def _degrees(topology: str) -> dict[int, int]:
-    return measure.degrees(topology)
-
-
 def degree(topology: str) -> int:
     """Largest degree."""
-    return max(_degrees(topology))
+    return max(degrees(topology))
 
 
 def common_degree(topology: str) -> Any:
-    """The degree of all nodes, or how many have which one, in words."""
-    found = _degrees(topology)
-    if len(found) == 1:
-        return next(iter(found))
-    return ", ".join(f"{count} of degree {degree}" for degree, count in found.items())
-
-
-def links(topology: str) -> int:
-    """Number of links."""
-    return sum(degree * count for degree, count in _degrees(topology).items()) // 2
+    """The degree of all nodes; in words how many have which one, if there are several."""
+    return common(degrees(topology), "{1} of degree {0}")
 
 
 def diameter(topology: str) -> Measured:
     """Largest distance, and two nodes that have it."""
     found = extent(topology)
-    source, target = found.ends
-    return Measured(found.diameter, {"source": source, "target": target})
+    return at_pair(found.diameter, found.ends)
+
+
+def properties(*names: str) -> Callable[[str], dict[str, Any]]:
+    """Several of a network's basic numbers: nodes, degree, links, diameter."""
+    measures: dict[str, Callable[[str], Any]] = {
+        "nodes": nodes,
+        "degree": common_degree,
+        "links": links,
+        "diameter": lambda topology: extent(topology).diameter,
+    }
+    return lambda topology: {name: measures[name](topology) for name in names}
 
 
 def average(topology: str) -> float:
@@ -199,7 +199,7 @@ def bisection(topology: str) -> Bisection:
 
 
 def plain_halves(network: Topology) -> list[Flags]:
-    """Halves that come to mind: by the numbers, by the first factor's, half of the sextants."""
+    """Obvious halves: by the numbers, by the first factor's, half of the sextants."""
     nodes = np.arange(network.size)
     if network.family == "hexcell":
         level = np.array(
@@ -220,7 +220,7 @@ def width(topology: str, claimed: float) -> Measured:
     topology : str
         The network.
     claimed : float
-        What it is compared with: tells when the bounds say enough.
+        The value that it is compared with, which decides whether the bounds suffice.
 
     Raises
     ------

@@ -10,18 +10,10 @@ from mpinet.claims import Measured, claim
 from mpinet.measure.wiring import opened
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.sth.scalable import cube_of_kind
-from mpinet.papers.sth.grids import (
-    KINDS,
-    VALID,
-    family,
-    networks,
-    numbers,
-    of,
-    size_of,
-    sths,
-    up_to,
-)
-from mpinet.papers.sth.routing import longest, one_each, sources_of, worst_broadcast
+from mpinet.papers.grids import networks, numbers, of, up_to
+from mpinet.papers.sth.grids import KINDS, VALID, family, sths
+from mpinet.papers.sth.routing import SOURCES, longest, worst_broadcast
+from mpinet.papers.witness import first_pair
 
 PLACE = "not in the paper"
 
@@ -39,22 +31,20 @@ def _cubes(most: int) -> list[str]:
     ]
 
 
-def _cube(topology: str) -> Cube:
+def cube_named(topology: str) -> Cube:
     """The cube of the kind and the dimensions that a string names."""
     return cube_of_kind(topology.partition(":")[0], *numbers(topology))
 
 
-@claim(
+LOOP_BROADCAST = claim(
     "STH-X-lst-broadcast",
     place=PLACE,
     statement="the one-port broadcast along the chords of LST(m) takes m+2 steps and informs every "
     "node once",
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 65)).quick(up_to(256)),
+    measured=lambda topology: worst_broadcast(opened(topology), "chords"),
 )
-def loop_broadcast(topology: str) -> Measured:
-    """From 16 sources."""
-    return worst_broadcast(opened(topology), "chords", sources_of(size_of(topology)), one_each)
 
 
 @claim(
@@ -68,22 +58,19 @@ def loop_broadcast(topology: str) -> Measured:
 )
 def cube_broadcast(topology: str) -> Measured:
     """From all sources, or from 16."""
-    cube = _cube(topology)
-    sources = sources_of(cube.size, 128 if cube.size <= 128 else 16)
-    return worst_broadcast(cube, "dimensions", sources, one_each)
+    cube = cube_named(topology)
+    return worst_broadcast(cube, "dimensions", 128 if cube.size <= 128 else SOURCES)
 
 
-@claim(
+STH_BROADCAST = claim(
     "STH-X-sth-broadcast",
     place=PLACE,
     statement="the one-port broadcast in two phases takes m+n+2 steps in STH(m,n) and informs "
     "every node once",
     claimed=of(lambda m, n: m + n + 2),
     grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
+    measured=lambda topology: worst_broadcast(opened(topology), "twophase"),
 )
-def sth_broadcast(topology: str) -> Measured:
-    """From 16 sources."""
-    return worst_broadcast(opened(topology), "twophase", sources_of(size_of(topology)), one_each)
 
 
 @claim(
@@ -94,10 +81,10 @@ def sth_broadcast(topology: str) -> Measured:
     grid=family("lst", range(2, 8), "LST(m), m=2..7, all pairs"),
 )
 def optimal_route(topology: str) -> Measured:
-    """Pairs whose route is longer."""
+    """Count the pairs whose route is longer."""
     longest(topology, "optimal")
     excess = measure.length_matrix(topology, "optimal") - measure.distance_matrix(topology)
-    return _differing(excess != 0)
+    return _number_of(excess != 0)
 
 
 @claim(
@@ -109,19 +96,17 @@ def optimal_route(topology: str) -> Measured:
     grid=networks("every kind and q, n<=8, all pairs", _cubes(8)),
 )
 def cube_distance(topology: str) -> Measured:
-    """Pairs whose flooded distance is another."""
-    kind, cube = topology.partition(":")[0], _cube(topology)
+    """Count the pairs whose flooded distance is another."""
+    kind, cube = topology.partition(":")[0], cube_named(topology)
     n = cube.dimensions
     u, v = np.divmod(np.arange(4**n), 2**n)
     form = CLOSED_FORMS[kind](u, v, n).reshape(2**n, 2**n)
-    return _differing(measure.distance_matrix(cube) != form)
+    return _number_of(measure.distance_matrix(cube) != form)
 
 
-def _differing(wrong: Flags) -> Measured:
-    """How many pairs are wrong, and the first of them."""
-    pairs = np.argwhere(wrong)
-    first = {"source": int(pairs[0, 0]), "target": int(pairs[0, 1])} if len(pairs) else {}
-    return Measured(len(pairs), first)
+def _number_of(wrong: Flags) -> Measured:
+    """Number of wrong pairs, and the first of them."""
+    return Measured(int(wrong.sum()), first_pair(wrong))
 
 
 def binary_form(u: Ints, v: Ints, n: int) -> Ints:

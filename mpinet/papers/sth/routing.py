@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Claim, Measured, claim
+from mpinet.claims import Measured, claim
 from mpinet.machine import Machine
 from mpinet.measure.wiring import opened
 from mpinet.networks.sth.candidates import FIRST, TARGET, WALK
 from mpinet.networks.topology import Topology
-from mpinet.papers.sth.grids import (
-    KINDS,
-    VALID,
-    family,
-    networks,
-    numbers,
-    size_of,
-    sth,
-    sths,
-    up_to,
-)
+from mpinet.papers.grids import networks, numbers, up_to
+from mpinet.papers.measured import size_of
+from mpinet.papers.sth.grids import KINDS, VALID, family, sth, sths
 from mpinet.papers.sth.measured import nodes
-from mpinet.papers.witness import largest_pair
+from mpinet.papers.witness import at_pair, largest_pair
 from mpinet.programs.broadcast import broadcast
 
 LOOPS = family("lst", range(2, 17), "LST(m), m=2..16, all pairs")
@@ -34,7 +27,7 @@ SOURCES = 16
 
 
 def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[list[int]]:
-    """The nodes that messages pass which follow the four candidate walks for so many hops."""
+    """The nodes on the four candidate walks, each followed by a message for so many hops."""
     network = opened(topology)
     routing = network.routing("paper")
     machine = Machine(network, "all")
@@ -56,37 +49,41 @@ def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[
     claimed={"route": "2 22 21 20 19", "splength": 4},
 )
 def loop_example() -> dict[str, object]:
-    """Hop by hop."""
+    """Walk it hop by hop."""
     route = measure.walk("lst:3", 2, 19, "paper")
     return {"route": " ".join(map(str, route)), "splength": len(route) - 1}
 
 
-def _round(row: int, places: tuple[int, int, int, int], lists: tuple[str, ...]) -> Claim:
-    """A row of table 3."""
-    splength = row + 1
-    named = {f"R{i + 1}": place for i, place in enumerate(places)}
-    walks = {f"K{i + 1}": text for i, text in enumerate(lists)}
+def round_cells(ends: Iterable[int], walks: Iterable[str], splength: int) -> dict[str, object]:
+    """The cells of a row of table 3."""
+    return {
+        **{f"R{i}": end for i, end in enumerate(ends, 1)},
+        **{f"K{i}": walk for i, walk in enumerate(walks, 1)},
+        "splength": splength,
+    }
 
-    @claim(
-        f"STH-T3-row{row}",
-        place=f"table 3, row {row}",
-        statement=f"from 2 to 19 in LST(3): the ends and lists of the four walks of length "
-        f"{splength} are as printed",
-        claimed={**named, **walks, "splength": splength},
-    )
-    def found() -> dict[str, object]:
-        walked = candidate_walks("lst:3", 2, 19, splength)
-        ends = {f"R{i + 1}": walk[-1] for i, walk in enumerate(walked)}
-        texts = {f"K{i + 1}": " ".join(map(str, walk)) for i, walk in enumerate(walked)}
-        return {**ends, **texts, "splength": len(walked[0]) - 1}
 
-    return found
+def walked_round(splength: int) -> dict[str, object]:
+    """A row of table 3, hop by hop."""
+    walks = candidate_walks("lst:3", 2, 19, splength)
+    texts = [" ".join(map(str, walk)) for walk in walks]
+    return round_cells((walk[-1] for walk in walks), texts, len(walks[0]) - 1)
 
 
 TABLE_3 = [
-    _round(1, (21, 10, 4, 0), ("2 22 21", "2 6 10", "2 3 4", "2 1 0")),
-    _round(2, (20, 14, 5, 23), ("2 22 21 20", "2 6 10 14", "2 3 4 5", "2 1 0 23")),
-    _round(3, (19, 18, 6, 22), ("2 22 21 20 19", "2 6 10 14 18", "2 3 4 5 6", "2 1 0 23 22")),
+    claim(
+        f"STH-T3-row{row}",
+        place=f"table 3, row {row}",
+        statement=f"from 2 to 19 in LST(3): the ends and lists of the four walks of length "
+        f"{row + 1} are as printed",
+        claimed=round_cells(ends, walks, row + 1),
+        measured=partial(walked_round, row + 1),
+    )
+    for row, ends, walks in (
+        (1, (21, 10, 4, 0), ("2 22 21", "2 6 10", "2 3 4", "2 1 0")),
+        (2, (20, 14, 5, 23), ("2 22 21 20", "2 6 10 14", "2 3 4 5", "2 1 0 23")),
+        (3, (19, 18, 6, 22), ("2 22 21 20 19", "2 6 10 14 18", "2 3 4 5 6", "2 1 0 23 22")),
+    )
 ]
 
 
@@ -99,7 +96,7 @@ TABLE_3 = [
     grid=LOOPS,
 )
 def terminates(topology: str) -> Measured:
-    """Send a message between all pairs."""
+    """Send a message between all pairs, and look at the headers."""
     network = opened(topology)
     found = measure.route_lengths(network, "paper")
     if found.undelivered_pair is not None:
@@ -126,39 +123,30 @@ def terminates(topology: str) -> Measured:
 )
 def shortest(topology: str) -> Measured:
     """The most hops that a route has more than the distance."""
-    hops = measure.length_matrix(topology, "paper")
     distances = measure.distance_matrix(topology)
-    source, target = largest_pair(hops - distances)
-    return Measured(
-        int((hops - distances).max()),
-        {
-            "source": source,
-            "target": target,
-            "route": measure.walk(topology, source, target, "paper"),
-            "distance": int(distances[source, target]),
-        },
-    )
+    excess = measure.length_matrix(topology, "paper") - distances
+    source, target = largest_pair(excess)
+    route = measure.walk(topology, source, target, "paper")
+    where = {"source": source, "target": target, "route": route}
+    return Measured(int(excess.max()), where | {"distance": int(distances[source, target])})
 
 
 def longest(topology: str, routing: str) -> Measured:
     """Hops of the longest route, and its ends."""
     found = measure.route_lengths(topology, routing)
     assert found.undelivered_pair is None and found.longest_pair is not None
-    source, target = found.longest_pair
-    return Measured(found.longest, {"source": source, "target": target})
+    return at_pair(found.longest, found.longest_pair)
 
 
-@claim(
+OPTIMAL = claim(
     "STH-R-optimal",
     place="routing",
     statement="the paper's routing is optimal: no route in LST(m) is longer than the diameter m+1",
     relation="<=",
     claimed=lambda topology: numbers(topology)[0] + 1,
     grid=LOOPS,
+    measured=lambda topology: longest(topology, "paper"),
 )
-def optimal(topology: str) -> Measured:
-    """The longest route."""
-    return longest(topology, "paper")
 
 
 def _linear(topology: str) -> int:
@@ -176,8 +164,7 @@ ORDER_NETWORKS = [
     *(sth(m, n, kind) for kind in KINDS for n in VALID[kind] if n <= 5 for m in (2, 3, 4)),
 ]
 
-
-@claim(
+ORDER = claim(
     "STH-R-order",
     place="routing",
     statement="the paper's routing takes O(m+n) hops in the worst case: at most 4m in LST(m), at "
@@ -189,10 +176,10 @@ ORDER_NETWORKS = [
         sorted(ORDER_NETWORKS, key=size_of),
     ).quick(up_to(256)),
     cost=lambda topology: size_of(topology) ** 2 / 1e6,
+    measured=lambda topology: longest(
+        topology, "paper" if topology.startswith(("lst", "sth")) else "shortest"
+    ),
 )
-def order(topology: str) -> Measured:
-    """The longest route."""
-    return longest(topology, "paper" if topology.startswith(("lst", "sth")) else "shortest")
 
 
 @claim(
@@ -208,7 +195,7 @@ def order(topology: str) -> Measured:
     },
 )
 def sth_example() -> dict[str, object]:
-    """Hop by hop."""
+    """Walk it hop by hop."""
     network = opened("sth:3,3")
     route = measure.walk(network, network.node("(2,6)"), network.node("(19,3)"), "paper")
     places = [(node % 24, node // 24) for node in route]
@@ -222,43 +209,34 @@ def sth_example() -> dict[str, object]:
     }
 
 
-def sources_of(size: int, count: int = SOURCES) -> list[int]:
-    """Some of so many nodes, spread over them by a fixed stride; all where there are no more."""
+def sources_of(size: int, count: int) -> list[int]:
+    """So many nodes of a network, spread by a fixed stride; all if there are no more."""
     if size <= count:
         return list(range(size))
     return [(7 + 2654435761 * i) % size for i in range(count)]
 
 
-def worst_broadcast(
-    network: Topology, algorithm: str, sources: list[int], wanted: Callable[[int], int]
-) -> Measured:
-    """One-port broadcasts from some sources: the slowest's steps, or one that goes wrong.
+def worst_broadcast(network: Topology, algorithm: str, most: int = SOURCES) -> Measured:
+    """One-port broadcasts from some sources: steps of the slowest, or one that goes wrong.
 
     Parameters
     ----------
     network : Topology
         The network.
     algorithm : str
-        Its schedule.
-    sources : list of int
-        The roots.
-    wanted : callable
-        Messages that a broadcast to so many nodes takes if every node receives once.
+        Its schedule, by which every node but the source has to receive once.
+    most : int
+        Sources that are tried, if there are more.
     """
     steps, root = -1, 0
-    for source in sources:
+    for source in sources_of(network.size, most):
         found = broadcast(Machine(network, "one"), source, algorithm)
-        if found.informed != network.size or found.messages != wanted(network.size):
+        if found.informed != network.size or found.messages != network.size - 1:
             seen = {"informed": found.informed, "messages": found.messages}
             return Measured(f"{found.informed} informed", {"source": source, **seen})
         if found.steps > steps:
             steps, root = found.steps, source
     return Measured(steps, {"source": root})
-
-
-def one_each(size: int) -> int:
-    """Messages if every node but the source receives one."""
-    return size - 1
 
 
 @claim(
@@ -271,5 +249,5 @@ def one_each(size: int) -> int:
 )
 def two_phase(topology: str) -> Measured:
     """Broadcast from every source on a one-port machine."""
-    found = worst_broadcast(opened(topology), "twophase", sources_of(size_of(topology)), one_each)
+    found = worst_broadcast(opened(topology), "twophase")
     return Measured(isinstance(found.value, int), found.where)

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mpinet.claims import Claim, Measured, claim, over
-from mpinet.measure.wiring import opened
+from mpinet.papers.grids import networks
+from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.formulas import basic_cells
-from mpinet.papers.sth.grids import (
-    KINDS,
-    dlh_of,
-    hexcell_from,
-    hexcell_up_to,
-    networks,
-    size_of,
-    sth_of,
-)
-from mpinet.papers.sth.measured import degree, extent, links
+from mpinet.papers.sth.grids import dlh_of, hexcell_from, hexcell_up_to, sth_of
+from mpinet.papers.sth.measured import degree, diameter, extent
 from mpinet.papers.sth.printed import ROWS, TABLE_5
 
 COLUMNS = ("DLH", "HX", "STH")
@@ -31,23 +24,17 @@ def cells(groups: Mapping[str, Sequence[float]], columns: tuple[str, ...]) -> di
     }
 
 
-def _by_formulas(nodes: int) -> Claim:
-    """A row of the table."""
-
-    @claim(
+BY_FORMULAS = [
+    claim(
         f"STH-T5-{nodes}",
         place=f"table 5, row {nodes}",
         statement="the row's 12 cells follow from the paper's formulas (Hex-Cell: at sqrt(N/6) "
         "levels)",
         claimed=cells(TABLE_5[nodes], COLUMNS),
+        measured=lambda nodes=nodes: cells(basic_cells(nodes), COLUMNS),
     )
-    def found() -> dict[str, float]:
-        return cells(basic_cells(nodes), COLUMNS)
-
-    return found
-
-
-BY_FORMULAS = [_by_formulas(nodes) for nodes in ROWS]
+    for nodes in ROWS
+]
 
 
 def four_cells(topology: str) -> dict[str, int]:
@@ -56,39 +43,33 @@ def four_cells(topology: str) -> dict[str, int]:
     return {"D": D, "L": L, "d*D": d * D, "L*D": L * D}
 
 
-def _measured(nodes: int, network: str, column: str, named: str, topology: str) -> Claim:
+def _row_of(nodes: int, network: str, named: str, topology: str) -> Claim:
     """The four cells of one network in a row."""
+    column = named.partition(" ")[0]
     at = COLUMNS.index(column)
-    printed = {f"{name} {named}": values[at] for name, values in TABLE_5[nodes].items()}
 
-    @claim(
+    def found(topology: str) -> Measured:
+        values = {f"{name} {named}": value for name, value in four_cells(topology).items()}
+        return Measured(values, diameter(topology).where)
+
+    return claim(
         f"STH-T5-{nodes}-{network}",
         place=f"table 5, row {nodes}",
         statement=f"the row's cells of {column} are those of the network {topology}",
-        claimed=printed,
+        claimed={f"{name} {named}": values[at] for name, values in TABLE_5[nodes].items()},
         grid=networks(topology, [topology]),
         cost=lambda topology: nodes / 4096,
+        measured=found,
     )
-    def found(topology: str) -> Measured:
-        source, target = extent(topology).ends
-        cells = {f"{name} {named}": value for name, value in four_cells(topology).items()}
-        return Measured(cells, {"source": source, "target": target})
-
-    return found
 
 
-DLH_ROWS = [_measured(nodes, "dlh", "DLH", "DLH", dlh_of(nodes)) for nodes in ROWS]
+DLH_ROWS = [_row_of(nodes, "dlh", "DLH", dlh_of(nodes)) for nodes in ROWS]
 
 STH_ROWS = [
-    _measured(nodes, f"sth-{kind}", "STH", f"STH {kind}", sth_of(nodes, kind))
+    _row_of(nodes, f"sth-{kind}", f"STH {kind}", sth_of(nodes, kind))
     for nodes in ROWS
-    for kind in KINDS
-    if kind != "hkv"
+    for kind in ("tq", "cq")
 ]
-
-
-def _hexcell_cells(nodes: int) -> dict[str, float]:
-    return {name: values[1] for name, values in TABLE_5[nodes].items()}
 
 
 @claim(
@@ -99,16 +80,14 @@ def _hexcell_cells(nodes: int) -> dict[str, float]:
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
 )
 def hexcells(nodes: int) -> Measured:
-    """Look at the two Hex-Cells whose sizes are next to N."""
-    for near in (hexcell_up_to(nodes), hexcell_from(nodes)):
-        if opened(near).size == nodes and four_cells(near) == _hexcell_cells(nodes):
-            return Measured(True, {"hexcell": near})
-    below, above = hexcell_up_to(nodes), hexcell_from(nodes)
-    return Measured(
-        False,
-        {
-            "N": nodes,
-            "next smaller": [below, size_of(below)],
-            "next larger": [above, size_of(above)],
-        },
-    )
+    """Try the two Hex-Cells whose sizes are next to N."""
+    printed = {name: values[1] for name, values in TABLE_5[nodes].items()}
+    below, above = near = hexcell_up_to(nodes), hexcell_from(nodes)
+    for topology in near:
+        if size_of(topology) == nodes and four_cells(topology) == printed:
+            return Measured(True, {"hexcell": topology})
+    sizes = {
+        "next smaller": [below, size_of(below)],
+        "next larger": [above, size_of(above)],
+    }
+    return Measured(False, {"N": nodes, **sizes})

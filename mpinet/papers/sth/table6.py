@@ -6,63 +6,44 @@ from collections.abc import Callable
 from functools import partial
 
 from mpinet.claims import Claim, Measured, claim
+from mpinet.papers.grids import networks, up_to
+from mpinet.papers.measured import size_of
+from mpinet.papers.sth.bisection import width_claim
 from mpinet.papers.sth.formulas import all_to_all, broadcast_cells, one_to_all
-from mpinet.papers.sth.grids import (
-    KINDS,
-    dlh_of,
-    hexcell_up_to,
-    networks,
-    rows,
-    size_of,
-    sth_of,
-    up_to,
-)
-from mpinet.papers.sth.measured import degree, extent, nodes, width
+from mpinet.papers.sth.grids import KINDS, dlh_of, hexcell_up_to, rows, sth_of
+from mpinet.papers.sth.measured import degree, extent, nodes
 from mpinet.papers.sth.printed import ROWS, TABLE_6
 from mpinet.papers.sth.table5 import COLUMNS, cells
 
 PRINTED = 2e-6
 """Tolerance of numbers with six decimals."""
 
-
-def _by_formulas(nodes: int) -> Claim:
-    """A row of the table."""
-
-    @claim(
+BY_FORMULAS = [
+    claim(
         f"STH-T6-{nodes}",
         place=f"table 6, row {nodes}",
         statement="the row's 9 cells follow from the paper's formulas (Hex-Cell: at sqrt(N/6) "
         "levels)",
         claimed=cells(TABLE_6[nodes], COLUMNS),
         tolerance=PRINTED,
+        measured=lambda nodes=nodes: cells(broadcast_cells(nodes), COLUMNS),
     )
-    def found() -> dict[str, float]:
-        return cells(broadcast_cells(nodes), COLUMNS)
-
-    return found
-
-
-BY_FORMULAS = [_by_formulas(nodes) for nodes in ROWS]
+    for nodes in ROWS
+]
 
 
 def _widths(network: str, column: str, statement: str, of_row: Callable[[int], str]) -> Claim:
     """A column of widths."""
     at = COLUMNS.index(column)
     printed = {of_row(nodes): TABLE_6[nodes]["width"][at] for nodes in ROWS}
-    grid = networks("the 8 rows, N=2^10..2^17", printed)
-
-    @claim(
+    return width_claim(
         f"STH-T6-bw-{network}",
         place="table 6",
         statement=statement,
         claimed=lambda topology: printed[topology],
-        grid=grid.quick(up_to(1024)),
+        grid=networks("the 8 rows, N=2^10..2^17", printed).quick(up_to(1024)),
         cost=lambda topology: 10 if size_of(topology) <= 2048 else 2,
     )
-    def found(topology: str) -> Measured:
-        return width(topology, printed[topology])
-
-    return found
 
 
 WIDTHS = [
@@ -78,13 +59,18 @@ WIDTHS = [
 ]
 
 
-def _costs(network: str, column: str, named: str, of_row: Callable[[int], str]) -> Claim:
+def broadcast_costs(topology: str) -> dict[str, float]:
+    """Both bounds at the network's measured size, degree and diameter."""
+    d, D = degree(topology), extent(topology).diameter
+    return {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(nodes(topology), d, D)}
+
+
+def _costs(network: str, named: str, of_row: Callable[[int], str]) -> Claim:
     """The two columns of costs, at measured degrees and diameters."""
-    at = COLUMNS.index(column)
+    at = COLUMNS.index(named.partition(" ")[0])
     names = ("one-to-all", "all-to-all")
     printed = {of_row(nodes): {name: TABLE_6[nodes][name][at] for name in names} for nodes in ROWS}
-
-    @claim(
+    return claim(
         f"STH-T6-bc-{network}",
         place="table 6",
         statement=f"the row's costs of broadcasts are those of {named} with its measured diameter",
@@ -92,24 +78,16 @@ def _costs(network: str, column: str, named: str, of_row: Callable[[int], str]) 
         tolerance=PRINTED,
         grid=rows(of_row),
         cost=lambda topology: size_of(topology) / 4096,
+        measured=lambda topology: Measured(
+            broadcast_costs(topology), {"diameter": extent(topology).diameter}
+        ),
     )
-    def found(topology: str) -> Measured:
-        costs = broadcast_costs(topology)
-        return Measured(costs, {"diameter": extent(topology).diameter})
-
-    return found
-
-
-def broadcast_costs(topology: str) -> dict[str, float]:
-    """Both bounds at the network's measured size, degree and diameter."""
-    d, D = degree(topology), extent(topology).diameter
-    return {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(nodes(topology), d, D)}
 
 
 COSTS = [
-    _costs("dlh", "DLH", "DLH", dlh_of),
+    _costs("dlh", "DLH", dlh_of),
     *(
-        _costs(f"sth-{kind}", "STH", f"STH ({KINDS[kind]})", partial(sth_of, kind=kind))
+        _costs(f"sth-{kind}", f"STH ({KINDS[kind]})", partial(sth_of, kind=kind))
         for kind in ("tq", "cq")
     ),
 ]

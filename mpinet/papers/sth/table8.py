@@ -14,7 +14,7 @@ import numpy as np
 
 from mpinet.claims import Claim, claim
 from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import opened
+from mpinet.papers.measured import size_of
 from mpinet.papers.sth.grids import sth
 from mpinet.papers.sth.printed import TABLE_8, TOLERANCES
 
@@ -30,27 +30,23 @@ SIZES_ARE = 0.010001
 
 def _sizes(name: Callable[[int], str], first: int) -> Iterator[int]:
     """Sizes of networks with one growing parameter."""
-    while (size := opened(name(first)).size) <= LARGEST:
+    while (size := size_of(name(first))) <= LARGEST:
         yield size
         first += 1
 
 
-def _swapped(name: Callable[[int, int], str], n: int, m: int) -> str:
-    return name(m, n)
-
-
 def _products(name: Callable[[int, int], str]) -> Iterator[int]:
-    """Sizes of networks with m from 2 and n from 1 on."""
+    """Sizes of networks with n from 1 and m from 2 on."""
     n = 1
-    while opened(name(2, n)).size <= LARGEST:
-        yield from _sizes(partial(_swapped, name, n), 2)
+    while size_of(name(n, 2)) <= LARGEST:
+        yield from _sizes(partial(name, n), 2)
         n += 1
 
 
 FAMILIES: dict[str, tuple[str, Callable[[], Iterator[int]]]] = {
-    "dlh": ("DLH", lambda: _products(lambda m, n: f"dlh:{m},{n}")),
+    "dlh": ("DLH", lambda: _products(lambda n, m: f"dlh:{m},{n}")),
     "hx": ("HX", lambda: _sizes(lambda d: f"hexcell:{d}", 1)),
-    "sth": ("STH", lambda: _products(lambda m, n: sth(m, n, "tq" if n > 1 else "cq"))),
+    "sth": ("STH", lambda: _products(lambda n, m: sth(m, n, "tq" if n > 1 else "cq"))),
     "tq": ("TQ", lambda: _sizes(lambda n: f"tq:{n}" if n > 1 else "cq:1", 1)),
 }
 """Each family's name, and the sizes of its networks."""
@@ -64,7 +60,7 @@ def sizes(family: str) -> np.ndarray:
 
 @remembered
 def available(family: str, psi: int) -> int:
-    """How many sizes A have a network of a size B with 100 |A-B| / A < psi."""
+    """Number of sizes A for which some network has a size B with 100 |A-B| / A < psi."""
     wanted, offered = np.arange(1, WANTED + 1), sizes(family)
     above = np.searchsorted(offered, wanted)
     near = np.abs(offered[np.minimum(above, len(offered) - 1)] - wanted)
@@ -73,29 +69,25 @@ def available(family: str, psi: int) -> int:
 
 
 def percentage(family: str, psi: int) -> float:
-    """The same as a percentage with two decimals."""
+    """`available` as a percentage with two decimals."""
     return round(100 * available(family, psi) / WANTED, 2)
 
 
 def _cell(psi: int, family: str, printed: tuple[int, float]) -> Claim:
     """A count and a percentage."""
     name = FAMILIES[family][0]
-
-    @claim(
+    return claim(
         f"STH-T8-{psi}-{family}",
         place=f"table 8, row {psi}",
         statement=f"of the sizes 1..{WANTED}, {name} offers {printed[0]}, or {printed[1]:.2f} "
         f"percent, with a deviation of less than {psi} percent",
         claimed={f"{name} sizes": printed[0], f"{name} %": printed[1]},
         tolerance=SIZES_ARE,
-    )
-    def found() -> dict[str, float]:
-        return {
+        measured=lambda: {
             f"{name} sizes": available(family, psi),
             f"{name} %": percentage(family, psi),
-        }
-
-    return found
+        },
+    )
 
 
 CELLS = [
