@@ -62,14 +62,13 @@ class Ascend(MachineJob):
         from mpinet.programs import ascend
 
         options = self.options
-        machine = self.make_machine(transport)
+        machine = self.make_machine(transport, watch)
         found = ascend.run(
             machine,
             self._operator,
             options.command,
             options.seed,
             options.algorithm,
-            watch=watch,
         )
         self.spread(machine)
         return {

@@ -58,8 +58,8 @@ class Broadcast(MachineJob):
         from mpinet.report.hashes import schedule_hash
 
         trace = Trace() if self.options.schedule else None
-        machine = self.make_machine(transport, trace=trace)
-        found = broadcast(machine, self._root, self._algorithm, watch)
+        machine = self.make_machine(transport, watch, trace=trace)
+        found = broadcast(machine, self._root, self._algorithm)
         self.spread(machine)
         self.preparation = asdict(found.preparation)
         result = {

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job, Watch
+from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, add_topology, number, topology_of
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def prepare(options: argparse.Namespace) -> Job:
 class Circulate(Collective):
     """Data circulation."""
 
-    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
+    def perform(self, machine: Machine) -> CollectiveResult:
         """Circulate."""
         from mpinet.programs.circulate import circulate
 
         options = self.options
-        return circulate(machine, options.dimensions, options.algorithm, options.seed, watch)
+        return circulate(machine, options.dimensions, options.algorithm, options.seed)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class Collective(MachineJob):
     """A collective on a machine, its result checked; a command says which (`perform`)."""
 
-    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
+    def perform(self, machine: Machine) -> CollectiveResult:
         """Do it on this machine (collective)."""
         raise NotImplementedError
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Make the machine, and do it."""
-        machine = self.make_machine(transport)
-        found = self.perform(machine, watch)
+        machine = self.make_machine(transport, watch)
+        found = self.perform(machine)
         self.spread(machine)
         self.preparation = asdict(found.preparation)
         return {

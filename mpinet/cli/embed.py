@@ -107,13 +107,13 @@ class Embed(MachineJob):
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
         options, embedding, routing = self.options, self._embedding, self._routing
-        machine = self.make_machine(transport)
+        machine = self.make_machine(transport, watch)
         measured = measure(machine, embedding, routing)
         if self._operator is None:
-            found = emulate_step(machine, embedding, routing, options.seed, watch)
+            found = emulate_step(machine, embedding, routing, options.seed)
         else:
             found = emulate_ascend(
-                machine, embedding, self._operator, options.program, routing, options.seed, watch
+                machine, embedding, self._operator, options.program, routing, options.seed
             )
         return {
             "guest": without_folders(embedding.guest.name),

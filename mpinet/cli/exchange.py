@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job, Watch
+from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
@@ -41,8 +41,8 @@ class Exchange(Collective):
         super().__init__(options, topology)
         self._routing = routing
 
-    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
+    def perform(self, machine: Machine) -> CollectiveResult:
         """Exchange."""
         from mpinet.programs.exchange import exchange
 
-        return exchange(machine, self._routing, self.options.seed, watch)
+        return exchange(machine, self._routing, self.options.seed)

@@ -110,7 +110,7 @@ class Exec(MachineJob):
         from mpinet.mpi.world.trees import Pattern
 
         options = self.options
-        machine = self.make_machine(transport)
+        machine = self.make_machine(transport, watch)
         require_memory(PROCESSOR * machine.placement.most, f"{self.topology} with a script")
         found = run_script(
             machine,
@@ -119,7 +119,6 @@ class Exec(MachineJob):
             options.routing,
             options.packet,
             options.sends == "synchronous",
-            watch,
             (sys.stderr if options.json else sys.stdout) or io.StringIO(),
             None if options.collectives is None else Pattern(options.collectives),
         )

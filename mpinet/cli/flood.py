@@ -43,8 +43,8 @@ class Flood(MachineJob):
         """Flood."""
         from mpinet.programs.flood import flood
 
-        machine = self.make_machine(transport)
-        found = flood(machine, self._root, watch)
+        machine = self.make_machine(transport, watch)
+        found = flood(machine, self._root)
         self.spread(machine)
         return {name: getattr(found, name) for name in FIELDS}
 

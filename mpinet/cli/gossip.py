@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job, Watch
+from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def prepare(options: argparse.Namespace) -> Job:
 class Gossip(Collective):
     """Every processor's item to all processors."""
 
-    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
+    def perform(self, machine: Machine) -> CollectiveResult:
         """Gossip."""
         from mpinet.programs.gossip import gossip
 
-        return gossip(machine, self.options.algorithm, self.options.seed, watch)
+        return gossip(machine, self.options.algorithm, self.options.seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job
+from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import mapping_of, port_model
 from mpinet.networks.topology import Topology
 
@@ -33,7 +33,11 @@ class MachineJob(Job):
         self.network = network
 
     def make_machine(
-        self, transport: Local, loads: bool = False, trace: Trace | None = None
+        self,
+        transport: Local,
+        watch: Watch = lambda steps: None,
+        loads: bool = False,
+        trace: Trace | None = None,
     ) -> Machine:
         """Make the machine that was asked for, and note its port model (collective).
 
@@ -41,13 +45,13 @@ class MachineJob(Job):
         ----------
         transport : Local
             The ranks.
-        loads, trace
+        watch, loads, trace
             As for `Machine`.
         """
         from mpinet.machine import Machine
 
         mapping = mapping_of(self.options, self.network, transport)
         model = port_model(self.options)
-        machine = Machine(self.network, model, transport, mapping, loads=loads, trace=trace)
+        machine = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
         return machine

@@ -56,14 +56,12 @@ class Reduce(Collective):
         self._root = root
         self._algorithm = algorithm
 
-    def perform(self, machine: Machine, watch: Watch) -> ReduceResult:
+    def perform(self, machine: Machine) -> ReduceResult:
         """Reduce."""
         from mpinet.programs.reduce import reduce
 
         options = self.options
-        self._found = reduce(
-            machine, self._root, options.operator, self._algorithm, options.seed, watch=watch
-        )
+        self._found = reduce(machine, self._root, options.operator, self._algorithm, options.seed)
         return self._found
 
     def run(self, transport: Local, watch: Watch) -> Row:

@@ -139,9 +139,9 @@ class Route(MachineJob):
         from mpinet.report.hashes import dealt_lines, hashed, path_lines
 
         options = self.options
-        machine = self._machine(transport)
+        machine = self._machine(transport, watch)
         found = route(
-            machine, self._traffic, self._routing, options.mode, options.policy, self._faults, watch
+            machine, self._traffic, self._routing, options.mode, options.policy, self._faults
         )
         self.spread(machine)
         result = plain(found) | {"routing": self._routing.name}
@@ -162,13 +162,13 @@ class Route(MachineJob):
             machine, dry, self._traffic, self._routing, options.mode, options.policy
         )
 
-    def _machine(self, transport: Local) -> Machine:
+    def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
         """The machine; it meters loads if that is wanted, or small enough."""
         options = self.options
         loads = options.loads
         if loads is None:
             loads = self.network.size * self.network.ports <= MAX_METERED
-        machine = self.make_machine(transport, loads)
+        machine = self.make_machine(transport, watch, loads)
         self.model |= {"mode": options.mode, "policy": options.policy}
         return machine
 

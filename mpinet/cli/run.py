@@ -80,9 +80,9 @@ class Run(MachineJob):
         from mpinet.process import run
         from mpinet.process.outcome import legible
 
-        machine = self.make_machine(transport)
+        machine = self.make_machine(transport, watch)
         options = self.options
-        found = run(machine, self._program, *self._arguments, options.seed, options.routing, watch)
+        found = run(machine, self._program, *self._arguments, options.seed, options.routing)
         return {
             "program": without_folders(options.program),
             "processors": found.processors,

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job, Watch
+from mpinet.cli.job import Job
 from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
 from mpinet.networks.topology import Topology
 
@@ -43,11 +43,11 @@ class FromOrToOne(Collective):
         super().__init__(options, topology)
         self._root = root
 
-    def perform(self, machine: Machine, watch: Watch) -> CollectiveResult:
+    def perform(self, machine: Machine) -> CollectiveResult:
         """Scatter or gather."""
         from mpinet.programs.gather import gather
         from mpinet.programs.scatter import scatter
 
         collective = scatter if self.options.command == "scatter" else gather
         options = self.options
-        return collective(machine, self._root, options.algorithm, options.seed, watch)
+        return collective(machine, self._root, options.algorithm, options.seed)

@@ -44,7 +44,7 @@ def call_neighbors(machine: Machine, nodes: Ints) -> Ints:
         near,
         away,
     )
-    machine.meters.count(1, sent)
+    machine.count(sent)
     near = near[:new]
     if placement.ranks > 1:
         leaving, counts = by_owner(machine, away[:left])

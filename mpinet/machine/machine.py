@@ -53,6 +53,23 @@ class Inbox:
         return len(self.nodes)
 
 
+@dataclass
+class Spent:
+    """What part of a run took (`Machine.spending`).
+
+    Attributes
+    ----------
+    begun : int
+        Steps that the machine had made before.
+    steps, messages : int
+        Steps, and transmissions on the whole machine.
+    """
+
+    begun: int
+    steps: int = 0
+    messages: int = 0
+
+
 class Machine:
     """N virtual processors, wired by a topology, under a port model, hosted by ranks.
 
@@ -72,6 +89,8 @@ class Machine:
         Whether the load of every channel is metered (4 bytes a port and processor).
     trace : Trace, optional
         Collects every movement of a message.
+    watch : callable
+        Called after every step with the number of steps so far, for progress.
 
     Examples
     --------
@@ -89,6 +108,7 @@ class Machine:
         mapping: Mapping | None = None,
         loads: bool = False,
         trace: Trace | None = None,
+        watch: Callable[[int], None] = lambda steps: None,
     ):
         if isinstance(topology, str):
             from mpinet.networks import open
@@ -109,6 +129,7 @@ class Machine:
             require_memory(4 * most, f"Metering the channel loads of {topology.name}")
             self.meters.loads = np.zeros(self.placement.count * topology.ports, np.uint32)
         self.trace = trace
+        self._watch = watch
 
     @property
     def nodes(self) -> Ints:
@@ -205,9 +226,25 @@ class Machine:
         self.meters.cross(records)
         return self.transport.exchange(records, counts, word, room)
 
+    def count(self, messages: int) -> None:
+        """Count one step, and the messages that this rank's processors sent in it."""
+        self.meters.count(1, messages)
+        self._watch(self.steps)
+
+    @contextmanager
+    def spending(self) -> Iterator[Spent]:
+        """Note what is spent within it: ``with machine.spending() as spent:`` (collective).
+
+        Steps and messages are known at its end, where the ranks add up theirs.
+        """
+        spent, sent = Spent(self.steps), self.meters.messages
+        yield spent
+        spent.steps = self.steps - spent.begun
+        spent.messages = self.sum(self.meters.messages - sent)[0]
+
     def count_step(self, sends: Sends) -> None:
         """Count one step with these sends, and record it."""
-        self.meters.count(1, sends.transmissions)
+        self.count(sends.transmissions)
         if len(self.meters.loads) and len(sends.nodes):
             first = step.first_of_transmission(sends)
             places = self.slots(sends.nodes[first]) * self.topology.ports + sends.ports[first]

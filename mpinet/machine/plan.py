@@ -111,7 +111,7 @@ class Plan:
         if machine.metered or machine.trace is not None:
             machine.count_step(self._sends)
         else:
-            machine.meters.count(1, self._transmissions)
+            machine.count(self._transmissions)
 
     @cached_property
     def _sends(self) -> step.Sends:

@@ -7,8 +7,6 @@ those that came in the same step, the lowest number). No rank count can change e
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mpinet.arrays import Flags, Ints
@@ -283,7 +281,7 @@ class Router:
         if exchanged.total == 0:
             self._ledger[hop.STEP] -= 1
             return False
-        self.machine.meters.count(1, moved)
+        self.machine.count(moved)
         if self.machine.trace is not None:
             self.machine.trace.add(self.machine.steps, *moves[:moved].T)
         arrivals = exchanged.records
@@ -293,17 +291,10 @@ class Router:
         self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
 
-    def run(self, watch: Callable[[int], None] | None = None) -> None:
-        """Step until no message can move any more (collective), then check conservation.
-
-        Parameters
-        ----------
-        watch : callable, optional
-            Called after every step with the number of steps so far.
-        """
+    def run(self) -> None:
+        """Step until no message can move any more (collective), then check conservation."""
         while self.step():
-            if watch is not None:
-                watch(self.machine.steps)
+            pass
         self.check_conservation()
 
     def check_conservation(self) -> None:

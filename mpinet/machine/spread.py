@@ -93,7 +93,7 @@ class Spread:
         """
         machine, count = self._machine, self._machine.placement.count
         if self._plan is None:
-            machine.meters.count(1, self.sends)
+            machine.count(self.sends)
         else:
             self._plan.count()
         if machine.transport.size == 1:

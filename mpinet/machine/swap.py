@@ -60,7 +60,7 @@ class Swap:
         """
         machine, count = self._machine, self._machine.placement.count
         machine.checked(lambda: self._require_messages(payload))
-        machine.meters.count(1, count)
+        machine.count(count)
         if self._crosses:
             received = machine.exchange(payload, self._counts).records
             return received if len(received) == count else payload  # nothing comes in a dry run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -36,7 +36,6 @@ def run_script(
     routing: str | None = None,
     packet: int | None = None,
     synchronous: bool = False,
-    watch: Callable[[int], None] = lambda step: None,
     out: TextIO | None = None,
     pattern: Pattern | None = None,
 ) -> Outcome:
@@ -56,8 +55,6 @@ def run_script(
         Bytes of a packet; default: every message of the script is one of the machine's.
     synchronous : bool
         Whether standard sends wait for their receives.
-    watch : callable
-        Called after every step with the number of steps so far.
     out : text file, optional
         Where rank 0 writes what processors print (default: the standard output).
     pattern : Pattern, optional
@@ -77,13 +74,11 @@ def run_script(
         world = World(machine, routing, packet, synchronous, apart, pattern)
         world.accounts.naming = Naming(whole)
         running.world = world
-        _run(world, whole, arguments, watch)
+        _run(world, whole, arguments)
         return outcome(world)
 
 
-def _run(
-    world: World, whole: Source, arguments: Sequence[str], watch: Callable[[int], None]
-) -> None:
+def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
     """Let every processor run a script to its end (collective)."""
 
     def program(processor: Processor) -> None:
@@ -115,7 +110,7 @@ def _run(
         garbage_collected(),
         world.threads.watched(),
     ):
-        world.run(program, watch)
+        world.run(program)
 
 
 def _main(script: Source) -> ModuleType:

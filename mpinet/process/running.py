@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from mpinet.errors import UsageError
+from mpinet.machine import Spent
 from mpinet.machine import machine as emulated
 from mpinet.process.outcome import Outcome, digest
 from mpinet.process.scheduler import Program, Scheduler
@@ -64,7 +65,6 @@ def run(
     named: Mapping[str, Any] | None = None,
     seed: int = 0,
     routing: str | None = None,
-    watch: Callable[[int], None] = lambda step: None,
 ) -> Outcome:
     """Run a program on every processor of a machine (collective).
 
@@ -82,8 +82,6 @@ def run(
         For the processors' random numbers.
     routing : str, optional
         The routing that brings messages of `Node.route` to their targets.
-    watch : callable
-        Called after every step with the number of steps so far.
 
     Raises
     ------
@@ -97,11 +95,10 @@ def run(
         Processors wait for messages and nobody will send one; names a cycle of them.
     """
     _require_fitting(program, arguments, named or {})
-    steps, messages = machine.steps, machine.meters.messages
-    with rare_collections(), machine.counted_anew():
+    with rare_collections(), machine.counted_anew(), machine.spending() as spent:
         scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)
-        scheduler.run(watch)
-    return _outcome(scheduler, machine.steps - steps, machine.meters.messages - messages)
+        scheduler.run()
+    return _outcome(scheduler, spent)
 
 
 @contextmanager
@@ -126,10 +123,10 @@ def _require_fitting(program: Program, arguments: Sequence[Any], named: Mapping[
         raise UsageError(f"The program {name} does not fit its arguments: {error}.") from None
 
 
-def _outcome(scheduler: Scheduler, steps: int, messages: int) -> Outcome:
+def _outcome(scheduler: Scheduler, spent: Spent) -> Outcome:
     """Bring together what the processors have come to (collective)."""
     machine = scheduler.machine
-    messages, unreceived = machine.sum(messages, int(scheduler.unreceived.sum()))
+    (unreceived,) = machine.sum(int(scheduler.unreceived.sum()))
     left = np.flatnonzero(scheduler.unreceived)
     left = left[np.argsort(machine.nodes[left])[:NAMED]]
     left_at = zip(machine.nodes[left].tolist(), scheduler.unreceived[left].tolist(), strict=True)
@@ -146,9 +143,9 @@ def _outcome(scheduler: Scheduler, steps: int, messages: int) -> Outcome:
                 values[node] = unpack(value)
     places = sorted(places)[:NAMED]
     proof = machine.checked(
-        lambda: digest(steps, messages, unreceived, places, values) if told else ""
+        lambda: digest(spent.steps, spent.messages, unreceived, places, values) if told else ""
     )
     proof, found = agreed(machine.transport, (proof, places))
     places = [(node, count) for node, count in found]
     hosts = machine.topology.hosts
-    return Outcome(hosts, steps, messages, unreceived, places, values, proof)
+    return Outcome(hosts, spent.steps, spent.messages, unreceived, places, values, proof)

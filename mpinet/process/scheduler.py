@@ -112,7 +112,7 @@ class Scheduler:
             ReceiveEach: self._wait,
         }
 
-    def run(self, watch: Callable[[int], None]) -> None:
+    def run(self) -> None:
         """Let all processors come to their end (collective).
 
         Raises
@@ -125,11 +125,11 @@ class Scheduler:
             Processors wait for messages that nobody will send.
         """
         try:
-            self._run_all(watch)
+            self._run_all()
         except ModelViolation as refused:
             violation.explain(self.machine, self.nodes, self._sent, refused)
 
-    def _run_all(self, watch: Callable[[int], None]) -> None:
+    def _run_all(self) -> None:
         """Take turns: processors go on, the machine makes a step."""
         ready: Ready = [(node, COMPUTING) for node in self.nodes if node is not None]
         while True:
@@ -138,7 +138,6 @@ class Scheduler:
             if not self._agree_to_go_on():
                 return
             ready = self._step()
-            watch(self.hosting.step)
 
     # ---- what one processor does until its next step
 

@@ -21,7 +21,7 @@ from mpinet.programs.operators.operator import ASCEND, KINDS, Operator, Pass
 from mpinet.programs.operators.probe import require_pairwise
 from mpinet.programs.operators.reduction import Reduction
 from mpinet.programs.schedules import PassSchedule, find_schedule
-from mpinet.programs.schedules.schedule import Phase, Watch
+from mpinet.programs.schedules.schedule import Phase
 
 CHUNK = 2**16
 """Input values that are generated at a time for the serial check."""
@@ -68,7 +68,6 @@ def run(
     seed: int = 0,
     algorithm: str | type[PassSchedule] | None = None,
     values: Callable[[Ints], Array] | None = None,
-    watch: Watch | None = None,
 ) -> AscendResult:
     """Run an operator on a machine and compare with the serial computation (collective).
 
@@ -91,8 +90,6 @@ def run(
     values : callable, optional
         ``values(index)``: the input values of these numbers; index has shape (k,). It must give
         the same on all ranks.
-    watch : callable, optional
-        Called with the number of steps from time to time.
 
     Returns
     -------
@@ -123,7 +120,7 @@ def run(
     members = _members(schedule)
     state = operator.prepare(_drawn(inputs, members, operator.reads(kind, q, index)))
     before = machine.steps
-    stages = schedule.carry_out(program, state, watch)
+    stages = schedule.carry_out(program, state)
     results = operator.finish(state)
     wrong = sum(
         _count_wrong(machine, operator, kind, q, of, index[at], results[at])

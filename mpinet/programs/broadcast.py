@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +14,7 @@ from mpinet.machine import Machine, PortModel
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
+from mpinet.programs.collective import require_processor
 from mpinet.programs.offers import Offers
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.tree import Tree
@@ -64,7 +64,6 @@ def broadcast(
     machine: Machine,
     root: int,
     algorithm: str | None = None,
-    watch: Callable[[int], None] | None = None,
 ) -> BroadcastResult:
     """Bring the root's message to all processors (collective).
 
@@ -77,8 +76,6 @@ def broadcast(
     algorithm : str, optional
         A schedule of the family, ``"tree"`` (links) or ``"flooding"`` (busses). Default: the
         family's first that fits the machine's port model, else the network's general one.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Raises
     ------
@@ -88,14 +85,15 @@ def broadcast(
         The algorithm asks more of processors than the machine's port model allows.
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
-    before, sent = machine.steps, machine.meters.messages
-    message, preparation = inform_all(machine, root, name, schedule, watch)
-    steps = message.last_step(before) - before
-    messages = machine.sum(machine.meters.messages - sent)[0]
+    with machine.spending() as spent:
+        message, preparation = inform_all(machine, root, name, schedule)
+    steps = message.last_step(spent.begun) - spent.begun
     informed = message.informed()
     bound = broadcast_bound(machine, root, steps if informed == machine.topology.hosts else None)
     phases = _begun(schedule.phases if schedule is not None else (), steps) or ((name, steps),)
-    return BroadcastResult(name, steps, messages, informed, phases, bound, preparation=preparation)
+    return BroadcastResult(
+        name, steps, spent.messages, informed, phases, bound, preparation=preparation
+    )
 
 
 def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, int], ...]:
@@ -114,13 +112,12 @@ def inform_all(
     root: int,
     name: str,
     schedule: Schedule | None,
-    watch: Callable[[int], None] | None = None,
 ) -> tuple[Message, Preparation]:
     """Make the steps of a broadcast, and nothing else (collective).
 
     Parameters
     ----------
-    machine, root, watch
+    machine, root
         As for `broadcast`.
     name, schedule
         As of `require_algorithm`.
@@ -134,11 +131,11 @@ def inform_all(
     """
     message, preparation = Message(machine, root), NONE
     if schedule is not None:
-        _by_schedule(machine, schedule, message, watch)
+        _by_schedule(machine, schedule, message)
     elif name == FLOODING:
-        _by_flooding(machine, root, message, watch)
+        _by_flooding(machine, root, message)
     else:
-        preparation = _along_tree(machine, root, message, watch)
+        preparation = _along_tree(machine, root, message)
     return message, preparation
 
 
@@ -153,11 +150,7 @@ def require_algorithm(
         The root is no processor, or the network has no such algorithm, or none of its algorithms
         fits the port model.
     """
-    topology.require_node(root)
-    if root >= topology.hosts:
-        raise UsageError(
-            f"Node {root} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
-        )
+    require_processor(topology, root)
     own = topology.schedules(root)
     if not topology.links and algorithm == TREE:
         raise UsageError(
@@ -206,7 +199,6 @@ def _by_schedule(
     machine: Machine,
     schedule: Schedule,
     message: Message,
-    watch: Callable[[int], None] | None,
 ) -> None:
     """Every informed processor asks the schedule's rules."""
     since = np.full(machine.placement.count, UNINFORMED, np.int32)
@@ -227,8 +219,6 @@ def _by_schedule(
         receivers = machine.slots(inbox.nodes)
         since[receivers[since[receivers] == UNINFORMED]] = step
         message.store(receivers, inbox.payload)
-        if watch is not None:
-            watch(machine.steps)
 
 
 class Answers:
@@ -310,9 +300,7 @@ def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, 
     return count
 
 
-def _along_tree(
-    machine: Machine, root: int, message: Message, watch: Callable[[int], None] | None
-) -> Preparation:
+def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     tree = Tree(machine, root)
     served = np.zeros(machine.placement.count, np.int64)
@@ -327,13 +315,9 @@ def _along_tree(
         receivers = machine.slots(inbox.nodes)
         message.store(receivers, inbox.payload)
         active = np.concatenate([active, receivers])
-        if watch is not None:
-            watch(machine.steps)
 
 
-def _by_flooding(
-    machine: Machine, root: int, message: Message, watch: Callable[[int], None] | None
-) -> None:
+def _by_flooding(machine: Machine, root: int, message: Message) -> None:
     """Every informed processor offers the first bus that has not carried the message (ALL)."""
     informed = machine.nodes == root
     offers = Offers(machine)
@@ -351,8 +335,6 @@ def _by_flooding(
         if active == 0:
             return
         missing -= new
-        if watch is not None:
-            watch(machine.steps)
 
 
 NOTHING = 0

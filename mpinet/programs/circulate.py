@@ -18,7 +18,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules import find_schedule
-from mpinet.programs.schedules.schedule import PassSchedule, Watch, require_power_of_two
+from mpinet.programs.schedules.schedule import PassSchedule, require_power_of_two
 
 MOST_DIMENSIONS = 20
 """Largest subcubes, 2^20 processors: a step more for each processor that an item visits."""
@@ -32,7 +32,6 @@ def circulate(
     dimensions: int | None = None,
     algorithm: str | type[PassSchedule] | None = None,
     seed: int = 0,
-    watch: Watch | None = None,
 ) -> CollectiveResult:
     """Let each item visit all 2^q elements of its subcube of the low q dimensions (collective).
 
@@ -50,8 +49,6 @@ def circulate(
         The schedule of the exchanges, as in `ascend.run`.
     seed : int
         Chooses the labels: 62 random bits for every processor.
-    watch : callable, optional
-        Called with the number of steps from time to time.
 
     Returns
     -------
@@ -65,7 +62,6 @@ def circulate(
         Not 2^n processors, no such dimensions, or a schedule that the network does not allow.
     """
     q = require_dimensions(machine.topology, dimensions)
-    before, sent = machine.steps, machine.meters.messages
     schedule = find_schedule(machine.topology, algorithm)(machine)
     state = np.empty(len(schedule.index), ITEM)
     state["origin"] = schedule.index
@@ -73,15 +69,16 @@ def circulate(
     turns = [trailing_zeros(i) for i in range(1, 1 << q)]
     exchange = partial(swap, seed)
     program = [Pass(ASCEND, z, z + 1, exchange) for z in turns]
-    stages = schedule.carry_out(program, state, watch)
-    spent: Counter[int] = Counter()
+    with machine.spending() as spent:
+        stages = schedule.carry_out(program, state)
+    lengths: Counter[int] = Counter()
     for z, parts in zip(turns, stages, strict=True):
-        spent[z] += sum(steps for _, steps in parts)
-    phases = tuple((f"dimension {z}", spent[z]) for z in sorted(spent))
-    right = _complete(seed, q, schedule.index, state)
-    messages, wrong = machine.sum(machine.meters.messages - sent, int(not right))
-    steps = machine.steps - before
-    return CollectiveResult(schedule.name, steps, messages, phases, (1 << q) - 1, wrong == 0)
+        lengths[z] += sum(steps for _, steps in parts)
+    phases = tuple((f"dimension {z}", lengths[z]) for z in sorted(lengths))
+    correct = machine.sum(int(not _complete(seed, q, schedule.index, state)))[0] == 0
+    return CollectiveResult(
+        schedule.name, spent.steps, spent.messages, phases, (1 << q) - 1, correct
+    )
 
 
 def require_dimensions(topology: Topology, dimensions: int | None) -> int:

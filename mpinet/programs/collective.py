@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,8 +11,11 @@ from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
+from mpinet.machine import Spent
 from mpinet.networks.topology import Topology
 from mpinet.programs.preparation import NONE, Preparation
+
+Result = TypeVar("Result", bound="CollectiveResult")
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,28 @@ class CollectiveResult:
     lower_bound: int
     correct: bool
     preparation: Preparation = field(default=NONE, kw_only=True)
+
+    @classmethod
+    def of(
+        cls: type[Result],
+        algorithm: str,
+        spent: Spent,
+        lower_bound: int,
+        correct: bool,
+        preparation: Preparation = NONE,
+        **more: Any,
+    ) -> Result:
+        """The result of a collective of one phase: all that was spent; `more` as in a subclass."""
+        return cls(
+            algorithm,
+            spent.steps,
+            spent.messages,
+            ((algorithm, spent.steps),),
+            lower_bound,
+            correct,
+            preparation=preparation,
+            **more,
+        )
 
 
 def items(seed: int, sources: Ints, targets: Ints) -> Ints:

@@ -25,7 +25,7 @@ from mpinet.programs.embed import (
 from mpinet.programs.operators.operator import ASCEND, Operator, Pass
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.routed import as_words, from_words
-from mpinet.programs.schedules.schedule import PassSchedule, Phase, Watch, require_power_of_two
+from mpinet.programs.schedules.schedule import PassSchedule, Phase, require_power_of_two
 
 STEP = "step"
 """The program of one step of the guest: a message over every link, both ways."""
@@ -64,7 +64,6 @@ def emulate_step(
     embedding: Embedding,
     routing: Routing | None = None,
     seed: int = 0,
-    watch: Watch | None = None,
 ) -> Emulated:
     """Emulate one all-port step in which every guest link carries a message both ways (collective).
 
@@ -80,8 +79,6 @@ def emulate_step(
         The host's. Default: its first.
     seed : int
         Chooses the messages' contents.
-    watch : callable, optional
-        Called with the number of steps after every step.
     """
     guest, host = embedding.guest, host_of(machine, embedding)
     before = machine.steps
@@ -96,7 +93,7 @@ def emulate_step(
         guest.size * guest.ports,
         np.stack([nodes, items(seed, nodes, others)], axis=1),
     )
-    router.run(watch)
+    router.run()
     require_delivered(router)
     receivers = embedding.guests_at(router.delivered.nodes)
     senders, contents = router.delivered.payload.T
@@ -117,7 +114,6 @@ def emulate_ascend(
     kind: str = ASCEND,
     routing: Routing | None = None,
     seed: int = 0,
-    watch: Watch | None = None,
 ) -> Emulated:
     """Run ASCEND or DESCEND of the guest on the host (collective).
 
@@ -139,8 +135,6 @@ def emulate_ascend(
         The host's. Default: its first.
     seed : int
         For the input values.
-    watch : callable, optional
-        Called with the number of steps from time to time.
 
     Raises
     ------
@@ -149,7 +143,7 @@ def emulate_ascend(
     """
     host = host_of(machine, embedding)
     schedule = emulation(embedding, preferring_links(host, routing or host.routing()))
-    found = ascend.run(machine, operator, kind, seed, schedule, watch=watch)
+    found = ascend.run(machine, operator, kind, seed, schedule)
     guest = embedding.guest
     itself = Machine(guest, machine.model, machine.transport)
     schedule = emulation(Embedding(guest, guest), preferring_links(guest, guest.routing()))
@@ -189,7 +183,7 @@ class Emulation(PassSchedule):
         self.index = guests[guests < 1 << self.dimensions]
         self._embedding, self._routing = embedding, routing
 
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Exchange and operate in every dimension of the pass."""
         stages = []
         for j in sweep.dimensions:
@@ -197,8 +191,6 @@ class Emulation(PassSchedule):
             received = self._partners(j, state)
             state[:] = keep_own(sweep.oper, j, self.index, state, received)
             stages.append((f"dimension {j}", self.machine.steps - before))
-            if watch is not None:
-                watch(self.machine.steps)
         return stages
 
     def _partners(self, j: int, state: Array) -> Array:

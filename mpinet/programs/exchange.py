@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mpinet.arrays import Ints
@@ -24,7 +22,6 @@ def exchange(
     machine: Machine,
     routing: Routing | None = None,
     seed: int = 0,
-    watch: Callable[[int], None] | None = None,
 ) -> CollectiveResult:
     """Bring an item of every processor to every other, one per message (collective).
 
@@ -39,8 +36,6 @@ def exchange(
         Default: the network's first.
     seed : int
         Chooses the items' contents.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Raises
     ------
@@ -49,18 +44,16 @@ def exchange(
     """
     require_few(machine.topology, "Total exchange", MOST_PROCESSORS)
     bound = exchange_bound(machine)
-    before, sent = machine.steps, machine.meters.messages
     sources, targets, numbers = all_pairs(machine)
     rows = np.stack([sources, items(seed, sources, targets)], axis=1)
     total = machine.topology.hosts * (machine.topology.hosts - 1)
-    nodes, came = send_routed(machine, sources, targets, numbers, total, rows, watch, routing)
-    steps = machine.steps - before
-    messages = machine.sum(machine.meters.messages - sent)[0]
+    with machine.spending() as spent:
+        nodes, came = send_routed(machine, sources, targets, numbers, total, rows, routing)
     origins, contents = came.T
     right = np.array_equal(contents, items(seed, origins, nodes))
     right = right and from_all_others(machine, nodes, origins)
     correct = machine.sum(int(not right))[0] == 0
-    return CollectiveResult(ROUTED, steps, messages, ((ROUTED, steps),), bound, correct)
+    return CollectiveResult.of(ROUTED, spent, bound, correct)
 
 
 def all_pairs(machine: Machine) -> tuple[Ints, Ints, Ints]:
@@ -91,7 +84,6 @@ def send_routed(
     numbers: Ints,
     total: int,
     rows: Ints,
-    watch: Callable[[int], None] | None,
     routing: Routing | None = None,
 ) -> tuple[Ints, Ints]:
     """Route messages that are all there at the start (collective).
@@ -114,5 +106,5 @@ def send_routed(
         machine, routing or machine.topology.routing(), payload_words=rows.shape[1], keep=True
     )
     router.inject(sources, targets, numbers, total, rows)
-    router.run(watch)
+    router.run()
     return router.delivered.nodes, router.delivered.payload

@@ -47,7 +47,7 @@ class FloodResult:
     farthest_host: int
 
 
-def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = None) -> FloodResult:
+def flood(machine: Machine, root: int) -> FloodResult:
     """Flood an all-port machine from one root (collective).
 
     Every node that was informed in the step before sends on all its ports; the flood ends when all
@@ -61,8 +61,6 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
         All-port.
     root : int
         The node that starts.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Raises
     ------
@@ -74,11 +72,19 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
     topology.require_node(root)
     looks = topology.size * topology.ports
     require_walk(looks, f"A flood of {topology.name}", machine.transport.size)
-    before, sent = machine.steps, machine.meters.messages
+    with machine.spending() as spent:
+        reached, farthest_host = _flooded(machine, root)
+    return FloodResult(
+        spent.steps, spent.messages, reached, spent.steps, farthest_host - spent.begun
+    )
+
+
+def _flooded(machine: Machine, root: int) -> tuple[int, int]:
+    """Flood: nodes informed, and the machine's step in which the last processor was."""
     informed = np.zeros(machine.placement.count, bool)
     fresh = machine.nodes[machine.nodes == root]
     informed[machine.slots(fresh)] = True
-    reached, farthest_host = 1, 0
+    reached, farthest_host = 1, machine.steps
     wave = _call_wave if machine.topology.links else _bus_wave
     if machine.model.half_duplex:
         wave = _half_duplex_wave
@@ -93,12 +99,8 @@ def flood(machine: Machine, root: int, watch: Callable[[int], None] | None = Non
             break
         reached += new
         if hosts:
-            farthest_host = machine.steps - before
-        if watch is not None:
-            watch(machine.steps)
-    steps = machine.steps - before
-    messages = machine.sum(machine.meters.messages - sent)[0]
-    return FloodResult(steps, messages, reached, steps, farthest_host)
+            farthest_host = machine.steps
+    return reached, farthest_host
 
 
 def _call_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:

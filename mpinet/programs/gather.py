@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mpinet.arrays import Ints
@@ -15,8 +13,6 @@ from mpinet.programs.exchange import ROUTED, send_routed
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE
 
-Watch = Callable[[int], None]
-
 TREE = "tree"
 
 
@@ -25,7 +21,6 @@ def gather(
     root: int,
     algorithm: str | None = None,
     seed: int = 0,
-    watch: Watch | None = None,
 ) -> CollectiveResult:
     """Bring an item of every other processor to the root, one per message (collective).
 
@@ -42,8 +37,6 @@ def gather(
         ``"tree"`` or ``"routed"``. Default: the tree where there are links.
     seed : int
         Chooses the items' contents.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Raises
     ------
@@ -52,22 +45,19 @@ def gather(
     """
     name = require_algorithm(machine.topology, root, algorithm, "gather")
     bound = gather_bound(machine, root)
-    before, sent, preparation = machine.steps, machine.meters.messages, NONE
-    if machine.topology.hosts == 1:
-        came = np.empty((0, 2), np.int64)
-    elif name == TREE:
-        order = Preorder(machine, root)
-        preparation = order.preparation()
-        rows = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
-        came, _ = collect(machine, order, rows, watch)
-    else:
-        came = _routed(machine, root, seed, watch)
-    steps = machine.steps - before
-    messages = machine.sum(machine.meters.messages - sent)[0]
+    preparation = NONE
+    with machine.spending() as spent:
+        if machine.topology.hosts == 1:
+            came = np.empty((0, 2), np.int64)
+        elif name == TREE:
+            order = Preorder(machine, root)
+            preparation = order.preparation()
+            rows = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
+            came, _ = collect(machine, order, rows)
+        else:
+            came = _routed(machine, root, seed)
     correct = _complete(machine, root, seed, came)
-    return CollectiveResult(
-        name, steps, messages, ((name, steps),), bound, correct, preparation=preparation
-    )
+    return CollectiveResult.of(name, spent, bound, correct, preparation)
 
 
 def require_algorithm(topology: Topology, root: int, algorithm: str | None, what: str) -> str:
@@ -82,9 +72,7 @@ def require_algorithm(topology: Topology, root: int, algorithm: str | None, what
     return choose(topology, what, algorithm, [TREE, ROUTED] if topology.links else [ROUTED])
 
 
-def collect(
-    machine: Machine, order: Preorder, rows: Ints, watch: Watch | None = None
-) -> tuple[Ints, Ints]:
+def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
     """Send every processor's row to the root, each at its turn (collective).
 
     Parameters
@@ -115,19 +103,17 @@ def collect(
         came.append(inbox.payload[here])
         turns.append(np.full(int(here.sum()), step))
         passing, carried = machine.slots(inbox.nodes[~here]), inbox.payload[~here]
-        if watch is not None:
-            watch(machine.steps)
     return np.concatenate(came), np.concatenate(turns)
 
 
-def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> Ints:
+def _routed(machine: Machine, root: int, seed: int) -> Ints:
     """Every other processor sends its item by the routing; the rows that the root received."""
     nodes = np.sort(machine.nodes)
     nodes = nodes[(nodes < machine.topology.hosts) & (nodes != root)]
     targets, numbers = np.full_like(nodes, root), nodes - (nodes > root)
     rows = np.stack([nodes, items(seed, nodes, nodes)], axis=1)
     total = machine.topology.hosts - 1
-    return send_routed(machine, nodes, targets, numbers, total, rows, watch)[1]
+    return send_routed(machine, nodes, targets, numbers, total, rows)[1]
 
 
 def _complete(machine: Machine, root: int, seed: int, came: Ints) -> bool:

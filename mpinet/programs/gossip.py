@@ -24,17 +24,13 @@ from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.treegossip import spread
 from mpinet.programs.waves import count_bits
 
-Watch = Callable[[int], None]
-
 CYCLE, TREE = "cycle", "tree"
 
 MOST_PROCESSORS = {CYCLE: 2**16, TREE: 2**13, ROUTED: 2**12}
 """Most processors of each algorithm: the items that they hold in the end are the square of it."""
 
 
-def gossip(
-    machine: Machine, algorithm: str | None = None, seed: int = 0, watch: Watch | None = None
-) -> CollectiveResult:
+def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> CollectiveResult:
     """Bring every processor's item to all processors (collective).
 
     ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
@@ -49,8 +45,6 @@ def gossip(
         Default: the first of these three that the network allows.
     seed : int
         Chooses the items' contents.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Raises
     ------
@@ -59,19 +53,16 @@ def gossip(
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
     bound = gossip_bound(machine)
-    before, sent, preparation = machine.steps, machine.meters.messages, NONE
+    preparation = NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
     held = Holdings(machine, seed)
     of_hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     held.take(of_hosts, own[of_hosts])
-    if machine.topology.hosts > 1:
-        preparation = _ALGORITHMS[name](machine, own, held.take, watch)
-    steps = machine.steps - before
-    messages = machine.sum(machine.meters.messages - sent)[0]
+    with machine.spending() as spent:
+        if machine.topology.hosts > 1:
+            preparation = _ALGORITHMS[name](machine, own, held.take)
     correct = held.complete()
-    return CollectiveResult(
-        name, steps, messages, ((name, steps),), bound, correct, preparation=preparation
-    )
+    return CollectiveResult.of(name, spent, bound, correct, preparation)
 
 
 def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | None) -> str:
@@ -95,7 +86,7 @@ Take = Callable[[Ints, Ints], None]
 """Notes rows (origin, contents) that the processors in some slots received."""
 
 
-def _rotate(machine: Machine, own: Ints, take: Take, watch: Watch | None) -> Preparation:
+def _rotate(machine: Machine, own: Ints, take: Take) -> Preparation:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
     ahead = _cycle_of(machine).successor(nodes)
@@ -105,14 +96,12 @@ def _rotate(machine: Machine, own: Ints, take: Take, watch: Watch | None) -> Pre
     if model.send is None and model.receive is None and not model.half_duplex:
         back = np.empty_like(ahead)
         back[slots] = plan.ports
-        forward = _rotate_both_ways(machine, ahead, back, own, take, watch)
+        forward = _rotate_both_ways(machine, ahead, back, own, take)
         others %= 2
     for _ in range(others):
         came = plan(forward)
         forward[slots] = came
         take(slots, came)
-        if watch is not None:
-            watch(machine.steps)
     return NONE
 
 
@@ -122,7 +111,6 @@ def _rotate_both_ways(
     back: Ints,
     own: Ints,
     take: Take,
-    watch: Watch | None,
 ) -> Ints:
     """Half round the cycle in both directions; what goes ahead next."""
     rounds = (machine.topology.size - 1) // 2
@@ -137,8 +125,6 @@ def _rotate_both_ways(
         forward[slots[from_behind]] = came[from_behind]
         backward[slots[~from_behind]] = came[~from_behind]
         take(slots, came)
-        if watch is not None:
-            watch(machine.steps)
     return forward
 
 
@@ -156,12 +142,12 @@ def _cycle_of(machine: Machine) -> Cycle:
     return cycle
 
 
-def _route(machine: Machine, own: Ints, take: Take, watch: Watch | None) -> Preparation:
+def _route(machine: Machine, own: Ints, take: Take) -> Preparation:
     """Every processor sends its item to every other one by the routing."""
     sources, targets, numbers = all_pairs(machine)
     total = machine.topology.hosts * (machine.topology.hosts - 1)
     rows = own[machine.slots(sources)]
-    nodes, came = send_routed(machine, sources, targets, numbers, total, rows, watch)
+    nodes, came = send_routed(machine, sources, targets, numbers, total, rows)
     take(machine.slots(nodes), came)
     return NONE
 

@@ -25,8 +25,6 @@ from mpinet.programs import broadcast as forwards
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.preparation import Preparation
 
-Watch = Callable[[int], None]
-
 OPERATORS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
 """What becomes of two items; their order does not matter. Sums are taken modulo 2^64."""
 
@@ -57,7 +55,6 @@ def reduce(
     algorithm: str | None = None,
     seed: int = 0,
     values: Callable[[Ints], Ints] | None = None,
-    watch: Watch | None = None,
 ) -> ReduceResult:
     """Combine the items of all processors at the root (collective).
 
@@ -80,8 +77,6 @@ def reduce(
     values : callable, optional
         ``values(nodes)``: the items of these processors, 64-bit integers; nodes has shape (k,). It
         must give the same on all ranks.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Returns
     -------
@@ -100,25 +95,21 @@ def reduce(
     found = forwards.broadcast(reached, root, algorithm)
     require_all_reached(machine.topology, found)
     preparation = found.preparation + Preparation.on(reached)
-    before, sent = machine.steps, machine.meters.messages
     inputs = values or partial(_drawn, seed)
     state = np.full(machine.placement.count, NEUTRAL[operator])
     hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     state[hosts] = inputs(machine.nodes[hosts])
-    _play_back(machine, reached, OPERATORS[operator], state, watch)
+    with machine.spending() as spent:
+        _play_back(machine, reached, OPERATORS[operator], state)
     at_root = state[machine.nodes == root].tolist()
     wrong = sum(value != _serially(machine, operator, inputs) for value in at_root)
-    messages, wrong, value = machine.sum(machine.meters.messages - sent, wrong, sum(at_root))
-    steps, name = machine.steps - before, found.algorithm
-    phases, bound = ((name, steps),), found.lower_bound
-    return ReduceResult(
-        name, steps, messages, phases, bound, wrong == 0, value, preparation=preparation
+    wrong, value = machine.sum(wrong, sum(at_root))
+    return ReduceResult.of(
+        found.algorithm, spent, found.lower_bound, wrong == 0, preparation, value=value
     )
 
 
-def _play_back(
-    machine: Machine, reached: _Reached, combine: np.ufunc, state: Ints, watch: Watch | None
-) -> None:
+def _play_back(machine: Machine, reached: _Reached, combine: np.ufunc, state: Ints) -> None:
     """The broadcast's steps from the last to the first; `state` is changed in place."""
     for step in range(reached.last, 0, -1):
         slots = np.flatnonzero(reached.since == step)
@@ -126,8 +117,6 @@ def _play_back(
             ports = reached.ports[senders]
             inbox = machine.step(machine.nodes[senders], ports, state[senders])
             combine.at(state, machine.slots(inbox.nodes), inbox.payload)
-            if watch is not None:
-                watch(machine.steps)
 
 
 def require_operator(operator: str) -> None:

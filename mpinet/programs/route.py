@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +80,6 @@ def route(
     mode: str = "queued",
     policy: str = "oldest",
     faults: Faults | None = None,
-    watch: Callable[[int], None] | None = None,
 ) -> RouteResult:
     """Route all messages of a traffic pattern, injected in step 0 (collective).
 
@@ -95,8 +93,6 @@ def route(
         Default: the network's first.
     mode, policy, faults
         As in `Router`.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Returns
     -------
@@ -107,7 +103,7 @@ def route(
     router = Router(machine, routing or machine.topology.routing(), mode, policy, faults)
     router.require_room(traffic.total)
     router.inject_drawn(traffic.sent_by(machine), traffic.ends, traffic.total)
-    router.run(watch)
+    router.run()
     totals: dict[str, Any] = router.totals
     return RouteResult(
         messages=traffic.total,

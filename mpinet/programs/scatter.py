@@ -9,7 +9,7 @@ from mpinet.machine import Machine
 from mpinet.programs.bounds import scatter_bound
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.exchange import send_routed
-from mpinet.programs.gather import TREE, Watch, collect, require_algorithm
+from mpinet.programs.gather import TREE, collect, require_algorithm
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE, Preparation
 
@@ -19,7 +19,6 @@ def scatter(
     root: int,
     algorithm: str | None = None,
     seed: int = 0,
-    watch: Watch | None = None,
 ) -> CollectiveResult:
     """Bring a different item to every other processor, one per message (collective).
 
@@ -36,8 +35,6 @@ def scatter(
         ``"tree"`` or ``"routed"``. Default: the tree where there are links.
     seed : int
         Chooses the items' contents.
-    watch : callable, optional
-        Called with the number of steps after every step.
 
     Raises
     ------
@@ -46,24 +43,19 @@ def scatter(
     """
     name = require_algorithm(machine.topology, root, algorithm, "scatter")
     bound = scatter_bound(machine, root)
-    before, sent, preparation = machine.steps, machine.meters.messages, NONE
-    if machine.topology.hosts == 1:
-        nodes, contents = machine.nodes[:0], machine.nodes[:0]
-    elif name == TREE:
-        nodes, contents, preparation = _along_tree(machine, root, seed, watch)
-    else:
-        nodes, contents = _routed(machine, root, seed, watch)
-    steps = machine.steps - before
-    messages = machine.sum(machine.meters.messages - sent)[0]
+    preparation = NONE
+    with machine.spending() as spent:
+        if machine.topology.hosts == 1:
+            nodes, contents = machine.nodes[:0], machine.nodes[:0]
+        elif name == TREE:
+            nodes, contents, preparation = _along_tree(machine, root, seed)
+        else:
+            nodes, contents = _routed(machine, root, seed)
     correct = _complete(machine, root, seed, nodes, contents)
-    return CollectiveResult(
-        name, steps, messages, ((name, steps),), bound, correct, preparation=preparation
-    )
+    return CollectiveResult.of(name, spent, bound, correct, preparation)
 
 
-def _along_tree(
-    machine: Machine, root: int, seed: int, watch: Watch | None
-) -> tuple[Ints, Ints, Preparation]:
+def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Preparation]:
     """Who received what, processors and contents; and what it took before."""
     order = Preorder(machine, root)
     queue, turns = _queue(order, root, seed)
@@ -85,8 +77,6 @@ def _along_tree(
         nodes.append(inbox.nodes[here])
         contents.append(inbox.payload[here, 1])
         passing, carried = slots[~here], inbox.payload[~here]
-        if watch is not None:
-            watch(machine.steps)
     return np.concatenate(nodes), np.concatenate(contents), preparation
 
 
@@ -98,14 +88,14 @@ def _queue(order: Preorder, root: int, seed: int) -> tuple[Ints, Ints]:
     return np.stack([labels, items(seed, np.full_like(targets, root), targets)], axis=1), turns
 
 
-def _routed(machine: Machine, root: int, seed: int, watch: Watch | None) -> tuple[Ints, Ints]:
+def _routed(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints]:
     """Who received what, where the root's items are routed."""
     others = machine.topology.hosts - 1
     numbers = np.arange(others if (machine.nodes == root).any() else 0)
     targets = numbers + (numbers >= root)
     sources = np.full_like(targets, root)
     rows = np.stack([sources, items(seed, sources, targets)], axis=1)
-    nodes, came = send_routed(machine, sources, targets, numbers, others, rows, watch)
+    nodes, came = send_routed(machine, sources, targets, numbers, others, rows)
     return nodes, came[:, 1]
 
 

@@ -28,7 +28,6 @@ def spread(
     machine: Machine,
     own: Ints,
     take: Callable[[Ints, Ints], None],
-    watch: Callable[[int], None] | None = None,
 ) -> Preparation:
     """Bring every processor's row to all processors; what it took before (collective).
 
@@ -40,8 +39,6 @@ def spread(
         Every processor's row (origin, contents).
     take : callable
         Called with the slots and rows of what came in a step.
-    watch : callable, optional
-        Called with the number of steps after every step.
     """
     tree = Tree(machine, ROOT)
     arcs = _arcs(machine, tree)
@@ -62,8 +59,6 @@ def spread(
         take(receivers, inbox.payload)
         left -= inbox.total
         step += 1
-        if watch is not None:
-            watch(machine.steps)
     return preparation
 
 

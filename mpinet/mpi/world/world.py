@@ -136,7 +136,6 @@ class World:
     def run(
         self,
         program: Callable[[Processor], None],
-        watch: Callable[[int], None] = lambda step: None,
     ) -> None:
         """Let all processors run a program to its end (collective).
 
@@ -144,8 +143,6 @@ class World:
         ----------
         program : callable
             What a processor does, in its thread.
-        watch : callable
-            Called after every step with the number of steps so far.
 
         Raises
         ------
@@ -161,7 +158,7 @@ class World:
         main = sys.modules["__main__"]
         try:
             while self._round():
-                watch(self.network.now)
+                pass
         finally:
             sys.modules["__main__"] = main
             self.threads.end()

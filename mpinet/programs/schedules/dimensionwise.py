@@ -15,7 +15,6 @@ from mpinet.programs.schedules.pairs import Pairs, pairs_of
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
     Phase,
-    Watch,
     require_power_of_two,
 )
 from mpinet.programs.schedules.witness import Witness
@@ -54,14 +53,12 @@ class Dimensionwise(PassSchedule):
     def partners(self, j: int, state: Array) -> Array:
         """The states of the elements ``index XOR 2^j``, brought here over the machine's links."""
 
-    def carry_out(
-        self, program: Sequence[Pass], state: Array, watch: Watch | None = None
-    ) -> list[list[Phase]]:
+    def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
         """As in `PassSchedule`; keeps what a dimension needs for as long as the program does."""
         self._uses = Counter(j for sweep in program for j in sweep.dimensions)
-        return super().carry_out(program, state, watch)
+        return super().carry_out(program, state)
 
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Exchange and operate in every dimension of the pass."""
         stages = []
         for j in sweep.dimensions:
@@ -78,8 +75,6 @@ class Dimensionwise(PassSchedule):
             if self._uses[j] == 0:
                 self.forget(j)
             stages.append((f"dimension {j}", self.machine.steps - before))
-            if watch is not None:
-                watch(self.machine.steps)
         return stages
 
     def forget(self, j: int) -> None:

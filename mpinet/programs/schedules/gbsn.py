@@ -20,7 +20,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
 from mpinet.programs.schedules.moves import Moves, Sends, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
-from mpinet.programs.schedules.schedule import PassSchedule, Phase, Watch
+from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 HELD, HEARD = 0, 1
 """A processor's registers: its element, and the partner's state."""
@@ -48,7 +48,7 @@ class Sections(PassSchedule):
         self._offset = 0
         self._moves = Moves(machine, self.name)
 
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Section after section, then home."""
         stages, begun = [], self.machine.steps
         registers = np.stack([state, state])
@@ -58,8 +58,6 @@ class Sections(PassSchedule):
             if self.machine.steps > begun:
                 stages.append((name, self.machine.steps - begun))
             begun = self.machine.steps
-            if watch is not None:
-                watch(self.machine.steps)
 
         for section, dimensions in groupby(sweep.dimensions, lambda j: j // self._shift):
             self._turn(section, registers)
@@ -131,11 +129,9 @@ class Unaligned(Sections):
         super().__init__(machine)
         self.index = machine.nodes.copy()
 
-    def carry_out(
-        self, program: Sequence[Pass], state: Array, watch: Watch | None = None
-    ) -> list[list[Phase]]:
+    def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
         """As in `PassSchedule`; `index` changes in place, for all who hold it."""
-        stages = super().carry_out(program, state, watch)
+        stages = super().carry_out(program, state)
         self.index[:] = self._elements(self._offset)
         return stages
 

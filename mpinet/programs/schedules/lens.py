@@ -24,7 +24,7 @@ from mpinet.programs.operators.operator import ASCEND, DESCEND, Pass
 from mpinet.programs.schedules.lens_ports import RowPorts
 from mpinet.programs.schedules.moves import KEPT, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
-from mpinet.programs.schedules.schedule import PassSchedule, Phase, Watch
+from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 HELD, VISITING = 0, 1
 """Registers: the element that a processor is about to keep, and one that comes to a partner. Where
@@ -139,7 +139,7 @@ class Sweeps(PassSchedule):
             numbers = numbers * radix + digits
         return numbers
 
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Whatever dimensions are active: none takes no step."""
         if not sweep.dimensions:
             return []
@@ -150,8 +150,6 @@ class Sweeps(PassSchedule):
         for stage in self.stages(Sweep(sweep, registers, (sweep.kind == DESCEND) == self.mirrored)):
             steps[stage] = steps.get(stage, 0) + self.machine.steps - done
             done = self.machine.steps
-            if watch is not None:
-                watch(done)
         state[:] = registers[HELD, self._homes]
         return [(stage, count) for stage, count in steps.items() if count]
 

@@ -20,7 +20,6 @@ from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
     Phase,
-    Watch,
     is_one_port,
     require_power_of_two,
 )
@@ -89,27 +88,25 @@ class Pipeline(PassSchedule):
         Iteration `turn` ends with it, or, backwards, begins with it.
         """
 
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Step 1, then step 2; the other way round where the pass descends."""
         parts = [("step 1", self._along_lines), ("step 2", self._across)]
         stages = []
         for name, part in parts if sweep.kind == ASCEND else parts[::-1]:
             before = self.machine.steps
-            part(sweep, state, watch)
+            part(sweep, state)
             if self.machine.steps > before:
                 stages.append((name, self.machine.steps - before))
         return stages
 
-    def _along_lines(self, sweep: Pass, state: Array, watch: Watch | None) -> None:
+    def _along_lines(self, sweep: Pass, state: Array) -> None:
         """Step 1: the low dimensions, one after the other."""
         for j in sweep.dimensions:
             if j < self.low_dimensions:
                 heard = self._lines.partners(j, state)
                 state[:] = keep_own(sweep.oper, j, self.index, state, heard)
-                if watch is not None:
-                    watch(self.machine.steps)
 
-    def _across(self, sweep: Pass, state: Array, watch: Watch | None) -> None:
+    def _across(self, sweep: Pass, state: Array) -> None:
         """Step 2: the high dimensions, in a pipeline."""
         if sweep.high <= self.low_dimensions:
             return
@@ -122,8 +119,6 @@ class Pipeline(PassSchedule):
             else:
                 self.circulate(turn, sweep.kind, registers)
                 self._exchange(turn, sweep, registers)
-            if watch is not None:
-                watch(self.machine.steps)
         state[:] = registers[HELD]
 
     def _exchange(self, turn: int, sweep: Pass, registers: Array) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from mpinet.arrays import Array, Ints
@@ -12,7 +12,6 @@ from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
 
-Watch = Callable[[int], None]
 Phase = tuple[str, int]
 
 
@@ -61,9 +60,7 @@ class PassSchedule(ABC):
                 f"{topology.name}; the algorithm routed goes with them."
             )
 
-    def carry_out(
-        self, program: Sequence[Pass], state: Array, watch: Watch | None = None
-    ) -> list[list[Phase]]:
+    def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
         """Carry out a program in place (collective).
 
         Parameters
@@ -72,18 +69,16 @@ class PassSchedule(ABC):
             One pass after the other.
         state : ndarray, shape (k,)
             States of the elements at home here.
-        watch : callable, optional
-            Called with the number of steps from time to time.
 
         Returns
         -------
         list of list of (str, int)
             For every pass the names and steps of its stages.
         """
-        return [self.carry_out_pass(sweep, state, watch) for sweep in program]
+        return [self.carry_out_pass(sweep, state) for sweep in program]
 
     @abstractmethod
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Carry out one pass in place (collective): names and steps of its stages."""
 
 

@@ -19,7 +19,6 @@ from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
     Phase,
-    Watch,
     is_one_port,
     require_power_of_two,
 )
@@ -49,7 +48,7 @@ class Shifting(PassSchedule):
         self.index = machine.nodes
         self._moves = Moves(machine, self.name)
 
-    def carry_out_pass(self, sweep: Pass, state: Array, watch: Watch | None) -> list[Phase]:
+    def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """All q dimensions, one after the other."""
         stages = []
         turns = range(self.dimensions)
@@ -58,8 +57,6 @@ class Shifting(PassSchedule):
             before = self.machine.steps
             self.turn(sweep, j, registers)
             stages.append((f"dimension {j}", self.machine.steps - before))
-            if watch is not None:
-                watch(self.machine.steps)
         state[:] = registers[HELD]
         return stages
 

@@ -30,6 +30,27 @@ def random_step(machine, seed):
     return [tuple(pair) for pair in pairs.tolist()]
 
 
+def test_steps_of_every_kind_are_told_to_who_watches_and_counted_as_spent():
+    told = []
+    machine = machine_of("hypercube:3", watch=told.append)
+    nodes, ports = np.repeat(machine.nodes, 3), np.tile(np.arange(3), len(machine.nodes))
+    with machine.spending() as first:
+        machine.step(nodes, ports)  # 24 messages: 8 processors, 3 ports
+        machine.plan(machine.nodes, np.zeros_like(machine.nodes))(machine.nodes)  # 8
+    with machine.spending() as second:
+        machine.call(machine.nodes)  # 24
+        if machine.swap(0, 1) is not None:  # both partners on a rank, or whole blocks: 8
+            machine.swap(0, 1)(machine.nodes)
+        else:
+            machine.step(machine.nodes, np.zeros_like(machine.nodes))
+        router = Router(machine, machine.topology.routing())
+        inject(router, [(0, 7), (1, 0)])  # paths of 3 hops and of 1
+        router.run()
+    assert (first.begun, first.steps, first.messages) == (0, 2, 32)
+    assert (second.begun, second.steps, second.messages) == (2, 5, 36)
+    assert told == [1, 2, 3, 4, 5, 6, 7]
+
+
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_messages_loads_and_trace_are_what_was_sent(mapping):
     mapped = mapping_of(mpinet.open("ccc:3"), mapping)

@@ -186,12 +186,6 @@ def test_a_wrong_result_of_one_processor_is_known_to_all_ranks(transport):
     assert ascend.run(machine, OneOff()).correct is False
 
 
-def test_watchers_hear_of_the_steps(transport):
-    heard = []
-    ascend.run(machine_for(transport, "hypercube:4"), "sum", watch=heard.append)
-    assert heard == [1, 2, 3, 4]
-
-
 def test_a_schedule_of_the_users_own_is_taken(transport):
     class Twice(Routed):
         name = "twice"

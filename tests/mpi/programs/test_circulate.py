@@ -114,8 +114,8 @@ def test_items_circulate_on_every_host_of_exchanges(name):
 
 def test_an_item_that_misses_a_processor_is_noticed():
     class Forgetful(Exchange):
-        def carry_out(self, program, state, watch=None):
-            return [*super().carry_out(program[:-2], state, watch), [], []]
+        def carry_out(self, program, state):
+            return [*super().carry_out(program[:-2], state), [], []]
 
     result = circulate(machine_of("hypercube:3", "one"), algorithm=Forgetful)
     assert result.correct is False
