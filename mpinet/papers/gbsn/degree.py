@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import claim, points
+from mpinet.claims import Measured, claim, points
 from mpinet.papers.gbsn.definition import subsection_widths
 from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, F, blocks, ceil_lg, few, regular, words
-from mpinet.papers.gbsn.measured import degrees, least, most
+from mpinet.papers.gbsn.measured import degree_of_each, least, most
 from mpinet.papers.measured import informed
 
 size = claim(
@@ -20,60 +20,11 @@ size = claim(
 )
 
 
-def stated_degree(topology: str) -> int:
-    """The degree of BSN(a,b) as printed."""
-    a, b, _ = words(topology)
-    return (2**a - 1) * b // a + 2
-
-
-DEGREES_OF_BSN = (
-    claim(
-        "GBSN-S3-degree-bsn",
-        place="III.A",
-        statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
-        claimed=stated_degree,
-        grid=SHIFTED,
-        measured=lambda topology: most(degrees(topology)),
-    ),
-    claim(
-        "GBSN-S3-degree-bsn-generic",
-        place="III.A",
-        statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
-        claimed=stated_degree,
-        grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
-        measured=lambda topology: most(degrees(topology)),
-    ),
-)
-
-
 def stated_largest(topology: str) -> float:
     """The largest degree of the GBSN as printed."""
     of = blocks(topology)
     widths = map(ceil_lg, of.m)
     return max((2**width - 1) * of.b / width + 2 for width in widths)
-
-
-LARGEST_DEGREES = (
-    claim(
-        "GBSN-S3-degree-gbsn-max",
-        place="III.A",
-        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
-        relation="<=",
-        claimed=stated_largest,
-        grid=F,
-        measured=lambda topology: most(degrees(topology)),
-    ),
-    claim(
-        "GBSN-S3-degree-gbsn-max-bw",
-        place="III.A",
-        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
-        "width of the largest block",
-        relation="<=",
-        claimed=stated_largest,
-        grid=few(lambda of: of.b == of.place_bits, " (N <= 10, and drawn), b = w"),
-        measured=lambda topology: most(degrees(topology)),
-    ),
-)
 
 
 def partial_ports_and_two(topology: str) -> int:
@@ -83,7 +34,53 @@ def partial_ports_and_two(topology: str) -> int:
     return max(sum(2**width - 1 for width in of_block) for of_block in widths) + 2
 
 
-DEGREES_BY_PORTS = (
+def largest_degree(topology: str) -> Measured:
+    """Count every node's different neighbours; the most, with the first node that has them."""
+    return most(degree_of_each(topology))
+
+
+def stated_degree(topology: str) -> int:
+    """The degree of BSN(a,b) as printed."""
+    a, b, _ = words(topology)
+    return (2**a - 1) * b // a + 2
+
+
+DEGREES = (
+    claim(
+        "GBSN-S3-degree-bsn",
+        place="III.A",
+        statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
+        claimed=stated_degree,
+        grid=SHIFTED,
+        measured=largest_degree,
+    ),
+    claim(
+        "GBSN-S3-degree-bsn-generic",
+        place="III.A",
+        statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
+        claimed=stated_degree,
+        grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
+        measured=largest_degree,
+    ),
+    claim(
+        "GBSN-S3-degree-gbsn-max",
+        place="III.A",
+        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
+        relation="<=",
+        claimed=stated_largest,
+        grid=F,
+        measured=largest_degree,
+    ),
+    claim(
+        "GBSN-S3-degree-gbsn-max-bw",
+        place="III.A",
+        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
+        "width of the largest block",
+        relation="<=",
+        claimed=stated_largest,
+        grid=few(lambda of: of.b == of.place_bits, " (N <= 10, and drawn), b = w"),
+        measured=largest_degree,
+    ),
     claim(
         "GBSN-S3-degree-bound-spec",
         place="specification",
@@ -91,7 +88,7 @@ DEGREES_BY_PORTS = (
         relation="<=",
         claimed=partial_ports_and_two,
         grid=F,
-        measured=lambda topology: most(degrees(topology)),
+        measured=largest_degree,
     ),
     claim(
         "GBSN-S3-degree-gbsn-min",
@@ -100,7 +97,7 @@ DEGREES_BY_PORTS = (
         relation=">=",
         claimed=2,
         grid=SEVERAL,
-        measured=lambda topology: least(degrees(topology)),
+        measured=lambda topology: least(degree_of_each(topology)),
     ),
 )
 
@@ -117,5 +114,5 @@ DEGREES_BY_PORTS = (
 )
 def hypercube(topology: str) -> dict[str, object]:
     """Flood the hypercube, and count different neighbours."""
-    found = np.unique(degrees(topology)).tolist()
+    found = np.unique(degree_of_each(topology)).tolist()
     return {"nodes": informed(topology), "degree": found[0] if len(found) == 1 else found}

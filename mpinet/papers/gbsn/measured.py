@@ -119,7 +119,7 @@ def shift_links(topology: str) -> Ints:
     return np.bincount(both_ends[:, 0], minlength=len(shift))
 
 
-def degrees(topology: str) -> Ints:
+def degree_of_each(topology: str) -> Ints:
     """Each node's number of different neighbours."""
     ends = measure.edges(network(topology))
     return np.bincount(ends.ravel(), minlength=network(topology).size)
