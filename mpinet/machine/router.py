@@ -254,6 +254,11 @@ class Router:
         return int(self._ledger[hop.LIVE])
 
     @property
+    def lost(self) -> int:
+        """Messages that could not go on from a node on this rank."""
+        return int(self._ledger[hop.LOST])
+
+    @property
     def at_their_sources(self) -> Ints:
         """The nodes of messages on this rank that have not hopped yet, one for each message."""
         rows = self._messages[: self.live]
@@ -327,10 +332,14 @@ class Router:
             (gone,) = self.machine.sum(self._sent.seal_of_lost(self._ends.lost_numbers))
             sent -= gone
         if (sent - arrived) & hop.SEAL_MASK:
-            raise RoutingError(
-                f"Routing {self.routing.name} on {self.machine.topology.name} delivered messages "
-                "at processors that they were not sent to."
-            )
+            raise self.delivered_elsewhere()
+
+    def delivered_elsewhere(self) -> RoutingError:
+        """What is raised where messages ended at processors that they were not sent to."""
+        return RoutingError(
+            f"Routing {self.routing.name} on {self.machine.topology.name} delivered messages "
+            "at processors that they were not sent to."
+        )
 
     @property
     def totals(self) -> dict[str, int]:

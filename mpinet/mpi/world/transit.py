@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.arrays import Ints
-from mpinet.errors import UsageError
+from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.machine.step import by_owner
@@ -24,8 +24,9 @@ from mpinet.networks.topology import Topology
 from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
 
-KEY, ACCOUNT, BORN = 0, 1, 2
-"""Words that hop: the message's key, the account that pays for it, the step it set out after."""
+KEY, ACCOUNT, BORN, TARGET = WORDS = 0, 1, 2, 3
+"""Words that hop: the message's key, the account that pays for it, the step it set out after, and
+its receiver, with which the node where it ends is compared: the header is the routing's affair."""
 
 AT_ONCE = 1 << 20
 """Most packets of one processor that set out in one step."""
@@ -60,7 +61,7 @@ class Network:
         self._router = Router(
             machine,
             _routing(machine.topology, routing),
-            payload_words=3,
+            payload_words=len(WORDS),
             keep=True,
             checked=False,
         )
@@ -124,10 +125,11 @@ class Network:
         self._give_bodies(rows[1], keys, messages)
         order = np.argsort(rows[0], kind="stable")
         sources, targets, accounts = rows[:, order]
-        payload = np.empty((count, 3), np.int64)
+        payload = np.empty((count, len(WORDS)), np.int64)
         payload[:, KEY] = keys[order]
         payload[:, ACCOUNT] = accounts
         payload[:, BORN] = self.now
+        payload[:, TARGET] = targets
         if self._packet is not None:
             packets = np.array([self._packets(one) for one in messages], np.int64)[order]
             sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
@@ -180,17 +182,37 @@ class Network:
         }
 
     def _received(self) -> tuple[list[int], list[Message]]:
-        """What has come to its target in this step."""
+        """What has come to its target in this step.
+
+        Raises
+        ------
+        RoutingError
+            On every rank: a message has ended elsewhere, or cannot go on.
+        """
+        self._require_none_lost()
         ended = self._router.take()
         if len(ended.numbers) == 0:
             return [], []
         payload = ended.payload
+        if not np.array_equal(ended.nodes, payload[:, TARGET]):
+            self._machine.transport.fail(self._router.delivered_elsewhere())
         self.arrivals.book(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
         if self._packet is not None:
             whole = [place for place, key in enumerate(keys) if self._completes(key)]
             slots, keys = [slots[place] for place in whole], [keys[place] for place in whole]
         return slots, list(map(self._bodies.pop, keys))
+
+    def _require_none_lost(self) -> None:
+        """Raise `RoutingError` on every rank where a message could not go on."""
+        router = self._router
+        if router.lost:
+            self._machine.transport.fail(
+                RoutingError(
+                    f"Routing {router.routing.name} on {self._machine.topology.name} could not "
+                    "deliver a message of the script."
+                )
+            )
 
     def _completes(self, key: int) -> bool:
         """Note that a packet has come; whether it was its message's last."""

@@ -1,16 +1,74 @@
 """Scripts' messages between two processors: MPI's rules of matching, datatypes, steps."""
 
 import io
+from dataclasses import replace
 from textwrap import dedent
 
 import numpy as np
 import pytest
-from mpi.machine.ranks import machine_of
+from mpi.machine.ranks import everyone, machine_of
 from mpi.scripts.playing import PRELUDE, played
 
-from mpinet.errors import Deadlock, ProgramError
+from mpinet.compiled import rule
+from mpinet.errors import Deadlock, ProgramError, RoutingError
 from mpinet.mpi.messages.requests import HAPPENED
 from mpinet.mpi.script import run_script
+from mpinet.mpi.world import transit
+from mpinet.networks.routing import STUCK
+
+# ---- where messages end
+
+
+@rule
+def start_swapped(source, target, header, params):
+    """Messages to 12 set out for 14, and those to 14 for 12; else for their target."""
+    header[0] = 26 - target if target in (12, 14) else target
+
+
+@rule
+def start_beside(source, target, header, params):
+    """A message sets out for the node behind its target."""
+    header[0] = (target + 1) % 32
+
+
+@rule
+def decide_nothing(node, header, params):
+    """There is no way on from any node."""
+    return STUCK
+
+
+WAYS = {
+    "exchanged": ({"start": start_swapped}, "processors that they were not sent to"),
+    "one further": ({"start": start_beside}, "processors that they were not sent to"),
+    "no way on": ({"decide": decide_nothing}, "could not deliver a message"),
+}
+
+
+@pytest.mark.parametrize("packet", [None, 8])
+@pytest.mark.parametrize("way", WAYS)
+def test_no_receive_gets_a_message_that_a_routing_has_brought_elsewhere(
+    tmp_path, monkeypatch, way, packet
+):
+    """Node 12 and node 14 are on one rank of three, so that keys and bodies meet there."""
+    wrong, told = WAYS[way]
+    file = tmp_path / "script.py"
+    text = """
+    if rank in (8, 9):
+        comm.send("x" * rank, 12 if rank == 8 else 14)
+    if rank in (12, 14):
+        say(len(comm.recv()))
+    """
+    file.write_text(PRELUDE + dedent(text))
+    monkeypatch.setattr(
+        transit, "_routing", lambda topology, _: replace(topology.routing(), **wrong)
+    )
+    with pytest.raises(RoutingError, match=told) as error:
+        run_script(machine_of("ring:32"), file, out=io.StringIO(), packet=packet)
+    assert len(set(everyone(str(error.value)))) == 1
+    monkeypatch.undo()
+    said, _ = played(tmp_path, "ring:32", text, packet=packet)
+    assert (said[12], said[14]) == ([8], [9])
+
 
 # ---- which message a receive gets
 
