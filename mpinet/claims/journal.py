@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
+from os import SEEK_END
 from pathlib import Path
 from typing import IO, Any
 
@@ -65,6 +66,8 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file: IO[str] = self._path.open("a")
+            if _is_torn(self._path):
+                self._file.write("\n")  # goes out with the first finding
         except OSError as error:
             raise FileError(f"--journal {folder}: {error.strerror}.") from None
 
@@ -106,6 +109,15 @@ class Journal:
         """Write no more."""
         with suppress(OSError):  # of a line that could not be written before
             self._file.close()
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether a file's last line has no end: a finding behind it would be lost with it."""
+    with path.open("rb") as file:
+        if file.seek(0, SEEK_END) == 0:
+            return False
+        file.seek(-1, SEEK_END)
+        return file.read() != b"\n"
 
 
 def findings_in(lines: bytes) -> dict[Key, Finding]:

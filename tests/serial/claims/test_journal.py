@@ -65,6 +65,19 @@ def test_bytes_that_are_no_text_are_passed_over(journal: Journal, tmp_path: Path
     assert len(findings_in(journal.known())) == 1
 
 
+@pytest.mark.parametrize("left", [0, 1, 20, -2, -1])
+def test_a_finding_behind_a_torn_line_is_found(left: int, tmp_path: Path) -> None:
+    """A stopped run may leave any part of its last line, and the next one writes behind it."""
+    whole = line(json.dumps(GOOD), '["first", ""]')
+    torn = line(json.dumps(GOOD), '["second", ""]')[:left]
+    (tmp_path / "rank-0.jsonl").write_text(whole + torn)
+    journal = Journal(tmp_path, "v", 0)
+    journal.write(("third", ""), Finding(**GOOD))
+    journal.close()
+    sound = ["first", "second", "third"] if left == -1 else ["first", "third"]
+    assert list(findings_in(journal.known())) == [(name, "") for name in sound]
+
+
 def test_a_folder_where_a_journal_is_expected_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
