@@ -352,13 +352,33 @@ def rule(function: Callable[..., Any]) -> Rule:
     ------
     RuleError
         It has none of them.
+
+    Examples
+    --------
+    >>> @rule
+    ... def neighbor(node, port, params):
+    ...     return node ^ (1 << port)
+    >>> neighbor.kind, neighbor(5, 1, None)
+    ('port_rule', 7)
     """
     require_form(function)
     return Rule(function)
 
 
 def inlined(function: Callable[..., Any]) -> Inlined:
-    """Make arithmetic that rules and kernels may call."""
+    """Make arithmetic that rules and kernels may call.
+
+    Examples
+    --------
+    >>> @inlined
+    ... def flipped(word, place):
+    ...     return word ^ (1 << place)
+    >>> @rule
+    ... def neighbor(node, port, params):
+    ...     return flipped(node, port)
+    >>> neighbor(5, 1, None)
+    7
+    """
     return Inlined(function)
 
 

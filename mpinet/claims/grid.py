@@ -56,6 +56,11 @@ def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -
         The range as a person reads it.
     listed : iterable of dict, or callable
         The points, or what gives them.
+
+    Examples
+    --------
+    >>> points("two tori", [{"topology": "torus:3x3"}, {"topology": "torus:3x4"}]).points("full")
+    [{'topology': 'torus:3x3'}, {'topology': 'torus:3x4'}]
     """
     if callable(listed):
         return Grid(listed, text)

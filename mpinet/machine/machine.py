@@ -191,6 +191,12 @@ class Machine:
         ModelViolation
             If any processor breaks the port model; it names step, processor, port and rule. Every
             rank raises it, those that only hear of it in this or their next collective.
+
+        Examples
+        --------
+        >>> machine = Machine("ring:4", "one")
+        >>> machine.step(machine.nodes, [0] * 4, 10 * machine.nodes).payload
+        array([30,  0, 10, 20])
         """
         sends = self.checked(lambda: enforcement.check_sends(self, nodes, ports))
         if payload is not None:
@@ -269,6 +275,16 @@ class Machine:
         ------
         ModelViolation
             As in `step`.
+
+        Examples
+        --------
+        >>> machine = Machine("ring:4", "one")
+        >>> upwards = machine.plan(machine.nodes, [0] * 4)
+        >>> numbers = machine.nodes
+        >>> for _ in range(3):
+        ...     numbers = upwards(numbers)
+        >>> numbers, machine.steps
+        (array([1, 2, 3, 0]), 3)
         """
         return Plan(self, nodes, ports)
 

@@ -148,6 +148,12 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
     ------
     UsageError
         The network has a single processor, or a library is not installed.
+
+    Examples
+    --------
+    >>> found = bisection_width("hypercube:3")
+    >>> found.lower, found.upper, found.exact
+    (4, 4, True)
     """
     network = opened(topology)
     if network.hosts < 2:

@@ -21,6 +21,11 @@ def connectivity(topology: Topology | str) -> int:
     -------
     int
         0 if the network is not connected, N - 1 if all nodes are neighbours.
+
+    Examples
+    --------
+    >>> connectivity("hypercube:4"), connectivity("mesh:3x3")
+    (4, 2)
     """
     return len(_narrowest(to_graph(topology)))
 
@@ -53,6 +58,11 @@ def edge_connectivity(topology: Topology | str) -> int:
     """Least number of links whose removal leaves a network in pieces.
 
     Several links between the same two nodes count as one. A single node has 0.
+
+    Examples
+    --------
+    >>> edge_connectivity("torus:4x4"), edge_connectivity("mesh:3x3")
+    (4, 2)
     """
     return int(to_graph(topology).edge_connectivity())
 

@@ -42,6 +42,15 @@ def channel_dependency_cycle(
         of a shortest cycle, each waiting for the next and the last for the first, from the lowest
         channel that is on one: (node, port) of the sender for each direction of a link, numbers
         for busses.
+
+    Examples
+    --------
+    Round a ring every channel may wait for the next; in a hypercube, dimension after dimension:
+
+    >>> channel_dependency_cycle("ring:5")
+    [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
+    >>> channel_dependency_cycle("hypercube:3") is None
+    True
     """
     network = opened(topology)
     heads, tails = dependencies(network, chosen(network, routing), pairs)

@@ -59,6 +59,11 @@ def distance_matrix(
         A node that the network does not have.
     UsageError
         A link that the network does not have, or a distance of more than 32767.
+
+    Examples
+    --------
+    >>> distance_matrix("ring:4").tolist()
+    [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
     """
     floods = Floods(opened(topology), dead, cut)
     begun = floods.all_nodes if sources is None else floods.numbers(sources)
@@ -91,6 +96,11 @@ def diameter(
         They are not connected.
     UsageError
         All nodes are dead; or as in `distance_matrix`.
+
+    Examples
+    --------
+    >>> diameter("torus:4x4"), diameter("ring:8"), diameter("ring:8", dead=[0])
+    (4, 4, 6)
     """
     return _extent(topology, dead, cut).diameter
 
@@ -113,6 +123,11 @@ def average_distance(topology: Topology | str) -> float:
     ------
     Disconnected
         The network is not connected.
+
+    Examples
+    --------
+    >>> average_distance("ring:5")
+    1.5
     """
     found = _extent(topology, (), ())
     return found.distance_sum / found.pairs if found.pairs else 0.0
@@ -146,6 +161,11 @@ def eccentricity(topology: Topology | str, node: int) -> int:
         The network has no such node.
     Disconnected
         The network is not connected.
+
+    Examples
+    --------
+    >>> eccentricity("mesh:3x3", 0), eccentricity("mesh:3x3", 4)
+    (4, 2)
     """
     return int(eccentricities(topology, [node])[0])
 
@@ -200,6 +220,11 @@ def distance_profile(topology: Topology | str, node: int) -> tuple[int, ...]:
     """Number of nodes at distance 0, 1, 2, .. from this one (collective).
 
     Nodes that it does not reach are not counted.
+
+    Examples
+    --------
+    >>> distance_profile("petersen", 0)
+    (1, 3, 6)
     """
     row = distance_matrix(topology, [node])[0]
     return tuple(np.bincount(row[row >= 0]).tolist())

@@ -39,6 +39,14 @@ def embedding_cost(
     ------
     UsageError
         Busses, a guest that is too large, or images that are none.
+
+    Examples
+    --------
+    A ring in a square, by a Gray code:
+
+    >>> found = embedding_cost("ring:4", "hypercube:2", images=[0, 1, 3, 2])
+    >>> found.dilation, found.congestion
+    (1, 1)
     """
     embedded = Embedding(opened(guest), opened(host), images)
     return measure(Machine(embedded.host), embedded, chosen(embedded.host, routing))

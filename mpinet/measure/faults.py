@@ -73,6 +73,11 @@ def fault_diameter(
     ------
     UsageError
         No node would be left, the sample is empty, or there are too many removals to try all.
+
+    Examples
+    --------
+    >>> fault_diameter("ring:8").value
+    6
     """
     network = opened(topology)
     count = _removals(network, faults, sample)

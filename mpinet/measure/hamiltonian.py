@@ -67,6 +67,11 @@ def hamiltonian_cycle(topology: Topology | str, seconds: float = 60.0) -> list[i
         The cycle that the network offers is none.
     UsageError
         A library is not installed.
+
+    Examples
+    --------
+    >>> hamiltonian_cycle("ring:5"), hamiltonian_cycle("petersen")
+    ([0, 1, 2, 3, 4], None)
     """
     network = opened(topology)
     if network.size < 3:

@@ -76,6 +76,12 @@ def loads(
     ------
     RoutingError
         A message does not arrive.
+
+    Examples
+    --------
+    >>> found = loads("ring:5")
+    >>> found.messages, found.hops, found.channels
+    (20, 30, array([3, 3, 3, 3, 3, 3, 3, 3, 3, 3]))
     """
     network = opened(topology)
     routing = chosen(network, routing)

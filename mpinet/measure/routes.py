@@ -93,6 +93,12 @@ def route_lengths(
     -------
     Routes
         The same for any number of ranks. Distances are measured by flooding.
+
+    Examples
+    --------
+    >>> found = route_lengths("ring:5")
+    >>> found.delivered, found.longest, found.total, found.stretch_max
+    (20, 2, 30, 1.0)
     """
     network = opened(topology)
     routing = chosen(network, routing)
@@ -286,6 +292,11 @@ def walk(
     ------
     RoutingError
         The route does not end at the target.
+
+    Examples
+    --------
+    >>> walk("hypercube:4", 0, 5)
+    [0, 1, 5]
     """
     network = opened(topology)
     network.require_node(source)

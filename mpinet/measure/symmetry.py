@@ -98,6 +98,11 @@ def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
     ------
     UsageError
         One network has links and the other busses.
+
+    Examples
+    --------
+    >>> isomorphic("hypercube:2", "ring:4"), isomorphic("hypercube:3", "ring:8")
+    (True, False)
     """
     return isomorphism(topology, other) is not None
 
@@ -182,7 +187,13 @@ def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
 
 
 def vertex_transitive(topology: Topology | str) -> bool:
-    """Whether automorphisms take every node to every other."""
+    """Whether automorphisms take every node to every other.
+
+    Examples
+    --------
+    >>> vertex_transitive("petersen"), vertex_transitive("mesh:3x3")
+    (True, False)
+    """
     return len(orbits(topology)) == 1
 
 

@@ -46,6 +46,11 @@ def degrees(topology: Topology | str) -> dict[int, int]:
     -------
     dict of int to int
         Number of nodes by degree, ascending.
+
+    Examples
+    --------
+    >>> degrees("mesh:3x3")
+    {2: 4, 3: 4, 4: 1}
     """
     return degree_histogram(opened(topology), world())
 
@@ -86,7 +91,13 @@ def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
 
 
 def edges(topology: Topology | str) -> Ints:
-    """All pairs of neighbours, shape (L, 2): rows u < v, sorted."""
+    """All pairs of neighbours, shape (L, 2): rows u < v, sorted.
+
+    Examples
+    --------
+    >>> edges("ring:4").tolist()
+    [[0, 1], [0, 3], [1, 2], [2, 3]]
+    """
     network = opened(topology)
     nodes, others = links_of(network, 0, network.size)
     up = others > nodes

@@ -108,6 +108,15 @@ def open_topology(name: str) -> Topology:
     ------
     TopologyError
         The string names no topology; the sentence says which part is wrong and what is allowed.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> cube = mpinet.open("hypercube:4")
+    >>> cube.size, cube.ports, cube.address(5)
+    (16, 4, '0101')
+    >>> cube.neighbor(5, [0, 1, 2, 3])
+    array([ 4,  7,  1, 13])
     """
     from mpinet.networks.product import Product
 

@@ -84,6 +84,13 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0, schedules: bool
         A routing takes an unwired port, does not arrive or is not as short as it says.
     RuleError
         A user's rule or method fails, or cannot be compiled.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> report = mpinet.check(mpinet.open("ring:8"))
+    >>> report.nodes, report.ports, report.exhaustive
+    (8, 16, True)
     """
     try:
         return _check(topology, sample, seed, schedules)

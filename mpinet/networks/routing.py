@@ -57,6 +57,19 @@ class Routing:
         around them. Default: it goes around nothing. See `around`.
     dead : tuple of int
         The dead nodes that the rules know of.
+
+    Examples
+    --------
+    Always up round a ring, whose port 0 leads to the next processor:
+
+    >>> import mpinet
+    >>> @mpinet.rule
+    ... def upwards(node, header, params):
+    ...     return -1 if node == header[0] else 0
+    >>> ring = mpinet.open("ring:8")
+    >>> up = Routing("up", upwards, ring.params, lambda source, target: 3, shortest=False)
+    >>> path(ring, up, 6, 1)
+    ([6, 7, 0, 1], [0, 0, 0])
     """
 
     name: str
@@ -138,6 +151,13 @@ def path(
         The rules choose an unwired port, do not arrive, or stop somewhere else.
     UsageError
         The source or the target is a dead node.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> cube = mpinet.open("hypercube:4")
+    >>> path(cube, cube.routing(), 0, 5)
+    ([0, 1, 5], [0, 2])
     """
     for node in {source, target} & set(routing.dead):
         raise UsageError(f"Node {node} is dead: it neither sends nor receives.")

@@ -43,6 +43,13 @@ class Schedule:
         informed. Default: it accepts from all.
     send, receive : int or None
         Most messages that a processor sends, and that it accepts, in a step; None = one a port.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> binomial = mpinet.open("hypercube:3").schedules(0)["binomial"]()
+    >>> binomial.steps, binomial.phases
+    (3, (('D0', 1), ('D1', 1), ('D2', 1)))
     """
 
     name: str

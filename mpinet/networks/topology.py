@@ -63,6 +63,20 @@ class Topology:
     ------
     TopologyError
         More processors or ports than 64-bit numbers can name.
+
+    Examples
+    --------
+    >>> from mpinet import measure, rule
+    >>> class Cube(Topology):
+    ...     def __init__(self, n):
+    ...         super().__init__(f"{n}", size=2**n, ports=n)
+    ...
+    ...     @rule
+    ...     def neighbor(node, port, params):
+    ...         return node ^ (1 << port)
+    >>> cube = Cube(3)
+    >>> cube.neighbor(5, 1), cube.reverse_port(5, 1), measure.diameter(cube)
+    (7, 1, 3)
     """
 
     family: ClassVar[str] = ""

@@ -103,6 +103,12 @@ def run(
         that looks beyond its pair, or a schedule that the network does not allow.
     ModelViolation
         The machine's port model forbids the schedule.
+
+    Examples
+    --------
+    >>> found = run(Machine("hypercube:4"), "sum")
+    >>> found.algorithm, found.steps, found.correct
+    ('exchange', 4, True)
     """
     operator = open_operator(operator) if isinstance(operator, str) else operator
     schedule = find_schedule(machine.topology, algorithm)(machine)

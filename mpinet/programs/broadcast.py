@@ -83,6 +83,12 @@ def broadcast(
         The network has no such algorithm, or none for the port model, or the root is a switch.
     ModelViolation
         The algorithm asks more of processors than the machine's port model allows.
+
+    Examples
+    --------
+    >>> found = broadcast(Machine("hypercube:4", "one"), root=0)
+    >>> found.algorithm, found.steps, found.messages, found.lower_bound
+    ('binomial', 4, 15, 4)
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
     with machine.spending() as spent:

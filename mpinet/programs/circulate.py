@@ -60,6 +60,12 @@ def circulate(
     ------
     UsageError
         Not 2^n processors, no such dimensions, or a schedule that the network does not allow.
+
+    Examples
+    --------
+    >>> found = circulate(Machine("hypercube:3", "one"))
+    >>> found.steps, found.phases
+    (7, (('dimension 0', 4), ('dimension 1', 2), ('dimension 2', 1)))
     """
     q = require_dimensions(machine.topology, dimensions)
     schedule = find_schedule(machine.topology, algorithm)(machine)

@@ -42,6 +42,12 @@ def gather(
     ------
     NodeError, UsageError
         The root is no processor, or there is no such algorithm here.
+
+    Examples
+    --------
+    >>> found = gather(Machine("hypercube:4", "one"), root=0)
+    >>> found.algorithm, found.steps, found.lower_bound, found.correct
+    ('tree', 15, 15, True)
     """
     name = require_algorithm(machine.topology, root, algorithm, "gather")
     bound = gather_bound(machine, root)

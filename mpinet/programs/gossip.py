@@ -50,6 +50,12 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     ------
     UsageError
         There is no such algorithm here, or there are too many processors for it.
+
+    Examples
+    --------
+    >>> found = gossip(Machine("ring:8", "one"))
+    >>> found.algorithm, found.steps, found.messages, found.lower_bound
+    ('cycle', 7, 56, 7)
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
     bound = gossip_bound(machine)

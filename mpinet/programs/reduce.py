@@ -89,6 +89,13 @@ def reduce(
         The root is no processor, there is no such operator, or no such broadcast here.
     ModelViolation
         The broadcast asks more of processors than the machine's port model allows.
+
+    Examples
+    --------
+    >>> cube = Machine("hypercube:4", "one")
+    >>> found = reduce(cube, root=0, operator="sum", values=lambda nodes: nodes)
+    >>> found.value, found.steps, found.messages
+    (120, 4, 15)
     """
     require_operator(operator)
     reached = _Reached(machine, root)

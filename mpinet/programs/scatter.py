@@ -40,6 +40,12 @@ def scatter(
     ------
     NodeError, UsageError
         The root is no processor, or there is no such algorithm here.
+
+    Examples
+    --------
+    >>> found = scatter(Machine("torus:4x4", "one"), root=0)
+    >>> found.algorithm, found.steps, found.lower_bound, found.correct
+    ('tree', 15, 15, True)
     """
     name = require_algorithm(machine.topology, root, algorithm, "scatter")
     bound = scatter_bound(machine, root)
