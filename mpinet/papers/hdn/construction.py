@@ -231,7 +231,7 @@ def supernode_sizes() -> list[object]:
     return sorted(measured.dissection(name).joined for name in names)
 
 
-@claim(
+clusters = claim(
     "HDN-S2-clusters",
     place="Sec 2",
     statement="HDN(B,i,S) has 2 n_i clusters, n_i of each class, each with N_{i-1} nodes and n_i "
@@ -244,16 +244,10 @@ def supernode_sizes() -> list[object]:
     },
     grid=R1,
     cost=nodes_of,
+    measured=lambda topology: measured.counts(
+        topology, "clusters", "of a class", "super-nodes of a cluster", "nodes of a cluster"
+    ),
 )
-def clusters(topology: str) -> dict[str, object]:
-    """Count what is left without the cross-edges of the highest level."""
-    found = measured.dissection(topology)
-    return {
-        "clusters": found.clusters,
-        "of a class": found.per_class,
-        "super-nodes of a cluster": found.supernodes,
-        "nodes of a cluster": found.whole,
-    }
 
 
 @claim(

@@ -143,11 +143,13 @@ COUNTS: dict[str, Callable[[str], Any]] = {
     "degree": degree,
     "clusters": lambda topology: dissection(topology).clusters,
     "clusters of a class": lambda topology: dissection(topology).per_class,
+    "of a class": lambda topology: dissection(topology).per_class,
+    "nodes of a cluster": lambda topology: dissection(topology).whole,
     "super-nodes of a cluster": lambda topology: dissection(topology).supernodes,
     "nodes of a super-node": lambda topology: dissection(topology).inside,
     "links of joined super-nodes": lambda topology: dissection(topology).joined,
 }
-"""What a network is described by in the paper's text and figures."""
+"""The numbers by which the paper's text and figures describe a network."""
 
 
 def counts(topology: str, *names: str) -> dict[str, Any]:

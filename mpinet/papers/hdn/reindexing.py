@@ -176,32 +176,25 @@ def reindexed(index: tuple[int, ...]) -> tuple[int, int]:
 
 def row(number: int) -> Claim:
     """A row of Table 4."""
-    index = LEVEL_1[number - 1]
-    printed_SN, printed_N = LEVEL_2[number - 1]
-    printed_serial = SERIAL[number - 1]
+    index, (SN, N), serial = LEVEL_1[number - 1], LEVEL_2[number - 1], SERIAL[number - 1]
+    printed = {"serial in HDN(B,1,S)": serial, "SN": SN, "N": N, "serial in HDN(B,2,S)": serial}
 
-    @claim(
-        f"HDN-Tab4-r{number}",
-        place=f"Table 4 row {number}",
-        statement=f"re-indexing takes {index} of HDN(B,1,S), serial number {printed_serial}, to "
-        f"(SN,N) = ({printed_SN},{printed_N}) of HDN(B,2,S)",
-        claimed={
-            "serial in HDN(B,1,S)": printed_serial,
-            "SN": printed_SN,
-            "N": printed_N,
-            "serial in HDN(B,2,S)": printed_serial,
-        },
-        grid=STRUCTURAL,
-    )
     def cells() -> dict[str, Any]:
         """Look the node up by its index at level 1."""
         SN, N = reindexed(index)
         first = dual_net(FIG10).node(",".join(map(str, index)))
         last = dual_net(FIG11).node(f"0,0,{SN},{N}")
-        return dict(zip(cells_of_row, (first, SN, N, last), strict=True))
+        return dict(zip(printed, (first, SN, N, last), strict=True))
 
-    cells_of_row = tuple(cells.claimed)
-    return cells
+    return claim(
+        f"HDN-Tab4-r{number}",
+        place=f"Table 4 row {number}",
+        statement=f"re-indexing takes {index} of HDN(B,1,S), serial number {serial}, to "
+        f"(SN,N) = ({SN},{N}) of HDN(B,2,S)",
+        claimed=printed,
+        grid=STRUCTURAL,
+        measured=cells,
+    )
 
 
 TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
