@@ -1,6 +1,7 @@
 """Style and types are checked by ruff and mypy (their settings are in pyproject.toml)."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,11 +12,23 @@ import pytest
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("words", ["ruff check", "ruff format --check", "mypy"])
+CHECKERS = ("ruff check", "ruff format --check", "mypy")
+
+ELSEWHERE = "lint-imports"
+"""What test_imports.py runs."""
+
+
+@pytest.mark.parametrize("words", CHECKERS)
 def test_checker_is_content(words: str) -> None:
     command = [sys.executable, "-m", *words.split()]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_hooks_before_a_commit_are_the_checks_made_here() -> None:
+    hooks = (CHECKOUT / ".pre-commit-config.yaml").read_text()
+    entries = re.findall(r"entry: \.venv/bin/(?:python -m )?(.*)", hooks)
+    assert sorted(entries) == sorted([*CHECKERS, ELSEWHERE])
 
 
 COMPILED = {"rule", "inlined", "idiom", "kernel"}
