@@ -46,7 +46,7 @@ LIBRARIES = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "plat
 
 
 def is_own(function: Any) -> bool:
-    """Whether a function is a user's, not mpinet's."""
+    """Return whether a function is a user's, not mpinet's."""
     return not f"{function.__module__}.".startswith("mpinet.")
 
 
@@ -89,7 +89,7 @@ def shown(file: str) -> str:
 
 
 def raised(function: Any, arguments: tuple[Any, ...], error: BaseException) -> RuleError:
-    """What to raise for an error that a rule of a user's raised in Python."""
+    """Return the error for an exception that a user's rule raised in Python."""
     where = raised_at(error) or start_of(function)
     if isinstance(error, NameError):
         return RuleError(f"{where}: {error}.")
@@ -116,7 +116,7 @@ def raised_at(error: BaseException) -> str:
 
 
 def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleError:
-    """What to raise for a rule that has returned something else than a whole number."""
+    """Return the error for a rule that has not returned a whole number."""
     asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
     value = value.item() if isinstance(value, np.generic) else value
     hint = ": // divides whole numbers" if isinstance(value, float) else ""
@@ -127,7 +127,7 @@ def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleErro
 
 
 def not_compiled(functions: list[Any], error: Exception) -> RuleError:
-    """What to raise for functions of a user's, the caller first, that Numba does not compile."""
+    """Return the error for functions of a user's, the caller first, that Numba cannot compile."""
     for function in functions:
         for told in _wrong_names(function):
             return RuleError(told)
@@ -163,7 +163,7 @@ def _numbas_place(text: str, functions: list[Any]) -> str:
 
 
 def _numbas_word(text: str) -> str:
-    """The part of Numba's message that says what is wrong."""
+    """Return the part of Numba's message that names the cause."""
     for pattern, meaning in NUMBA_SAYS:
         if found := re.search(pattern, text):
             return found.expand(meaning)

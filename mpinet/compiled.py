@@ -71,7 +71,7 @@ def numba() -> ModuleType:
 
 @contextmanager
 def watching(watch: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
-    """Within it, what is compiled anew is so in a context that `watch` gives."""
+    """Enter a context of `watch` around every compilation within the with block."""
     token = _watch.set(watch)
     try:
         yield
@@ -187,7 +187,7 @@ class Compiled:
 
     @cached_property
     def callee(self) -> Any:
-        """What callers compile in: a Numba function without a signature of its own."""
+        """The function as its callers compile it: a Numba function without a fixed signature."""
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
         return numba().njit(self._with_native_callees(), inline="always" if short else "never")
 
@@ -270,7 +270,7 @@ class Rule(Compiled):
 
     @cached_property
     def kind(self) -> str:
-        """Which signature the rule has, told by its arguments."""
+        """The name of its signature in `SIGNATURES`, recognised by its arguments."""
         names = list(inspect.signature(self.function).parameters)
         if len(names) == 5:
             return "schedule_rule"
@@ -346,7 +346,7 @@ def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> 
 
 
 def rule(function: Callable[..., Any]) -> Rule:
-    """Make a local rule of a plain function; its arguments tell which of `SIGNATURES` it has.
+    """Make a local rule of a plain function; its arguments determine its signature.
 
     Raises
     ------
@@ -442,7 +442,7 @@ class Mapped:
         return self.rule.native
 
     def __call__(self, nodes: Any, ports: Any) -> Any:
-        """Map the rule.
+        """Map the rule over nodes and ports.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ def half_width(size: int) -> int:
 
 @inlined
 def shuffled(index: int, size: int, seed: int) -> int:
-    """Where a seeded random permutation of 0..size-1 takes `index` (see `unshuffled`).
+    """Return the image of `index` under a seeded permutation of 0..size-1 (see `unshuffled`).
 
     A Feistel network on the least even number of bits, walked until it is back in range. Not all
     permutations are equally likely: for 16, 64, 256, .. (4^w) numbers all are even ones.

@@ -8,7 +8,7 @@ HERE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
 def launched_ranks() -> int:
-    """How many ranks the launcher says it has started (1 without a launcher)."""
+    """Return how many ranks the launcher has started (1 without a launcher)."""
     return _first_number(SIZE_VARIABLES, 1)
 
 
@@ -18,12 +18,12 @@ def launched_rank() -> int:
 
 
 def launched_here() -> int:
-    """How many ranks share this host by the launcher's word (1 where it does not say)."""
+    """Return how many ranks share this host, by the launcher's variables (1 if it sets none)."""
     return max(1, _first_number(HERE_VARIABLES, 1))
 
 
 def is_launched() -> bool:
-    """Whether a launcher has started this process, be it as the only rank."""
+    """Return whether a launcher has started this process, be it as the only rank."""
     return any(name in os.environ for name in SIZE_VARIABLES + RANK_VARIABLES)
 
 

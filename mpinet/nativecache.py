@@ -83,7 +83,7 @@ class Cache(FunctionCache):
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was compiled before; None if there is nothing that can be used."""
+        """Load what was compiled before; None if nothing can be used."""
         try:
             found = super().load_overload(sig, target_context)
         except Exception:  # whatever is wrong with these files, they can be made anew

@@ -16,12 +16,12 @@ SHOWN = 60
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text is a whole number without a sign: digits 0..9 that `whole` reads."""
+    """Return whether a text is a whole number without a sign: digits 0..9 that `whole` reads."""
     return re.fullmatch("[0-9]+", text) is not None and len(text) <= MOST_DIGITS
 
 
 def looks_whole(text: str) -> bool:
-    """Whether a text is meant to be a whole number: `whole` reads it, or says that it is long."""
+    """Return whether a text is meant as a whole number: `whole` reads it, or refuses its length."""
     return re.fullmatch("[+-]?[0-9]+", text) is not None
 
 
@@ -41,7 +41,7 @@ def whole(text: str) -> int:
 
 
 def shown(text: str) -> str:
-    """What was typed, in quotes, as a sentence repeats it: not all of it if it is long."""
+    """Quote what was typed for an error message, shortened if it is long."""
     if len(text) <= SHOWN:
         return repr(text)
     return f"{text[:SHOWN]!r}.. ({len(text)} characters)"

@@ -51,7 +51,7 @@ def _put(function):
 
 
 def box_maker(kind: str) -> Callable[[Any], Any]:
-    """What puts a compiled rule of this kind into its record."""
+    """Return the function that wraps a compiled rule of this kind in its record."""
     box = TYPES[kind]
     put = FunctionType(_put.__code__, {"structref": structref, "box": box}, "put")
     put.__qualname__ = f"put_{kind}"

@@ -39,7 +39,7 @@ Contenders = Mapping[str, "Round | Absent"]
 
 @dataclass(frozen=True)
 class Goal:
-    """What a row has to reach at full size.
+    """Threshold that a row has to reach at full size.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Goal:
         return f"{self.quantity} {self.relation} {self.value:g}"
 
     def attained(self, figure: float, ratio: float | None) -> float | None:
-        """How much of the goal a row attains, 1 or more where it reaches it.
+        """Return the fraction of the goal that a row attains; at least 1 where it reaches it.
 
         None where the row has no such quantity.
         """
@@ -74,7 +74,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Baseline:
-    """Who mpinet is compared with, and what it has to reach.
+    """A contender to compare mpinet with, and the goal of the comparison.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Setting:
-    """How benchmarks are run.
+    """Settings of a run of benchmarks.
 
     Parameters
     ----------
@@ -119,13 +119,13 @@ class Setting:
     wall: Callable[[], float] = time.perf_counter
 
     def seconds(self, work: Callable[[], Any]) -> float:
-        """How long this process takes for it."""
+        """Time the work in this process."""
         began = self.clock()
         work()
         return self.clock() - began
 
     def seconds_together(self, work: Callable[[], Any]) -> float:
-        """How long all ranks, or processes that are started, take for it (collective)."""
+        """Time the work until all ranks, or all processes started, have done it (collective)."""
         meeting = np.zeros(1)
         self.transport.sum(meeting)
         began = self.wall()
@@ -188,7 +188,7 @@ class Benchmark:
         return f"{self.name}-{baseline.name.replace(' ', '-')}"
 
     def runs_on(self, ranks: int) -> bool:
-        """Whether it can be measured on so many ranks."""
+        """Return whether it can be measured on so many ranks."""
         return ranks == 1 if self.ranks == ONE else ranks > 1
 
 

@@ -104,7 +104,7 @@ def run_here(
 
 
 def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
-    """Why a benchmark cannot be measured on these ranks; '' if it can."""
+    """Return why a benchmark cannot be measured on these ranks; '' if it can."""
     if benchmark.starts and launched_ranks() > 1:
         return "it starts processes itself: run it without a launcher"
     if benchmark.scripts:

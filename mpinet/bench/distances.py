@@ -74,12 +74,12 @@ def edges_of(topology: Topology) -> np.ndarray:
 
 
 def sources_of(name: str, size: int) -> int:
-    """How many sources a contender looks at in a round."""
+    """Return how many sources a contender takes in a round."""
     return max(1, min(size, PAIRS[name] // size))
 
 
 def kernel_sum(topology: Topology, sources: int) -> Callable[[], int]:
-    """What sums the distances from the first nodes up, by the kernel."""
+    """Return a function that sums the distances from the first nodes, by the kernel."""
     size = topology.size
     nodes, ports = np.arange(size)[:, np.newaxis], np.arange(topology.ports)
     neighbors = topology.neighbor(nodes, ports).astype(np.int32)

@@ -15,7 +15,7 @@ HOPS, STEPS = 0, 1
 
 @kernel("void(uint32[::1], uint32[::1], uint32[::1], int64[::1])")
 def fix_bits(at, target, used, counts):
-    """Route messages on a hypercube, lowest bit first; a bit a port says who has left.
+    """Route messages on a hypercube, lowest bit first; `used` marks the ports taken in a step.
 
     The first message in the array takes the link. Arrays of (N,) are used up.
     """
@@ -119,7 +119,7 @@ def sweep_headers(neighbor_rule, decide_rule, wiring, wayfinding, at, port, word
 
 @kernel("void(start_rule, int64[::1], int64[::1], int64[:, ::1])")
 def write_headers(start_rule, params, targets, words):
-    """Let the source of every message, whose number is its row, write the header."""
+    """Write the header of every message at its source, whose number is the message's row."""
     start = start_rule.call
     header = np.empty(words.shape[1], np.int64)
     for source in range(targets.size):

@@ -23,7 +23,7 @@ def if_installed(library: str, one: Round) -> Round | Absent:
 
 
 def by_igraph(size: int, edges: Edges, sources: int) -> Sum:
-    """What sums the distances from the first nodes up, in igraph."""
+    """Return a function that sums the distances from the first nodes, by igraph."""
     import igraph
 
     graph: Any = igraph.Graph(n=size, edges=edges.tolist())

@@ -100,7 +100,7 @@ def measure(benchmark: Benchmark, setting: Setting) -> list[Row]:
 
 
 def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
-    """Let the contenders that are there do their rounds: A B C A B C .."""
+    """Run the rounds of the contenders that are present in turn: A B C A B C .."""
     present: dict[str, Round] = {
         name: one for name, one in contenders.items() if not isinstance(one, Absent)
     }
@@ -167,7 +167,7 @@ def without_figures(benchmark: Benchmark, baseline: Baseline, setting: Setting, 
 
 
 def _applies(baseline: Baseline, setting: Setting, ranks: int) -> bool:
-    """Whether the baseline's goal is stated for this size and number of ranks."""
+    """Return whether the baseline's goal is stated for this size and number of ranks."""
     goal = baseline.goal
     return goal is not None and setting.size == "full" and goal.ranks == ranks
 
@@ -177,7 +177,7 @@ def _range(values: list[float]) -> tuple[float, float]:
 
 
 def _command(benchmark: Benchmark, setting: Setting, ranks: int) -> str:
-    """What a person types to repeat it."""
+    """Return the command that repeats the measurement."""
     words = ["mpinet bench", benchmark.name]
     if ranks > 1:
         words.append(f"--ranks {ranks}")

@@ -97,7 +97,7 @@ def a_script(setting: Setting, sizes: tuple[str, str]) -> Contenders:
 
 @dataclass(frozen=True)
 class Whole:
-    """What a command took on all its ranks, libraries and all."""
+    """Memory and time of a command on all its ranks, libraries included."""
 
     peak: int
     seconds: float

@@ -64,7 +64,7 @@ def routed(setting: Setting, topology: Topology, routing: Routing) -> float:
 
 
 def targets_of(topology: Topology, seed: int) -> Ints:
-    """Where the permutation takes every processor."""
+    """Return the target of every processor under the permutation."""
     return traffic(topology, "permutation", seed).ends(np.arange(topology.size))[1]
 
 

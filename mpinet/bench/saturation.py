@@ -29,7 +29,7 @@ WARM_STEPS, STEPS = 100, 50
 
 
 def wandering(topology: Topology) -> Routing:
-    """The network's routing, but nobody arrives: a message at its target draws another."""
+    """Return the network's routing, endless: a message at its target draws another target."""
     own = topology.routing()
     return Routing(
         name="wandering",

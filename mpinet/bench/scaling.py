@@ -112,20 +112,20 @@ def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
 
 
 def informed(setting: Setting, n: int, transport: Local) -> Prepared:
-    """W3."""
+    """Prepare row W3: a broadcast on a hypercube."""
     topology = open_topology(f"hypercube:{n}")
     return lambda: broadcast(Machine(topology, "one", transport), 0), lambda: n << n
 
 
 def passes(setting: Setting, q: int, transport: Local, operator: str) -> Prepared:
-    """W4."""
+    """Prepare row W4: passes of an operator."""
     program = Program(open_operator(operator), q, setting, transport)
     program.run()
     return program.run, lambda: program.element_steps
 
 
 def all_pairs(setting: Setting, n: int, transport: Local) -> Prepared:
-    """W5."""
+    """Prepare row W5: all distances of a hypercube."""
     topology = open_topology(f"hypercube:{n}")
     machine = Machine(topology, "all", transport)
     return lambda: distances(machine), lambda: topology.size**2

@@ -63,7 +63,7 @@ class Course:
         return f"{self.pattern} on {self.network} by {self.routing}{around}"
 
     def open(self) -> Topology:
-        """The network."""
+        """Return the network."""
         family, _, size = self.network.partition(":")
         return random_graph(int(size)) if family == "graph" else open_topology(self.network)
 
@@ -82,7 +82,7 @@ def random_graph(size: int) -> Topology:
 
 
 def routed(setting: Setting, topology: Topology, course: Course) -> Callable[[], float]:
-    """What routes the traffic once and gives the millions of message-hops a second."""
+    """Return a function that routes the traffic and returns millions of message-hops a second."""
     routing = topology.routing(course.routing, setting.seed)
     machine = Machine(topology, "all", Local())
     pattern = traffic(topology, course.pattern, setting.seed)

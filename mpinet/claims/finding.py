@@ -19,7 +19,7 @@ from mpinet.plain import plain
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found at a point; values are as JSON knows them.
+    """Result at one point of a claim's grid; values are of JSON's kinds.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def find(claim: Claim, point: Point) -> Finding:
 
 
 def _measure(claim: Claim, point: Point) -> dict[str, Any]:
-    """Both values, compared."""
+    """Measure, compute the claimed value, and compare."""
     assert claim.measured is not None
     with alone():
         measured = claim.measured(**point)

@@ -85,7 +85,7 @@ class Journal:
         return "\n".join(lines).encode()
 
     def _is_current(self, line: str) -> bool:
-        """Whether a line is whole, sound and of this version.
+        """Return whether a line is whole, sound and of this version.
 
         A stopped run may leave a part of one, and an editor anything.
         """
@@ -106,7 +106,7 @@ class Journal:
             raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file; later writes do nothing."""
         with suppress(OSError):  # of a line that could not be written before
             self._file.close()
 
@@ -127,7 +127,7 @@ def findings_in(lines: bytes) -> dict[Key, Finding]:
 
 
 def _row(row: Any) -> tuple[Key, Finding]:
-    """What a line says.
+    """Parse a line into its key and finding.
 
     Raises
     ------

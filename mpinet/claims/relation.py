@@ -24,7 +24,7 @@ RELATIONS = ("=", "~", "in", *ORDERS, *FACTS)
 
 
 def holds(relation: str, measured: Any, claimed: Any, tolerance: float = 0.0) -> bool:
-    """Whether ``measured RELATION claimed``; of objects, whether it does for every field.
+    """Return whether ``measured RELATION claimed``; for objects, whether it holds in every field.
 
     Parameters
     ----------

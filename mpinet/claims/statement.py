@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Claim:
-    """A checkable statement.
+    """A checkable statement of a paper, with the way to check it.
 
     Attributes
     ----------

@@ -119,7 +119,7 @@ def _verdict(
 
 
 def _left_out(findings: Sequence[Finding]) -> str | None:
-    """Why points of a claim that holds were not measured."""
+    """Return why points of a claim that holds were not measured; None if all were."""
     reasons = [found.out_of_reach for found in findings if found.out_of_reach]
     if not reasons:
         return None

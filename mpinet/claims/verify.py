@@ -28,12 +28,12 @@ class Task:
 
     @property
     def key(self) -> Key:
-        """What names it in the journal."""
+        """Its key in the journal."""
         return self.claim.id, point_text(self.point)
 
     @property
     def subject(self) -> str:
-        """What it is about: tasks about one network go to one rank, which may remember measures."""
+        """Its network: tasks about one network go to one rank, which may remember measures."""
         network = self.point.get("topology")
         return str(network) if network else point_text(self.point) or self.claim.id
 

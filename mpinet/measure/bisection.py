@@ -44,7 +44,7 @@ FLOW_STEPS_PER_SECOND = 5e6
 
 @dataclass(frozen=True, eq=False)
 class Bisection:
-    """What is known of a bisection width; it compares with numbers as far as that decides.
+    """Bounds of a bisection width; it compares with numbers as far as the bounds decide.
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
 
@@ -89,7 +89,7 @@ class Bisection:
         return hash(self.upper if self.exact else astuple(self))
 
     def _compare(self, order: Callable[[Any, Any], bool], sign: str, other: Any) -> Any:
-        """What both bounds say."""
+        """Compare both bounds; raise `OutOfReach` where they disagree."""
         if not isinstance(other, Real):
             return NotImplemented
         if order(self.lower, other) != order(self.upper, other):
@@ -97,7 +97,7 @@ class Bisection:
         return bool(order(self.upper, other))
 
     def _undecided(self, sign: str, other: Any) -> OutOfReach:
-        """What to say where the bounds do not agree."""
+        """Return the error for a comparison that the bounds do not decide."""
         return OutOfReach(
             f"the bisection width is only known to be {self.lower} to {self.upper}, which does not "
             f"tell whether it is {sign} {other}: allow more effort (seconds=..), or compare .lower "
@@ -266,7 +266,7 @@ def _first_cuts(network: Topology) -> list[Flags]:
 
 
 def solved(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
-    """Let the solver search for a narrower cut: a lower bound, and the best cut known."""
+    """Search for a narrower cut by constraint solver; return a lower bound and the best cut."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     sides = [model.new_bool_var("") for _ in range(cuts.nodes)]

@@ -68,7 +68,7 @@ def edge_connectivity(topology: Topology | str) -> int:
 
 
 def biconnected(topology: Topology | str) -> bool:
-    """Whether a network is connected and stays so without any one of its nodes."""
+    """Return whether a network is connected and stays so without any one of its nodes."""
     graph = to_graph(topology)
     return graph.is_connected() and not graph.articulation_points()
 

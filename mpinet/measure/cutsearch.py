@@ -24,7 +24,7 @@ OPERATIONS = 1 << 28
 
 
 class Cuts:
-    """What a cut may part: channels, each with its members.
+    """The hypergraph to cut: channels, each with its members.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def channel_dependency_cycle(
 
 
 def dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> tuple[Ints, Ints]:
-    """Which channel waits for which: two arrays, each pair once, ascending (collective)."""
+    """Return the arcs of the channel dependency graph, each once, ascending (collective)."""
     transport = world()
     ports = topology.ports
     follows = np.zeros((topology.size * ports, ports), np.uint8)

@@ -136,7 +136,7 @@ def average_distance(topology: Topology | str) -> float:
 def is_connected(
     topology: Topology | str, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
 ) -> bool:
-    """Whether the nodes that are not dead reach each other (collective).
+    """Return whether the nodes that are not dead reach each other (collective).
 
     Parameters
     ----------

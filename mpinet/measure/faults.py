@@ -32,7 +32,7 @@ DRAWN_AT_ONCE = 2**22
 
 @dataclass(frozen=True)
 class FaultDiameter:
-    """What removals of nodes do to a network's diameter.
+    """Effect of removing nodes on a network's diameter.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def fault_diameter(
 
 
 def _removals(network: Topology, faults: int, sample: int | None) -> int:
-    """How many removals there are."""
+    """Return the number of removals to try."""
     if not 0 <= faults < network.size:
         raise UsageError(
             f"{faults} of the nodes of {network.name} cannot be removed: one has to stay, so that "
@@ -185,7 +185,7 @@ class Tries:
         return np.where(pairs == left * (left - 1), diameters, self._size)
 
     def _first_bits(self, removals: Ints) -> tuple[Words, Words, Words]:
-        """What nodes send at first, each its own bit; what they have seen; and all bits there are.
+        """Return what nodes send first (each its own bit), what they have seen, and all bits.
 
         A dead node has seen everything, so that it passes nothing on.
         """

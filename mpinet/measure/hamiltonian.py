@@ -19,7 +19,7 @@ from mpinet.networks.topology import Topology
 
 
 def is_hamiltonian_cycle(topology: Topology | str, nodes: Sequence[int]) -> bool:
-    """Whether these nodes, each linked to the next and the last to the first, are all nodes.
+    """Return whether these nodes, in this cyclic order, form a Hamiltonian cycle.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _followed(following: Ints) -> list[int]:
 
 
 def _plainly_none(network: Topology) -> bool:
-    """Whether the graph has a cut node, or two sides of unequal size that all links join."""
+    """Return whether a cut node, or a bipartition with unequal sides, rules a cycle out."""
     graph = to_graph(network)
     if not graph.is_biconnected():
         return True
@@ -115,7 +115,7 @@ def _plainly_none(network: Topology) -> bool:
 
 
 def _searched(network: Topology, seconds: float) -> list[int] | None:
-    """Let the solver choose an arc out of and into every node so that they make one circuit."""
+    """Search by constraint solver: one arc out of and into every node, all in one circuit."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     ends = edges(network).tolist()

@@ -22,7 +22,7 @@ INJECTED_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """What a network carries when every pair exchanges one message.
+    """Load of the nodes and channels when every pair exchanges one message.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def _by_channel(topology: Topology, left: Ints) -> tuple[Ints, Ints]:
 
 
 def _wired(topology: Topology) -> Ints:
-    """Whether each port of each node is wired, shape (N, ports)."""
+    """Return whether each port of each node is wired, shape (N, ports)."""
     nodes = np.arange(topology.size)[:, np.newaxis]
     wired: Ints = topology.neighbor(nodes, np.arange(topology.ports)) >= 0
     return wired

@@ -192,7 +192,7 @@ def rules(topology: Topology, routing: Routing) -> tuple[Any, ...]:
 
 
 def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | None:
-    """What becomes of a message that is not delivered."""
+    """Return why a message is not delivered, as a sentence."""
     if pair is None:
         return None
     try:
@@ -307,7 +307,7 @@ def walk(
 def terminates(
     topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
 ) -> bool:
-    """Whether every route ends at its target (collective); parameters as in `route_lengths`."""
+    """Return whether every route ends at its target (collective); see `route_lengths`."""
     network, transport = opened(topology), world()
     routing = chosen(network, routing)
     lost = 0

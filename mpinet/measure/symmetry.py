@@ -24,7 +24,7 @@ from mpinet.networks.topology import Topology
 def is_automorphism(
     topology: Topology | str, image: ArrayLike, busses: ArrayLike | None = None
 ) -> bool:
-    """Whether a mapping of the nodes is an automorphism.
+    """Return whether a mapping of the nodes is an automorphism.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def is_isomorphism(
     image: ArrayLike,
     busses: ArrayLike | None = None,
 ) -> bool:
-    """Whether a mapping of a network's nodes to another's is an isomorphism.
+    """Return whether a mapping of a network's nodes to another's is an isomorphism.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def is_isomorphism(
 
 
 def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
-    """Whether two networks are the same but for their nodes' (and busses') numbers.
+    """Return whether two networks are the same but for their nodes' (and busses') numbers.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def isomorphic(topology: Topology | str, other: Topology | str) -> bool:
 
 
 def isomorphism(topology: Topology | str, other: Topology | str) -> Ints | None:
-    """Where an isomorphism takes each node of a network, if there is one.
+    """Find an isomorphism: the image of each node, or None if the networks are not isomorphic.
 
     Both networks are brought to their canonical form.
 
@@ -168,12 +168,12 @@ def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
 
 
 def orbits(topology: Topology | str) -> list[tuple[int, ...]]:
-    """Which nodes automorphisms take to each other: classes of nodes in order, that of 0 first."""
+    """Return the orbits of the nodes under automorphisms, in order; that of node 0 first."""
     return _orbits(automorphism_group(topology).generators, opened(topology).size)
 
 
 def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
-    """Which busses automorphisms take to each other: classes of busses in order, that of 0 first.
+    """Return the orbits of the busses under automorphisms, in order; that of bus 0 first.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
 
 
 def vertex_transitive(topology: Topology | str) -> bool:
-    """Whether automorphisms take every node to every other.
+    """Return whether some automorphism takes any node to any other.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def vertex_transitive(topology: Topology | str) -> bool:
 
 
 def bus_transitive(topology: Topology | str) -> bool:
-    """Whether automorphisms take every bus to every other.
+    """Return whether some automorphism takes any bus to any other.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def bus_transitive(topology: Topology | str) -> bool:
 
 
 def same_profiles(topology: Topology | str) -> bool:
-    """Whether all nodes have the same numbers of nodes at distance 1, 2, .. (collective)."""
+    """Return whether all nodes have the same distance profile (collective)."""
     profiles = distance_profiles(topology)
     return bool((profiles == profiles[0]).all())
 
@@ -249,7 +249,7 @@ def _images(topology: Topology, given: ArrayLike, count: int, what: str) -> Ints
 
 
 def _is_bijection(images: Ints, count: int) -> bool:
-    """Whether these are the numbers 0..count-1, each once."""
+    """Return whether these are the numbers 0..count-1, each once."""
     return np.array_equal(np.sort(images), np.arange(count))
 
 

@@ -35,7 +35,7 @@ def opened(topology: Topology | str) -> Topology:
 
 
 def degrees(topology: Topology | str) -> dict[int, int]:
-    """How many nodes have how many different neighbours (collective).
+    """Count the nodes of each degree (number of different neighbours) (collective).
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
 
 
 def window_of(topology: Topology) -> int:
-    """How many nodes one rank looks at at a time."""
+    """Return how many nodes one rank examines at a time."""
     return max(1, min(WINDOW, WINDOW_PORTS // max(1, topology.ports)))
 
 
@@ -105,7 +105,7 @@ def edges(topology: Topology | str) -> Ints:
 
 
 def incidences(topology: Topology | str) -> Ints:
-    """Who is on which bus of a bus network, shape (m, 2): rows (processor, bus), sorted.
+    """Return the members of a bus network's busses: rows (processor, bus), sorted, shape (m, 2).
 
     Raises
     ------
@@ -188,17 +188,17 @@ class Part(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """As stored."""
+        """Look it up in the table."""
         return params[2 + node * params[1] + port]
 
     @rule
     def reverse_port(node, port, params):
-        """As stored."""
+        """Look it up in the table."""
         return params[2 + (params[0] + node) * params[1] + port]
 
     @rule
     def channel(node, port, params):
-        """As stored."""
+        """Look it up in the table."""
         return params[2 + (2 * params[0] + node) * params[1] + port]
 
 
@@ -208,7 +208,7 @@ def without(
     links: Iterable[tuple[int, int]] = (),
     busses: Iterable[int] = (),
 ) -> Part:
-    """What is left of a network: it may be in pieces.
+    """Remove nodes, links or busses; the rest may be in pieces.
 
     Parameters
     ----------

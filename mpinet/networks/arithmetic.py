@@ -39,7 +39,7 @@ SHIFT_BITS = 6
 
 
 def inverse(divisor: int, largest: int) -> int:
-    """What `quotient` multiplies by instead of dividing.
+    """Return the factor that replaces a division: what `quotient` multiplies by.
 
     The numbers divided are up to `largest`, which is below 2^62 and no less than the divisor.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def runs_around(position: int, lengths: Iterable[int]) -> list[range]:
-    """The runs that a position is in where all of a length follow one another from 0 on.
+    """Return, for each length, the aligned run of so many positions that contains the position.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ PLAYED = 4
 
 @dataclass(frozen=True)
 class Report:
-    """What `check` has looked at; all of it is in order.
+    """Counts of what `check` has examined and found in order.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0, schedules: bool
 
 
 def _check(topology: Topology, sample: int, seed: int, schedules: bool) -> Report:
-    """All of it."""
+    """Run every check; the first that fails raises."""
     random = np.random.default_rng(seed)
     _check_numbers(topology)
     _play_rules(topology)
@@ -147,7 +147,7 @@ def _check_numbers(topology: Topology) -> None:
 
 
 def _play_rules(topology: Topology) -> None:
-    """Let the wiring's rules speak in plain Python, which notices more than compiled code."""
+    """Call the wiring's rules in plain Python, which catches errors that compiled code does not."""
     for node, port in product(_ends(topology.size), _ends(topology.ports)):
         wired = topology.neighbor(node, port) in range(topology.size)
         if wired and (topology.ports <= PORTS_SAMPLED or not _searches(topology)):
@@ -161,7 +161,7 @@ def _ends(count: int) -> list[int]:
 
 
 def _searches(topology: Topology) -> bool:
-    """Whether ways back are searched for, port by port, as there is no rule for them."""
+    """Return whether reverse ports are searched for, port by port, for lack of a rule."""
     return is_searched(topology.reverse_port.rule)
 
 
@@ -173,7 +173,7 @@ def _sample(count: int, wanted: int, random: np.random.Generator) -> Ints:
 
 
 def _check_links(topology: Topology, nodes: Ints, ports: Ints) -> int:
-    """Neighbours, ways back and channels agree at both ends; gives the number of wired pairs."""
+    """Check that neighbours, reverse ports and channels agree at both ends; count wired ports."""
     name, size = topology.name, topology.size
     nodes, ports = np.repeat(nodes, ports.size), np.tile(ports, nodes.size)
     others = topology.neighbor(nodes, ports)

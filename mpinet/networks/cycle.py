@@ -61,7 +61,7 @@ def ring_cycle(params: Ints, port: int = 0) -> Cycle:
 
 @rule
 def port_in_table(node, way, params):
-    """The node's entry."""
+    """Look the node's port up in the table."""
     return params[2 + node]
 
 

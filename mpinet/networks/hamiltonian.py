@@ -52,7 +52,7 @@ def searched_path(topology: Topology) -> Ints | None:
 
 
 def _searchable(topology: Topology) -> bool:
-    """Whether there are links, no switches, two nodes or more, and not too many."""
+    """Return whether a search is worth trying: links, no switches, at least two nodes, and few."""
     if not topology.links or topology.hosts != topology.size:
         return False
     small = 1 < topology.size <= MOST_NODES
@@ -150,7 +150,7 @@ def tightest(node, neighbors, places):
 
 @inlined
 def joins(node, other, neighbors):
-    """Whether the two nodes are linked."""
+    """Return whether the two nodes are linked."""
     for candidate in neighbors[node]:
         if candidate == other:
             return True

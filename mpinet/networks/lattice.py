@@ -37,7 +37,7 @@ PLACE, AHEAD_PORT, BACK_PORT, WALK_RECORD = range(4)
 
 @inlined
 def turn_in_cylinder(row, column, rows):
-    """Where a cycle through rows that are cycles goes on (three columns or more).
+    """Return the next move of a cycle through rows that are cycles (three columns or more).
 
     Even rows are walked to the right, odd ones to the left. Rows r and r+1 are joined to one cycle
     by two links in columns 0 and 1 (r even) or 1 and 2 (r odd) instead of the links between these.
@@ -53,7 +53,7 @@ def turn_in_cylinder(row, column, rows):
 
 @inlined
 def turn_in_grid(row, column, rows, columns):
-    """Where a cycle through an even number of rows and two or more columns goes on.
+    """Return the next move of a cycle through an even number of rows and two or more columns.
 
     From row 0 downwards, to and fro through all columns but the first, which leads back.
     """
@@ -152,13 +152,13 @@ def _woven(name: str, turn: Rule, rows: _Side, columns: _Side) -> Cycle:
 
 @inlined
 def row_record(node, params):
-    """Where the record of a node's row starts."""
+    """Return the index of the record of a node's row."""
     return params[ROW_TABLE] + WALK_RECORD * (node // params[ROW_STRIDE] % params[ROWS])
 
 
 @inlined
 def column_record(node, params):
-    """Where the record of a node's column starts."""
+    """Return the index of the record of a node's column."""
     return params[COLUMN_TABLE] + WALK_RECORD * (node // params[COLUMN_STRIDE] % params[COLUMNS])
 
 

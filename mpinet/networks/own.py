@@ -133,7 +133,7 @@ def _load_file(path: str) -> ModuleType:
 
 @contextmanager
 def _importable(directory: str) -> Iterator[None]:
-    """Let modules be imported from the directory for a while."""
+    """Make modules in the directory importable for the duration of a with block."""
     sys.path.insert(0, directory)
     try:
         yield

@@ -64,7 +64,7 @@ def dashed(text: str) -> tuple[int, ...]:
 
 
 def require_integer(family: str, name: str, value: Any, least: int, most: int | None = None) -> int:
-    """Give `value` back if it is a whole number in its range.
+    """Return `value` if it is a whole number in its range.
 
     Raises
     ------

@@ -239,7 +239,7 @@ Wiring = tuple[Rule, Rule, Rule]
 
 
 def rules_of(topology: Topology) -> Wiring:
-    """The wiring's rules."""
+    """Return the wiring's rules without their parameters."""
     return topology.neighbor.rule, topology.reverse_port.rule, topology.channel.rule
 
 

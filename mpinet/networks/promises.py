@@ -37,7 +37,7 @@ MEASURED = 2**16
 
 
 def check_routings(topology: Topology, random: np.random.Generator) -> int:
-    """Messages of every routing arrive over wired ports; gives their number.
+    """Check that messages of every routing arrive over wired ports; return the number of messages.
 
     Of other routings than the default one they may be undeliverable.
     """
@@ -118,7 +118,7 @@ def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[t
 
 
 def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
-    """Where a random walk ends."""
+    """Return the last node of a random walk."""
     for port in random.integers(0, topology.ports, NEAR).tolist():
         following = topology.neighbor(node, port)
         node = following if following >= 0 else node
@@ -126,7 +126,7 @@ def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
 
 
 def check_schedules(topology: Topology) -> None:
-    """Schedules obey their port models, and the first informs everybody (links, small networks)."""
+    """Check that schedules obey their port models and that the first informs all processors."""
     if not topology.links or topology.size > PLAYED_UP_TO:
         return
     for root in sorted({0, topology.hosts - 1}):
@@ -165,7 +165,7 @@ def _play(topology: Topology, schedule: Schedule) -> Ints:
 
 
 def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int) -> dict[int, int]:
-    """How many messages each receiver gets in a step."""
+    """Run one step of the schedule; count the messages that each receiver gets."""
     heard: dict[int, int] = {}
     for node in np.flatnonzero(informed >= 0).tolist():
         since = int(informed[node])
@@ -220,7 +220,7 @@ def check_cycle(topology: Topology) -> None:
 
 
 def check_cluster_order(topology: Topology, nodes: Ints) -> None:
-    """The rule `cluster_order`, where there is one, is a bijection, as far as these nodes tell."""
+    """Check on these nodes that the rule `cluster_order`, where there is one, is a bijection."""
     order = type(topology).cluster_order
     if order is None:
         return

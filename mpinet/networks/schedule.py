@@ -68,5 +68,5 @@ class Schedule:
 
     @property
     def can_follow(self) -> bool:
-        """Whether it can be a part of a product's schedule, before or after another one."""
+        """Whether it can be one part of a product's schedule."""
         return bool(self.phases) and self.listen is None and self.send == self.receive == 1

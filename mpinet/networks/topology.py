@@ -123,7 +123,7 @@ class Topology:
 
     @classmethod
     def checked(cls, name: str, value: Any) -> int:
-        """Give an argument back that is in the range of its `parameters` entry (`whole_number`).
+        """Return an argument that is in the range of its `parameters` entry (`whole_number`).
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Topology:
         return require_integer(family, name, value, declared.least, declared.most)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Give a family that defines its wiring the rules that follow from it."""
+        """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
@@ -210,7 +210,7 @@ class Topology:
 
     @property
     def stated(self) -> dict[str, int]:
-        """What the paper or textbook states (``degree``, ``diameter``, ..): never a measurement."""
+        """Figures that the paper or textbook states (``degree``, ..): never a measurement."""
         return {}
 
     def address(self, node: int) -> str:
@@ -240,7 +240,7 @@ class Topology:
         return number
 
     def read_address(self, address: str) -> int:
-        """Turn an address, in the form that `address` gives, into a number.
+        """Return the number of the node with this address: the inverse of `address`, unchecked.
 
         By default all nodes' addresses are searched, in networks of up to `MOST_ADDRESSES` nodes; a
         family with addresses of its own overrides it for larger ones. `node` checks what comes
@@ -264,7 +264,7 @@ class Topology:
 
     @property
     def searches_addresses(self) -> bool:
-        """Whether there are addresses, but no way to read them but a search."""
+        """Whether the family has addresses that only a search can read back."""
         own, reader = type(self).address, type(self).read_address
         return own is not Topology.address and reader is Topology.read_address
 
@@ -355,7 +355,7 @@ class Topology:
 
 
 def complete_rules(owner: Any, name: str) -> None:
-    """Give `owner`, which has the rule `neighbor`, the default rules that it lacks.
+    """Add to `owner`, which has the rule `neighbor`, the default rules that it lacks.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def searched_port(node, port, params):
 
 
 def is_searched(rule: Rule) -> bool:
-    """Whether a rule `reverse_port` is the default one, which searches."""
+    """Return whether a rule `reverse_port` is the default one, which searches."""
     return rule.function.__code__ is searched_port.function.__code__
 
 

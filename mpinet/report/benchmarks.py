@@ -42,7 +42,7 @@ def line(row: Mapping[str, Any]) -> list[str]:
 
 
 def verdict(row: Mapping[str, Any]) -> str:
-    """Whether the goal is reached, and how much of it."""
+    """Return whether the goal is reached, and how much of it."""
     if row["reached"] is None:
         return "-"
     return f"{'yes' if row['reached'] else 'NO'} ({number(row['attained'])} of it)"

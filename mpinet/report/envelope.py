@@ -28,7 +28,7 @@ def envelope(
     crossing: dict[str, Any] | None = None,
     preparation: dict[str, int] | None = None,
 ) -> dict[str, Any]:
-    """The whole document.
+    """Return the JSON document of a command's result.
 
     Parameters
     ----------

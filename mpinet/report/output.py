@@ -65,7 +65,7 @@ class Output:
 
 
 def drop(stream: TextIO | None) -> None:
-    """Let nothing that a stream still holds be tried again when the process ends."""
+    """Discard a stream's buffered output, so that closing it at exit cannot fail again."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]

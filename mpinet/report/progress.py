@@ -73,7 +73,7 @@ class Progress:
             _print(text)
 
     def update(self, done: int) -> None:
-        """Say that `done` are done."""
+        """Show that `done` are done."""
         if not self._shown:
             return
         if self._bar is not None:
@@ -92,7 +92,7 @@ def _print(line: str) -> None:
 
 
 def _is_terminal() -> bool:
-    """Whether standard error is a terminal that a person sees (some launchers pretend one)."""
+    """Return whether standard error is a terminal that a person sees (some launchers fake one)."""
     try:
         return bool(sys.stderr) and sys.stderr.isatty() and os.get_terminal_size(2).columns > 0
     except OSError:

@@ -33,7 +33,7 @@ def identified(
 
 
 def phase_rows(phases: Iterable[tuple[str, int]]) -> list[Row]:
-    """A program's phases, of which each has a name and a length in steps, as JSON has them."""
+    """Index objects by the fields that identify them, so that each gets columns of its own."""
     return [{"name": name, "steps": steps} for name, steps in phases]
 
 

@@ -22,7 +22,7 @@ JUMPS = 2
 
 
 class JumpNetwork(Topology):
-    """What the circulants share: port i leads to u + jump i (mod N)."""
+    """Base of the circulant graphs: port i leads to u + jump i (mod N)."""
 
     def __init__(self, arguments: str, N: int, jumps: Iterable[int]):
         offsets = both_ways(N, jumps)

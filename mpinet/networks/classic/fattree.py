@@ -146,7 +146,7 @@ def with_digit(place, index, value, params):
 
 @inlined
 def tree_neighbor(node, port, params):
-    """What is behind a port of the fat tree, -1 where there is nothing."""
+    """Return the node behind a port of the fat tree, -1 if the port is not wired."""
     m = params[ARITY]
     level, place = level_and_place(node, params)
     if level == PROCESSOR:

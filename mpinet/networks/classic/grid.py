@@ -51,7 +51,7 @@ def opposite_port(node, port, params):
 
 
 class Grid(Topology):
-    """What mesh and torus share: sides, coordinates, and the records of ports and dimensions."""
+    """Base of mesh and torus: sides, coordinates, and the records of ports and dimensions."""
 
     def __init__(self, SIDES: Sequence[int], directions: Sequence[int]):
         self.sides = tuple(SIDES)
@@ -192,7 +192,7 @@ def require_sides(family: str, SIDES: Sequence[int]) -> None:
 
 @inlined
 def first_line(params):
-    """Where the record of dimension 0 starts."""
+    """Return the index of the record of dimension 0 in the parameters."""
     return DIMENSIONS + 1 + PORT_RECORD * params[1]
 
 
@@ -271,7 +271,7 @@ def path_call(place, source, length, step):
 
 @rule
 def send_mesh(node, root, since, step, params):
-    """The mesh's schedule."""
+    """One-port broadcast in a mesh: dimension after dimension, a path broadcast in each."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
         stride, side = params[line], params[line + SIDE]
@@ -287,7 +287,7 @@ def send_mesh(node, root, since, step, params):
 
 @rule
 def send_torus(node, root, since, step, params):
-    """The torus' schedule."""
+    """One-port broadcast in a torus: dimension after dimension, a ring broadcast in each."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
         stride, side = params[line], params[line + SIDE]

@@ -33,7 +33,7 @@ IN_ORDER = 0xEDCBA9876543210
 
 
 class SymbolAddresses(Topology):
-    """What both networks share: addresses are the arrangement's symbols in order, from 0."""
+    """Base of both networks: an address lists the arrangement's symbols in order, from 0."""
 
     symbols: int
     positions: int

@@ -92,7 +92,7 @@ def ring_call(offset, length, step):
 
 @rule
 def send(node, root, since, step, params):
-    """The ring's schedule."""
+    """One-port broadcast, both ways round the ring alternately."""
     return ring_call((node - root) % params[0], params[0], step)
 
 

@@ -66,7 +66,7 @@ def moebius_target(node, index, bits):
 
 
 class ShiftNetwork(BinaryLabels):
-    """What the families share: 2^n processors whose addresses are their bits."""
+    """Base of the shift networks: 2^n processors whose addresses are their bits."""
 
     def __init__(self, n: int, ports: int, listed: int):
         self.bits = n

@@ -46,7 +46,7 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
 
 
 def needy_blocks(b: int, m: Sequence[int]) -> list[bool]:
-    """Which blocks' first processors have no right shift of their own (docs/papers/gbsn, 2).
+    """Flag the blocks whose first processor has no right shift of its own (docs/papers/gbsn, 2).
 
     Block B's leads to block B >> b, if that has the place; it is also taken where its port there
     carries the completion link of another needy block.
@@ -62,7 +62,7 @@ def needy_blocks(b: int, m: Sequence[int]) -> list[bool]:
 
 @inlined
 def record(block, params):
-    """Where a block's record starts."""
+    """Return the index of a block's record in the parameters."""
     return params[RECORDS] + RECORD * block
 
 
@@ -86,19 +86,19 @@ def block_of(node, params):
 
 @inlined
 def is_needy(block, params):
-    """Whether there is a block of this number, and it is needy."""
+    """Return whether the block exists and is needy."""
     return block < params[BLOCKS] and params[record(block, params) + NEEDY] != 0
 
 
 @inlined
 def is_there(block, place, params):
-    """Whether the network has this word."""
+    """Return whether the network contains this word."""
     return block < params[BLOCKS] and place < params[record(block, params) + SIZE]
 
 
 @inlined
 def right_is_taken(block, place, params):
-    """Whether the port RIGHT of a processor carries a completion link."""
+    """Return whether a completion link occupies the processor's port RIGHT."""
     if place == 0:
         return is_needy(block, params)
     return place == 1 and is_needy(2 * block + 1, params)
@@ -106,7 +106,7 @@ def right_is_taken(block, place, params):
 
 @inlined
 def left_is_taken(block, place, params):
-    """Whether the port LEFT of a processor carries a completion link."""
+    """Return whether a completion link occupies the processor's port LEFT."""
     return place == 0 and is_needy(2 * block, params)
 
 

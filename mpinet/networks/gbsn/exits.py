@@ -35,7 +35,7 @@ MOST_SUBSECTIONS = 64
 
 @inlined
 def fits(block, place, params):
-    """Whether the network has a word and the one that its right shift leads to."""
+    """Return whether the network contains both a word and its right shift."""
     if not is_there(block, place, params):
         return False
     other, there = right_shift(block, place, params)
@@ -44,14 +44,14 @@ def fits(block, place, params):
 
 @inlined
 def is_open(block, place, params):
-    """Whether no completion link takes a port that the right shift from a place needs."""
+    """Return whether no completion link occupies either port of this right shift."""
     other, there = right_shift(block, place, params)
     return not right_is_taken(block, place, params) and not left_is_taken(other, there, params)
 
 
 @inlined
 def leads_on(block, goal, bits, params):
-    """Whether right shifts by `bits` bits in all lead from a block to block `goal`.
+    """Return whether right shifts by `bits` bits in all lead from a block to block `goal`.
 
     For fewer bits than block addresses have: then the shifts fix the blocks on the way.
     """

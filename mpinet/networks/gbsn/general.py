@@ -195,7 +195,7 @@ def partial_parameters(a: int | Sequence[int], widths: Sequence[int]) -> tuple[i
 
 
 def arguments(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> str:
-    """The canonical arguments."""
+    """Return the arguments of the canonical topology string."""
     parts = a if len(set(a)) > 1 else a[:1]
     text = f"{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
     return text if completed else f"{text},completed=no"

@@ -120,7 +120,7 @@ def sector_of(node, params):
 
 @inlined
 def left_out(sector, params):
-    """How many nodes the sector has lost."""
+    """Return the number of nodes that the sector has lost."""
     return params[SECTOR] - sector_start(sector + 1, params) + sector_start(sector, params)
 
 
@@ -146,7 +146,7 @@ def left_number(number, params):
 
 @inlined
 def is_left_out(number, params):
-    """Whether a node of G(m,N') has been left out."""
+    """Return whether this node of G(m,N') has been left out."""
     sector = number // params[SECTOR]
     index = number - sector * params[SECTOR]
     return index > 0 and index & 1 == 0 and index <= 2 * left_out(sector, params)
@@ -173,7 +173,7 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """Go where the first token says."""
+    """Take the hop of the header's first token and drop the token."""
     token = next_token(header, params)
     if token == NO_TOKEN:
         return ARRIVED

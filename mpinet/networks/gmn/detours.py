@@ -32,7 +32,7 @@ PORTS = 4
 def require_one_node(
     topology: Topology, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]
 ) -> int:
-    """The dead node.
+    """Return the one dead node; refuse anything else.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def token_of(node, port, params):
 
 @inlined
 def dead_at(params):
-    """Where the parameters hold the dead node."""
+    """Return the index of the dead node in the parameters."""
     return JUMPS + 2 * params[SECTOR] + params[TYPES]
 
 

@@ -39,7 +39,7 @@ def online_routing(topology: Topology) -> Routing:
 
 @rule
 def decide_online(node, header, params):
-    """Go where the first token says; around the dead node if it leads there and on."""
+    """Take the hop of the first token; repair the path first if it crosses the dead node next."""
     token = next_token(header, params)
     if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
         repair(node, header, params)

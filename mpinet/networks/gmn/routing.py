@@ -153,7 +153,7 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """Go where the first token says."""
+    """Take the hop of the header's first token and drop the token."""
     return follow(node, header, params)
 
 

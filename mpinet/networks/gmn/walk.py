@@ -50,7 +50,7 @@ def nonzero_digits(number):
 
 @inlined
 def is_new(kind, number):
-    """Whether the class makes other hops of a number than the classes before it do."""
+    """Return whether the class yields hops for the number that no class before it yields."""
     digits = nonzero_digits(number)
     even, odd = digits & EVEN_DIGITS != 0, digits & ODD_DIGITS != 0
     return (even and odd) or (kind == ODD and (even or odd)) or kind == EVEN

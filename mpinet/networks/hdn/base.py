@@ -67,7 +67,7 @@ def super_sizes(text: str) -> tuple[int, ...]:
 
 
 def require_base(family: str, BASE: Any) -> tuple[Factor, ...]:
-    """Give the factors back if they are ones, C2 as the K2 that it is.
+    """Check the factors and return them, with C2 as the K2 that it is.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _require_factor(family: str, factor: Any) -> Factor:
 
 
 def require_super(family: str, base: tuple[Factor, ...], levels: Any) -> tuple[Members, ...]:
-    """Give the super-nodes back, each ascending, if they go with the base.
+    """Check the super-nodes against the base and return them, each ascending.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def require_super(family: str, base: tuple[Factor, ...], levels: Any) -> tuple[M
 
 
 def super_of_sizes(family: str, base: tuple[Factor, ...], sizes: Any) -> tuple[Members, ...]:
-    """The super-nodes that have these sizes, if that says which ones.
+    """Return the super-nodes of these sizes, if each size determines one.
 
     Raises
     ------

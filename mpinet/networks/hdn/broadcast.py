@@ -158,7 +158,7 @@ class Phases:
         return [self._factor(j, 0, NOBODY, source) for j in factors]
 
     def _crossed(self, source: int, level: int) -> int:
-        """Where nodes of the source's cluster arrive in other clusters, but for their N."""
+        """Return where messages from the source's cluster arrive in others, up to their digit N."""
         record = level_record(level, self._params)
         unit, clusters = self._params[record + UNIT], self._params[record + CLUSTERS]
         return int(with_super_node(source, record, source // unit % clusters, self._params))

@@ -138,7 +138,7 @@ def quotient_order(topology: DualNet, make: Make) -> Ints | None:
 
 
 def _nested(members: tuple[Members, ...]) -> bool:
-    """Whether every level's super-node contains the next one's."""
+    """Return whether every level's super-node contains the next one's."""
     return all(set(inner) <= set(outer) for outer, inner in pairwise(members))
 
 
@@ -196,7 +196,7 @@ def _starts(topology: DualNet, super_nodes: Ints) -> Ints:
 
 
 def _steps(super_nodes: Ints, origins: Ints, indices: Ints) -> Ints:
-    """Who walks what: class 0 the step from its own super-node, class 1 the one to it."""
+    """Assign the steps: class 0 takes the one from its own super-node, class 1 the one to it."""
     steps = np.empty((2, super_nodes.size, STEP_RECORD), np.int64)
     steps[0, super_nodes] = np.stack([origins, indices], axis=1)
     steps[1, np.roll(super_nodes, -1)] = steps[0, super_nodes]
@@ -265,7 +265,7 @@ def next_lifted(node, way, params):
 
 @rule
 def moved(node, origin, params):
-    """Where a cluster's symmetry that takes `origin` to 0 takes a node; ports keep their names.
+    """Apply to a node the automorphism of its cluster that maps `origin` to 0 and keeps port names.
 
     In a base, coordinates are shifted. In a level-1 cluster of class 0 U is shifted by the
     origin's U and SN by its SN, in class 1 the other way round; the shared N is shifted, and the

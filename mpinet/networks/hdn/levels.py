@@ -184,7 +184,7 @@ def value(number: int, digits: Sequence[Digit]) -> int:
 
 @inlined
 def level_record(level, params):
-    """Where the record of a level starts."""
+    """Return the index of a level's record in the parameters."""
     return params[RECORDS_AT] + LEVEL_RECORD * (level - 1)
 
 

@@ -56,7 +56,7 @@ from mpinet.networks.topology import Topology
 
 
 class DualNet(Topology):
-    """What HDN, RDN and dual-cube share: all but the notation of their parameters.
+    """Base of HDN, RDN and dual-cube: all but the notation of their parameters.
 
     Ports: factor by factor +1 and -1 (complete graph: +1, +2, ..), then the cross ports of level
     1, .., k. Without levels it is the product base itself.
@@ -273,7 +273,7 @@ class DualCube(DualNet):
 
 @inlined
 def factor_of(port, params):
-    """Where the record of the factor of a port starts."""
+    """Return the index of the record of the factor that a port belongs to."""
     factor = FACTORS_AT
     while params[factor + FACTOR_RECORD + FIRST_PORT] <= port:
         factor += FACTOR_RECORD

@@ -36,7 +36,7 @@ from mpinet.networks.routing import ARRIVED, Routing
 
 
 def plans_or_detour(lens: PartialLens) -> Routing:
-    """The partial lens's routing; its header says in two more bits how it was chosen."""
+    """Make the partial lens's routing; two more header bits record how the plan was chosen."""
     bits = plan_bits(lens)
     return Routing(
         name="plans",
@@ -74,7 +74,7 @@ def start(source, target, header, params):
 
 @inlined
 def kept_plan(word, a, goes_left, length, k, value, row, header, params):
-    """Whether an arc has a kept plan of so many hops; writes the first one."""
+    """Write an arc's first kept plan of so many hops; return whether there is one."""
     n = params[LEVEL]
     run, starts = longest_runs(word & ((1 << a) - 1))
     if run == 0:
@@ -99,7 +99,7 @@ def kept_plan(word, a, goes_left, length, k, value, row, header, params):
 
 @inlined
 def is_kept(k, value, header, params):
-    """Whether all processors of the header's plan are kept; uses the header up."""
+    """Return whether all processors of the header's plan are kept; consumes the header."""
     while True:
         move, digit, _ = next_move(k, header, params)
         if move == ARRIVED:
@@ -163,7 +163,7 @@ def detour(k, value, row, goal, params):
 
 @inlined
 def has_larger_digit(value, goal, params):
-    """Whether some digit of a column is larger than the target's."""
+    """Return whether some digit of a column is larger than the target's."""
     for place in range(1, params[LEVEL] + 1):
         if digit_at(value, place, params) > digit_at(goal, place, params):
             return True

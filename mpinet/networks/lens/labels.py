@@ -134,7 +134,7 @@ def bus_at_place(k, left, right, place, params):
 
 @inlined
 def layout(k, params):
-    """How many members are right of row k, lower busses have owners, and boxes have members."""
+    """Count members right of row k, owners of its lower busses, and members of a box."""
     if params[COMPLETED]:
         return params[LEFT_RADIX], params[RIGHT_RADIX], params[LEFT_RADIX]
     own = params[LEFT_RADIX] if k < params[LEVEL] else 0
@@ -143,7 +143,7 @@ def layout(k, params):
 
 @inlined
 def read_port(port, own, owners, members, params):
-    """What is behind a port: (RIGHT, 0, b), (LEFT, c, 0), (ACROSS, c, seat among others), or -1."""
+    """Decode a port: (RIGHT, 0, b), (LEFT, c, 0), (ACROSS, c, seat among others), or move -1."""
     if port < own:
         return RIGHT, 0, port
     port -= own

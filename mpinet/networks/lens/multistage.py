@@ -140,7 +140,7 @@ def rotated(word, width, distance):
 
 @inlined
 def turning_width(gap, params):
-    """How many low bits of a line are rotated in flip and baseline networks."""
+    """Return the number of low bits of a line that flip and baseline networks rotate."""
     return params[STAGES] - gap if params[KIND] == BASELINE else params[STAGES]
 
 

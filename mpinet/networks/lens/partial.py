@@ -179,7 +179,7 @@ def partial_params(R: int, n: int, size: int) -> list[int]:
 
 @inlined
 def tail_at(params):
-    """Where the parameters m, r, k0 and the rows' first busses start."""
+    """Return the index of the parameters m, r, k0 and the rows' first busses."""
     return ROWS + 3 * params[LEVEL] + 3
 
 
@@ -204,7 +204,7 @@ def with_digit(d, place, digit, params):
 
 @inlined
 def in_tail(k, params):
-    """Whether the tail has a processor in row k."""
+    """Return whether the tail has a processor in row k."""
     at = tail_at(params)
     return (k - params[at + 2] + params[LEVEL]) % params[LEVEL] < params[at + 1]
 
@@ -232,7 +232,7 @@ def number(k, d, params):
 
 @inlined
 def kept_members(k, d, place, params):
-    """How many processors of row k are kept that differ from (k, d) at a place at most."""
+    """Count the kept processors of row k that agree with (k, d) but for the digit at `place`."""
     m = params[tail_at(params)]
     weight = left_power(params[LEVEL] - place, params)
     if d + (params[LEFT_RADIX] - 1) * weight < m:
@@ -248,7 +248,7 @@ def kept_members(k, d, place, params):
 
 @inlined
 def layout(k, d, params):
-    """How many processors right of this one, owners of lower busses and box members are kept."""
+    """Count the kept processors right of this one, owners of lower busses, and members of a box."""
     row = right_row(k, params)
     return (
         kept_members(row, d, row, params),
@@ -266,7 +266,7 @@ def bus_number(row, d, params):
 
 @inlined
 def kept_before(row, d, params):
-    """How many of the busses (row, 0) .. (row, d-1) are kept.
+    """Return how many of the busses (row, 0) .. (row, d-1) are kept.
 
     All are up to column m - 1. Later ones have no owner; they are kept if they have two members,
     which depends on their digits behind place row + 1 and goes on up to the end of the block of

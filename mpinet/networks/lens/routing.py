@@ -165,7 +165,7 @@ def path_count(lens: LensNetwork, source: int, target: int) -> int:
 
 @rule
 def start(source, target, header, params):
-    """The canonical plan."""
+    """Write the canonical plan as the header."""
     choice = GIVEN if params[SUPPLIED] else AS_TARGET
     if params[COMPLETED]:
         circle_plan(source, target, choice, header, params)

@@ -49,7 +49,7 @@ a routing's header, with 14 bits for a number of hops, is the limit."""
 
 
 class LensNetwork(BusNetwork):
-    """What lens and completed lens share.
+    """Base of lens and completed lens.
 
     Ports: the other members of the own bus, then of the lower busses c = 0..S-1, each in member
     order: first the bus's owner, then the processors right of it. Absent ones are skipped.
@@ -262,7 +262,7 @@ class Lens(LensNetwork):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Where p = q and digits are bits, there and back over the rows (section 7)."""
+        """Schedules there and back over the rows, where p = q and digits are bits (section 7)."""
         if not self.digit_bits:
             return {}
         module = "mpinet.programs.schedules.lens_uncompleted"
@@ -288,7 +288,7 @@ class CompletedLens(LensNetwork):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Where digits are bits, the sweeps of section 7: of all processors, if that can be.
+        """The sweeps of section 7 where digits are bits; of all processors, where possible.
 
         ``full``: N elements; ``rows``: R^n elements; ``instances``: n times R^n elements at once.
         The others are fast where the dimensions descend.

@@ -104,7 +104,7 @@ def send(node, root, since, step, params):
 
 @inlined
 def chord_then_sides(turn, chord):
-    """What a processor with a chord to serve sends in its turns 1, 2, 3, or -1."""
+    """Return the port to send on in turns 1, 2, 3 of a processor that has a chord; then -1."""
     if turn == 1:
         return chord
     if turn == 2:

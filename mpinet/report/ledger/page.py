@@ -34,7 +34,7 @@ def write_page(path: Path, verdicts: Sequence[Verdict], budget: str) -> None:
 
 
 def page(verdicts: Sequence[Verdict], budget: str) -> str:
-    """The page's text."""
+    """Return the ledger as one HTML page."""
     groups = [(name, list(group)) for name, group in groupby(verdicts, lambda row: row.paper)]
     sections = "\n".join(_section(name, rows) for name, rows in groups)
     return f"""<!doctype html>

@@ -42,7 +42,7 @@ def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
 
 
 def tally(verdicts: Iterable[str]) -> str:
-    """How many claims hold, are refuted, are open, or failed."""
+    """Count the claims that hold, are refuted, are open, or failed."""
     counts = Counter(verdicts)
     words = {"holds": "hold", "refuted": "refuted", "open": "open", "error": "failed"}
     said = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
@@ -71,7 +71,7 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
 
 
 def _found(row: Mapping[str, Any]) -> str:
-    """What was found: the range where the claim holds, the witness, or the reason."""
+    """Summarize a finding: the range where the claim holds, the witness, or the reason."""
     if row["verdict"] == "holds":
         return "; ".join(filter(None, [f"range: {row['range']}", row["reason"]]))
     if row["verdict"] != "refuted":
