@@ -13,7 +13,7 @@ LEVELS, BITS, CUBE_BITS = 2, 3, 4
 
 
 class BanyanHypercube(Topology):
-    """Banyan-hypercube of h s^k processors L*s^k + X.
+    """Banyan-hypercube of h s^k processors L*s^k + X (Youssef, Narahari 1990).
 
     The first ports flip the bits of X; then s ports lead to level L+1, setting base-s digit L of X
     to 0..s-1; then s ports to level L-1, setting digit L-1.

@@ -22,7 +22,10 @@ FORWARD, BACKWARD, CROSS = range(3)
 
 
 class CubeConnectedCycles(Topology):
-    """CCC of n 2^n processors x*n + y; ports y+1, y-1 (mod n), and x with bit y flipped."""
+    """Cube-connected cycles of n 2^n processors x*n + y (Preparata, Vuillemin 1981).
+
+    Ports: y+1, y-1 (mod n), and x with bit y flipped.
+    """
 
     family = "ccc"
     parameters = (whole_number("n", 3, 55),)

@@ -17,7 +17,10 @@ CHORD = 2
 
 
 class ChordalRing(Topology):
-    """Chordal ring of N processors; ports u+1, u-1 and the chord u+w (u odd) or u-w (u even)."""
+    """Chordal ring of N processors (Arden, Lee 1981).
+
+    Ports: u+1, u-1, and the chord u+w (u odd) or u-w (u even).
+    """
 
     family = "chordalring"
     parameters = (

@@ -54,7 +54,10 @@ class JumpNetwork(Topology):
 
 
 class Circulant(JumpNetwork):
-    """Circulant of N processors with a set of jumps; ports u+j, u-j for every jump."""
+    """Circulant of N processors with a set of jumps (Boesch, Wang 1984).
+
+    Ports: u+j, u-j for every jump.
+    """
 
     family = "circulant"
     parameters = (
@@ -81,7 +84,7 @@ class Circulant(JumpNetwork):
 
 
 class RecursiveCirculant(JumpNetwork):
-    """Recursive circulant: the jumps are the powers of d below N."""
+    """Recursive circulant: the jumps are the powers of d below N (Park, Chwa 1994)."""
 
     family = "rcirculant"
     parameters = (whole_number("N", 3), whole_number("d", 2))
@@ -110,7 +113,7 @@ class RecursiveCirculant(JumpNetwork):
 
 
 class DoubleLoop(JumpNetwork):
-    """Double loop (distributed loop): ports u+1, u-1, u+s, u-s."""
+    """Double loop, or distributed loop (Bermond, Tzvieli 1991); ports u+1, u-1, u+s, u-s."""
 
     family = "doubleloop"
     parameters = (whole_number("N", 5), Parameter("s", "2..(N-1)/2", integer))

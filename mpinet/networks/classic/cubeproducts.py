@@ -21,7 +21,10 @@ UP, DOWN, LEFT, RIGHT = range(4)
 
 
 class StarCube(NamedProduct):
-    """Star-hypercube: the star graph of n symbols times the hypercube of m dimensions."""
+    """Star-hypercube: the star graph of n symbols times the hypercube of m dimensions.
+
+    Zheng, Cong, Bettayeb 1993.
+    """
 
     family = "starcube"
     parameters = (whole_number("n", 2, 15), whole_number("m", 1, 57))
@@ -36,7 +39,10 @@ class StarCube(NamedProduct):
 
 
 class ArrangementStar(NamedProduct):
-    """Arrangement-star: the star graph of s symbols times the arrangement graph A(n,k)."""
+    """Arrangement-star: the star graph of s symbols times the arrangement graph A(n,k).
+
+    Awwad, Al-Ayyoub, Ould-Khaoua 2003.
+    """
 
     family = "arrstar"
     parameters = (
@@ -56,7 +62,10 @@ class ArrangementStar(NamedProduct):
 
 
 class HyperMesh(NamedProduct):
-    """Hyper-mesh: the mesh of r rows and c columns times the hypercube of n dimensions."""
+    """Hyper-mesh: the mesh of r rows and c columns times the hypercube of n dimensions.
+
+    Abuelrub 2002.
+    """
 
     family = "hypermesh"
     parameters = (

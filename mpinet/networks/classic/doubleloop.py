@@ -10,7 +10,9 @@ from mpinet.networks.parameters import whole_number
 
 
 class DoubleLoopHypercube(NamedProduct):
-    """DLH(m,n) of m 2^(n+2) processors (r,l,x); ports r+1, r-1, flip l, flip the bits of x.
+    """Double-loop hypercube DLH(m,n) of m 2^(n+2) processors (r,l,x) (Liu, Han, Du 2008).
+
+    Ports: r+1, r-1, flip l, flip the bits of x.
 
     The loop l and the label x are the n+1 bits 2x+l of one hypercube.
     """

@@ -23,7 +23,7 @@ PROCESSOR = -1
 
 
 class FatTree(Topology):
-    """Fat tree of m^h processors and h m^(h-1) switches.
+    """Fat tree of m^h processors and h m^(h-1) switches (after Leiserson 1985).
 
     Processors come first and have port 0 up. Switch (l,w) has the number m^h + l m^(h-1) + w, the
     ports 0..m-1 down and, below the top level, m..2m-1 up, each by the digit that it sets.

@@ -16,7 +16,10 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 
 
 class FoldedCube(BinaryLabels):
-    """Folded hypercube of 2^n processors; port i flips bit i, port n all bits."""
+    """Folded hypercube of 2^n processors (El-Amawy, Latifi 1991).
+
+    Port i flips bit i, port n all bits.
+    """
 
     family = "foldedcube"
     parameters = (whole_number("n", 2, 57),)

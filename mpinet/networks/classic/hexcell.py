@@ -65,7 +65,10 @@ def cell_distance(node, target, params):
 
 
 class HexCell(Topology):
-    """Hex-Cell of 6 d^2 processors, level after level; ports: on and back in the ring, across."""
+    """Hex-Cell of 6 d^2 processors, level after level (Sharieh et al. 2008).
+
+    Ports: on and back in the ring, across.
+    """
 
     family = "hexcell"
     parameters = (whole_number("d", 1),)

@@ -15,7 +15,10 @@ from mpinet.networks.topology import Topology
 
 
 class HierarchicalCube(Topology):
-    """HHC of 2^(2^k+k) processors X*2^k + Y; ports 0..k-1 flip the bits of Y, port k bit Y of X."""
+    """Hierarchical hypercube of 2^(2^k+k) processors X*2^k + Y (Malluhi, Bayoumi 1994).
+
+    Ports 0..k-1 flip the bits of Y, port k bit Y of X.
+    """
 
     family = "hhc"
     parameters = (whole_number("k", 1, 5),)

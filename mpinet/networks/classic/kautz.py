@@ -14,7 +14,7 @@ DEGREE, LENGTH, TAILS = 2, 3, 4
 
 
 class Kautz(Topology):
-    """Kautz graph K(d,k): (d+1) d^(k-1) words of k letters 0..d, neighbours differ by a shift.
+    """Kautz graph K(d,k): (d+1) d^(k-1) words of k letters 0..d (Kautz 1968).
 
     A word is numbered by its first letter and, for each further one, how far it is ahead of the
     letter before it: one of d numbers. Ports: d shifts to the left, which append a letter, then d

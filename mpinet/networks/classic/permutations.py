@@ -61,7 +61,10 @@ class SymbolAddresses(Topology):
 
 
 class StarGraph(SymbolAddresses):
-    """Star graph of n! processors; port i-1 swaps the symbols at the positions 0 and i."""
+    """Star graph of n! processors (Akers, Krishnamurthy 1989).
+
+    Port i-1 swaps the symbols at the positions 0 and i.
+    """
 
     family = "stargraph"
     parameters = (whole_number("n", 2, 15),)
@@ -93,7 +96,7 @@ class StarGraph(SymbolAddresses):
 
 
 class Arrangement(SymbolAddresses):
-    """Arrangement graph A(n,k) of n!/(n-k)! processors.
+    """Arrangement graph A(n,k) of n!/(n-k)! processors (Day, Tripathi 1992).
 
     Port i(n-k)+t puts the t-th lowest of the symbols that do not occur at position i.
     """

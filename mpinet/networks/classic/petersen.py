@@ -114,7 +114,10 @@ class Petersen(PetersenCube):
 
 
 class HyperPetersen(PetersenCube):
-    """Hyper Petersen network of 10 2^(n-3) processors: the Petersen graph times a hypercube."""
+    """Hyper Petersen network of 10 2^(n-3) processors (Das, Banerjee 1992).
+
+    The Petersen graph times a hypercube.
+    """
 
     family = "hp"
     parameters = (whole_number("n", 3, 56),)
@@ -133,7 +136,10 @@ class HyperPetersen(PetersenCube):
 
 
 class FoldedPetersenCube(PetersenCube):
-    """Folded Petersen cube FPQ(n,k) of 10^k 2^n processors; a digit's ports 3j..3j+2, then bits."""
+    """Folded Petersen cube FPQ(n,k) of 10^k 2^n processors (Öhring, Das 1996).
+
+    Ports: 3j..3j+2 for digit j, then one a bit.
+    """
 
     family = "fpq"
     parameters = (whole_number("n", 0, 53), whole_number("k", 1, 17))
@@ -153,7 +159,10 @@ class FoldedPetersenCube(PetersenCube):
 
 
 class FoldedPetersen(PetersenCube):
-    """Folded Petersen network FP(k) of 10^k processors; port 3j+i is port i of digit j."""
+    """Folded Petersen network FP(k) of 10^k processors (Öhring, Das 1996).
+
+    Port 3j+i is port i of digit j.
+    """
 
     family = "fp"
     parameters = (whole_number("k", 1, 17),)

@@ -74,7 +74,7 @@ class ShiftNetwork(BinaryLabels):
 
 
 class DeBruijn(ShiftNetwork):
-    """De Bruijn graph B(2,n) as an undirected simple graph."""
+    """De Bruijn graph B(2,n) as an undirected simple graph (de Bruijn 1946)."""
 
     family = "debruijn"
     parameters = (whole_number("n", 2, 60),)
@@ -99,7 +99,7 @@ class DeBruijn(ShiftNetwork):
 
 
 class ShuffleExchange(ShiftNetwork):
-    """Shuffle-exchange network: shuffle, unshuffle, exchange."""
+    """Shuffle-exchange network (Stone 1971): shuffle, unshuffle, exchange."""
 
     family = "shuffleexchange"
     parameters = (whole_number("n", 2, 61),)
@@ -120,7 +120,7 @@ class ShuffleExchange(ShiftNetwork):
 
 
 class Moebius(ShiftNetwork):
-    """Moebius graph, a reconstruction: the defining paper could not be found.
+    """Moebius graph (Leland, Solomon 1982), a reconstruction: the paper could not be found.
 
     Shuffle with the moved bit complemented, unshuffle likewise, exchange.
     """

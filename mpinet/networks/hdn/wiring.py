@@ -247,7 +247,7 @@ class HierarchicalDualNet(DualNet):
 
 
 class RecursiveDualNet(DualNet):
-    """RDN(B,k): the HDN whose super-nodes are single nodes."""
+    """Recursive dual-net RDN(B,k): the HDN of single-node super-nodes (Li, Peng, Chu 2009)."""
 
     family = "rdn"
     parameters = (Parameter("BASE", BASE_ALLOWED, factors), whole_number("k", 0, 4))
@@ -260,7 +260,10 @@ class RecursiveDualNet(DualNet):
 
 
 class DualCube(DualNet):
-    """Dual-cube: the RDN of one level over the (n-1)-cube; a node's address in its cube is U,SN."""
+    """Dual-cube: the RDN of one level over the (n-1)-cube (Li, Peng, Chu 2004).
+
+    A node's address in its cube is U,SN.
+    """
 
     family = "dualcube"
     parameters = (whole_number("n", 2, 29),)

@@ -43,7 +43,10 @@ def lowest_port(node, header, params):
 
 
 class CrossedCube(Cube):
-    """Crossed cube of 2^n processors; port i flips bit i, and in lower pairs 01 and 11 change."""
+    """Crossed cube of 2^n processors (Efe 1992).
+
+    Port i flips bit i, and in lower pairs 01 and 11 change.
+    """
 
     family = "cq"
     parameters = (Parameter("n", "1..57", integer),)

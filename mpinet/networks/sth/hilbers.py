@@ -65,9 +65,9 @@ def highest_dimension(node, header, params):
 
 
 class HilbersCube(Cube):
-    """Twisted cube of 2^n processors, n odd; port i flips bit i.
+    """Twisted cube of 2^n processors, n odd (Hilbers, Koopman, van de Snepscheut 1987).
 
-    Port 2j-1 flips bit 2j, too, where the parity of the bits 0..2j-2 is even.
+    Port i flips bit i; port 2j-1 flips bit 2j, too, where the parity of the bits 0..2j-2 is even.
     """
 
     family = "hkv"

@@ -45,7 +45,10 @@ def highest_dimension(node, header, params):
 
 
 class TwistedCube(Cube):
-    """Twisted hypercube of 2^n processors; port i flips bit i, but port 0 flips 0..3 to 3..0."""
+    """Twisted hypercube of 2^n processors (STH, definition 8, after Abuelrub 2007).
+
+    Port i flips bit i, but port 0 flips 0..3 to 3..0.
+    """
 
     family = "tq"
     parameters = (Parameter("n", "2..57", integer),)
