@@ -17,9 +17,12 @@ from mpinet.machine.step import (
     PORTS_PER_WORD,
     WORD_BITS,
     Arrivals,
+    Exchange,
     Sends,
+    carry,
     first_of_transmission,
     heard_claims,
+    in_order,
 )
 
 if TYPE_CHECKING:
@@ -27,6 +30,50 @@ if TYPE_CHECKING:
 
 
 FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
+
+
+def carry_checked(
+    machine: Machine,
+    nodes: Any,
+    ports: Any,
+    payload: Array | None,
+    listen: tuple[Any, Any] | None,
+    word: int,
+    exchange: Exchange,
+) -> tuple[Sends, Arrivals, Ints | slice]:
+    """Bring every message to its receiver's rank, under the port model (collective).
+
+    Parameters
+    ----------
+    nodes, ports, payload, listen, word
+        As in `Machine.step`.
+    exchange : callable
+        The machine's, or its transport's, which meters nothing.
+
+    Returns
+    -------
+    sends : Sends
+        What this rank's processors send.
+    arrivals : Arrivals
+        What has come here, accepted or not.
+    order : ndarray of int64 or slice
+        The places of the accepted arrivals, by receiver, then port.
+
+    Raises
+    ------
+    ModelViolation
+        On every rank, now or in its next collective.
+    """
+    sends = machine.checked(lambda: check_sends(machine, nodes, ports))
+    if payload is not None:
+        machine.checked(lambda: check_payload(machine, sends, payload))
+    arrivals = carry(machine, sends, payload, word, exchange)
+    order, keys = in_order(machine, arrivals, listen)
+    machine.checked(lambda: check_received(machine, sends, arrivals, keys))
+    if not machine.topology.links:
+        transmissions = heard_transmissions(machine, sends)
+        machine.checked(lambda: check_busses(machine, transmissions))
+    return sends, arrivals, order
 
 
 def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:

@@ -198,16 +198,15 @@ class Machine:
         >>> machine.step(machine.nodes, [0] * 4, 10 * machine.nodes).payload
         array([30,  0, 10, 20])
         """
-        sends = self.checked(lambda: enforcement.check_sends(self, nodes, ports))
-        if payload is not None:
-            payload = np.asarray(payload)
-            self.checked(lambda: enforcement.check_payload(self, sends, payload))
-        arrivals = step.carry(self, sends, payload, word, self.exchange)
-        order, keys = step.in_order(self, arrivals, listen)
-        self.checked(lambda: enforcement.check_received(self, sends, arrivals, keys))
-        if not self.topology.links:
-            transmissions = enforcement.heard_transmissions(self, sends)
-            self.checked(lambda: enforcement.check_busses(self, transmissions))
+        sends, arrivals, order = enforcement.carry_checked(
+            self,
+            nodes,
+            ports,
+            None if payload is None else np.asarray(payload),
+            listen,
+            word,
+            self.exchange,
+        )
         self.count_step(sends)
         return Inbox(
             arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total

@@ -27,13 +27,9 @@ class Plan:
 
     def __init__(self, machine: Machine, nodes: Any, ports: Any):
         self._machine = machine
-        sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
-        arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
-        order, keys = step.in_order(machine, arrivals, None)
-        machine.checked(lambda: enforcement.check_received(machine, sends, arrivals, keys))
-        if not machine.topology.links:
-            transmissions = enforcement.heard_transmissions(machine, sends)
-            machine.checked(lambda: enforcement.check_busses(machine, transmissions))
+        sends, arrivals, order = enforcement.carry_checked(
+            machine, nodes, ports, None, None, 0, machine.transport.exchange
+        )
         self._transmissions = sends.transmissions
         self._sender_slots = narrow(machine.slots(sends.nodes))
         self._send_ports = sends.ports.astype(np.min_scalar_type(machine.topology.ports))
