@@ -47,6 +47,11 @@ def formula_4(alpha: int, b: int, n: int) -> Fraction:
     return alpha * (2 + b) * crossings(b, n) - correction(b, n)
 
 
+def mean_distance(topology: str) -> float:
+    """Flood from all nodes."""
+    return mean(distances(topology))
+
+
 def average_of_bsn(topology: str) -> float:
     """Formula (1)."""
     return float(formula_1(*words(topology)))
@@ -61,7 +66,7 @@ FORMULA_1 = (
         claimed=average_of_bsn,
         tolerance=CLOSE,
         grid=SHIFTED,
-        measured=lambda topology: mean(distances(topology)),
+        measured=mean_distance,
     ),
     claim(
         "GBSN-E1-twsr",
@@ -108,7 +113,7 @@ FORMULA_1_AS_BOUND = (
         relation="<=",
         claimed=average_of_bsn,
         grid=SHIFTED,
-        measured=lambda topology: mean(distances(topology)),
+        measured=mean_distance,
     ),
     claim(
         "GBSN-E1-twsr-upper",
@@ -158,7 +163,7 @@ FORMULAS_3_AND_4 = (
         relation=">=",
         claimed=lower_bound,
         grid=SEVERAL,
-        measured=lambda topology: mean(distances(topology)),
+        measured=mean_distance,
     ),
     claim(
         "GBSN-E3-lower-route",
@@ -176,7 +181,7 @@ FORMULAS_3_AND_4 = (
         relation="<=",
         claimed=upper_bound,
         grid=SEVERAL,
-        measured=lambda topology: mean(distances(topology)),
+        measured=mean_distance,
     ),
     claim(
         "GBSN-E4-upper-route",

@@ -42,7 +42,7 @@ TABLE_2 = (
                 key=lambda p: prod(sides(p["topology"])),
             ),
         ),
-        measured=lambda topology: cells(topology, "n", "d", "D"),
+        measured=cells,
     ),
     claim(
         "HDN-Tab2-cube",
@@ -54,7 +54,7 @@ TABLE_2 = (
             "D": number_in(topology),
         },
         grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
-        measured=lambda topology: cells(topology, "n", "d", "D"),
+        measured=cells,
     ),
     claim(
         "HDN-Tab2-ccc",
@@ -66,7 +66,7 @@ TABLE_2 = (
             "D": 2 * number_in(topology),
         },
         grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
-        measured=lambda topology: cells(topology, "n", "d", "D"),
+        measured=cells,
     ),
     claim(
         "HDN-Tab2-dualcube",
@@ -79,7 +79,7 @@ TABLE_2 = (
             "D": 2 * number_in(topology),
         },
         grid=points("n = 2..7", [{"topology": f"dualcube:{n}"} for n in range(2, 8)]),
-        measured=lambda topology: cells(topology, "n", "d", "D"),
+        measured=cells,
     ),
     claim(
         "HDN-S3-dualcube-base",
@@ -106,14 +106,14 @@ TABLE_2 = (
             lambda: listed(rdns()),
         ),
         cost=swept_of,
-        measured=lambda topology: cells(topology, "n", "d", "D"),
+        measured=cells,
     ),
 )
 
 
 def with_ratio(topology: str) -> dict[str, Any]:
     """Nodes, degree, diameter and the cost ratio made of them."""
-    found = cells(topology, "n", "d", "D")
+    found = cells(topology)
     return found | {"CR": round(cost_ratio(*found.values()), 2)}
 
 
