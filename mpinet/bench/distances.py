@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mpinet.arrays import Ints
 from mpinet.bench import kernels, libraries
 from mpinet.bench.benchmark import (
     MPINET,
@@ -66,11 +67,12 @@ def by_flooding(topology: Topology) -> int:
     return distances(Machine(topology, "all", Local())).distance_sum
 
 
-def edges_of(topology: Topology) -> np.ndarray:
+def edges_of(topology: Topology) -> Ints:
     """All links, each once, shape (links, 2)."""
     nodes = np.repeat(np.arange(topology.size), topology.ports)
-    others = topology.neighbor(nodes, np.tile(np.arange(topology.ports), topology.size))
-    return np.stack([nodes, others], axis=1)[nodes < others]
+    others: Ints = topology.neighbor(nodes, np.tile(np.arange(topology.ports), topology.size))
+    pairs: Ints = np.stack([nodes, others], axis=1)
+    return pairs[nodes < others]
 
 
 def sources_of(name: str, size: int) -> int:

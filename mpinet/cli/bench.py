@@ -137,8 +137,11 @@ class Bench(Job):
             clock=CLOCKS[options.clock or "wall"],
         )
         if options.ranks is None:
-            return plain(run_here(self._chosen, setting, watch, self._tell))
-        return plain(run_on(options.ranks, self._chosen, setting, watch, self._tell))
+            found = run_here(self._chosen, setting, watch, self._tell)
+        else:
+            found = run_on(options.ranks, self._chosen, setting, watch, self._tell)
+        rows: list[Row] = plain(found)
+        return rows
 
     def _tell(self, row: object) -> None:
         """Say a row as soon as it is there."""

@@ -144,7 +144,7 @@ class Route(MachineJob):
             machine, self._traffic, self._routing, options.mode, options.policy, self._faults
         )
         self.spread(machine)
-        result = plain(found) | {"routing": self._routing.name}
+        result: Row = plain(found) | {"routing": self._routing.name}
         if options.paths:
             lines = path_lines(self.network, self._routing, self._traffic.ends)
             result["paths_sha256"] = hashed(dealt_lines(transport, self._traffic.total, lines))

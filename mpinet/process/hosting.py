@@ -44,11 +44,13 @@ class Hosting:
     def neighbors(self, slot: int) -> Ints:
         """The processors behind all ports of a hosted one, -1 where a port is not wired."""
         if len(self.nodes) * len(self._ports) > TABLE:
-            return self.topology.neighbor(self.nodes[slot], self._ports)
+            behind: Ints = self.topology.neighbor(self.nodes[slot], self._ports)
+            return behind
         if self._table is None:
             self._table = self.topology.neighbor(self.nodes[:, np.newaxis], self._ports)
             self._regular = bool((self._table >= 0).all())
-        return self._table[slot]
+        behind = self._table[slot]
+        return behind
 
     def neighbor(self, slot: int, port: int) -> int:
         """The processor behind one port."""

@@ -21,7 +21,7 @@ def named_program(words: str) -> Callable[..., Any]:
     place, colon, name = words.rpartition(":")
     if not (colon and place and name):
         raise UsageError(f"{words!r} names no program: give FILE.py:NAME or module.path:NAME.")
-    program = getattr(import_from(place), name, None)
+    program: Callable[..., Any] | None = getattr(import_from(place), name, None)
     if not callable(program):
         raise UsageError(f"{place} has no function {name!r}.")
     return program

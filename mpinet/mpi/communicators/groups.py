@@ -84,7 +84,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         one, another = self._members, other._members
         if one is None or another is None:
             return one is another
-        return compared(one, another) == REAL.IDENT
+        return bool(compared(one, another) == REAL.IDENT)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
