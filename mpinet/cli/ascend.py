@@ -70,7 +70,7 @@ class Ascend(MachineJob):
             options.seed,
             options.algorithm,
         )
-        self.spread(machine)
+        self.note_crossing(machine)
         return {
             "operator": found.operator,
             "algorithm": found.algorithm,

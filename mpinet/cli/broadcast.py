@@ -60,7 +60,7 @@ class Broadcast(MachineJob):
         trace = Trace() if self.options.schedule else None
         machine = self.make_machine(transport, watch, trace=trace)
         found = broadcast(machine, self._root, self._algorithm)
-        self.spread(machine)
+        self.note_crossing(machine)
         self.preparation = asdict(found.preparation)
         result = {
             "algorithm": found.algorithm,

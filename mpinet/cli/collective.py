@@ -27,7 +27,7 @@ class Collective(MachineJob):
         """Make the machine, and do it."""
         machine = self.make_machine(transport, watch)
         found = self.perform(machine)
-        self.spread(machine)
+        self.note_crossing(machine)
         self.preparation = asdict(found.preparation)
         return {
             "algorithm": found.algorithm,

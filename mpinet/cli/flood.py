@@ -45,7 +45,7 @@ class Flood(MachineJob):
 
         machine = self.make_machine(transport, watch)
         found = flood(machine, self._root)
-        self.spread(machine)
+        self.note_crossing(machine)
         return {name: getattr(found, name) for name in FIELDS}
 
     def rehearse(self, dry: Dry) -> Rehearsal:

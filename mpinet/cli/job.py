@@ -48,7 +48,7 @@ class Job:
         self.preparation: dict[str, int] = {}
         self.say: Callable[[str], None] = lambda text: None
 
-    def spread(self, machine: Machine) -> None:
+    def note_crossing(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""
         self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
 

@@ -143,7 +143,7 @@ class Route(MachineJob):
         found = route(
             machine, self._traffic, self._routing, options.mode, options.policy, self._faults
         )
-        self.spread(machine)
+        self.note_crossing(machine)
         result: Row = plain(found) | {"routing": self._routing.name}
         if options.paths:
             lines = path_lines(self.network, self._routing, self._traffic.ends)

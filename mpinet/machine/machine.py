@@ -15,11 +15,11 @@ from mpinet.arrays import Array, Flags, Ints
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
 from mpinet.machine.call import call_neighbors
+from mpinet.machine.local_broadcast import LocalBroadcast
 from mpinet.machine.meters import ChannelLoad, Crossing, Meters, count_wired
 from mpinet.machine.model import PortModel
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
-from mpinet.machine.spread import Spread
 from mpinet.machine.step import Sends
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
@@ -309,18 +309,18 @@ class Machine:
         """Plan several exchanges, each as in `swap`, together (collective)."""
         return plan_swaps(self, ports, bits)
 
-    def spread(self, ports: tuple[Ints, Ints] | None = None) -> Spread:
+    def local_broadcast(self, ports: tuple[Ints, Ints] | None = None) -> LocalBroadcast:
         """Plan a step in which processors send one message each on many ports (collective).
 
         Parameters
         ----------
         ports : (ndarray of int64, ndarray of int64), optional
-            Processors of this rank and ports that they send on and hear on: of a link both ends,
-            or none. Default: all wired ones.
+            Processors of this rank and ports that they send and receive on: of a link both
+            ends, or none. Default: all wired ones.
 
         Returns
         -------
-        Spread
+        LocalBroadcast
             Call it with the messages, and room for those from other ranks.
 
         Raises
@@ -328,7 +328,7 @@ class Machine:
         ModelViolation
             As in `step`.
         """
-        return Spread(self, ports)
+        return LocalBroadcast(self, ports)
 
     def call(self, nodes: Ints) -> Ints:
         """Let processors send an empty message on all their wired ports: a step.

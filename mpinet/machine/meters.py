@@ -25,7 +25,8 @@ class Meters:
         Messages that left each hosted processor by each port; empty where loads are not metered.
     crossed, crossed_bytes : int
         Messages to processors of other ranks, and the bytes that this rank sent for them. A row
-        of a `Spread` counts once for every rank that it goes to, however many there hear it.
+        of a `LocalBroadcast` counts once for every rank that it goes to, however many processors
+        there receive it.
     """
 
     steps: int = 0

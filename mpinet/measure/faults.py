@@ -153,9 +153,9 @@ class Tries:
     def __init__(self, network: Topology):
         network = network if network.links else adjacency(network)
         self._size = network.size
-        self._spread = Machine(network, "all", Local()).spread()
+        self._broadcast = Machine(network, "all", Local()).local_broadcast()
         self._words = -(-network.size // SOURCES_PER_WORD)
-        self.at_once = max(1, WORDS_AT_ONCE // (self._words * max(1, self._spread.sends)))
+        self.at_once = max(1, WORDS_AT_ONCE // (self._words * max(1, self._broadcast.sends)))
 
     def diameters(self, removals: Ints) -> Ints:
         """The diameters after some removals.
@@ -177,8 +177,8 @@ class Tries:
         distance = 0
         while True:
             distance += 1
-            self._spread(fresh)
-            if take(self._spread, fresh, every, seen, following) == 0:
+            self._broadcast(fresh)
+            if take(self._broadcast, fresh, every, seen, following) == 0:
                 break
             fresh, following = following, fresh
             book_pairs(fresh, self._words, distance, diameters, pairs)
@@ -193,7 +193,7 @@ class Tries:
         removed, nodes = removals.ravel(), np.arange(self._size)
         word, bit = np.divmod(nodes, SOURCES_PER_WORD)
         columns = word[:, np.newaxis] + np.arange(len(removals)) * self._words
-        fresh = self._spread.room(-(-len(removals) * self._words // WORDS) * WORDS)
+        fresh = self._broadcast.room(-(-len(removals) * self._words // WORDS) * WORDS)
         fresh[nodes[:, np.newaxis], columns] = np.uint64(1) << bit.astype(np.uint64)[:, np.newaxis]
         fresh[removed, which + word[removed]] = 0
         seen = fresh.copy()

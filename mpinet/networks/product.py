@@ -109,8 +109,8 @@ class Product(Topology):
         """The first factor's busses copy after copy, then the second's."""
         busses, others = self.first.busses or 0, self.second.busses or 0
         b, a = np.divmod(np.unique(nodes), self.first.size)
-        rows, own = _spread(self.first, a)
-        columns, across = _spread(self.second, b)
+        rows, own = _busses_of(self.first, a)
+        columns, across = _busses_of(self.second, b)
         own += b[rows] * busses
         across += self.second.size * busses + a[columns] * others
         at = np.concatenate([rows, columns])
@@ -189,7 +189,7 @@ class Product(Topology):
         )
 
 
-def _spread(factor: Topology, places: Ints) -> tuple[Ints, Ints]:
+def _busses_of(factor: Topology, places: Ints) -> tuple[Ints, Ints]:
     """The busses of a factor's nodes: which of the places, and the bus."""
     pairs = factor.incidences(np.unique(places))
     begin, end = (np.searchsorted(pairs[:, 0], places, side) for side in ("left", "right"))

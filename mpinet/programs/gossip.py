@@ -21,7 +21,7 @@ from mpinet.programs.bounds import gossip_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
 from mpinet.programs.preparation import NONE, Preparation
-from mpinet.programs.treegossip import spread
+from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
 
 CYCLE, TREE = "cycle", "tree"
@@ -158,7 +158,7 @@ def _route(machine: Machine, own: Ints, take: Take) -> Preparation:
     return NONE
 
 
-_ALGORITHMS = {CYCLE: _rotate, TREE: spread, ROUTED: _route}
+_ALGORITHMS = {CYCLE: _rotate, TREE: gossip_along_tree, ROUTED: _route}
 
 
 class Holdings:

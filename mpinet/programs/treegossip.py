@@ -24,7 +24,7 @@ OWN = -1
 ROOT = 0
 
 
-def spread(
+def gossip_along_tree(
     machine: Machine,
     own: Ints,
     take: Callable[[Ints, Ints], None],

@@ -16,7 +16,7 @@ import numpy as np
 from mpinet.arrays import Flags, Ints, Words
 from mpinet.compiled import idiom, kernel
 from mpinet.machine import Machine
-from mpinet.machine.spread import Spread
+from mpinet.machine.local_broadcast import LocalBroadcast
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 
@@ -91,7 +91,7 @@ class Floods:
         dead: Ints | None = None,
     ):
         self.machine = machine
-        self._spread = machine.spread(ports)
+        self._broadcast = machine.local_broadcast(ports)
         self._dead = np.empty(0, np.int64) if dead is None else dead
 
     def waves(self, sources: Ints) -> Iterator[Wave]:
@@ -101,7 +101,7 @@ class Floods:
         the next one.
         """
         words = 1 if len(sources) <= SOURCES_PER_WORD else WORDS
-        rooms = self._spread.room(words), self._spread.room(words)
+        rooms = self._broadcast.room(words), self._broadcast.room(words)
         for begin in range(0, len(sources), SOURCES):
             yield from self._flood(begin, sources[begin : begin + SOURCES], *rooms)
 
@@ -115,14 +115,14 @@ class Floods:
         missing = int(alive.sum()) * (self.machine.topology.size - len(self._dead))
         bits, distance = int(count_bits(seen, np.zeros(nodes, np.int64))), 0
         while True:
-            total = self._spread(fresh, bits)
+            total = self._broadcast(fresh, bits)
             if total == 0:
                 return
             yield Wave(distance, begin, fresh[:nodes], bits, total)
             missing -= total
             if missing == 0:
                 return
-            bits = take(self._spread, fresh, every, seen, following)
+            bits = take(self._broadcast, fresh, every, seen, following)
             fresh, following = following, fresh
             distance += 1
 
@@ -165,13 +165,15 @@ def shared_out(machine: Machine, sources: Ints) -> tuple[Floods, Ints]:
     return Floods(Machine(topology, machine.model, Local())), share
 
 
-def take(spread: Spread, rows: Words, every: Words, seen: Words, following: Words) -> int:
-    """Let nodes take of what they were sent the bits that they have not seen.
+def take(
+    broadcast: LocalBroadcast, rows: Words, every: Words, seen: Words, following: Words
+) -> int:
+    """Add to every node the bits that it receives and has not seen.
 
     Parameters
     ----------
-    spread : Spread
-        Who hears whom.
+    broadcast : LocalBroadcast
+        Whose rows every node receives.
     rows : ndarray of uint64, shape (rows, words)
         As they were sent; 1 word, or a multiple of `WORDS`.
     every : ndarray of uint64, shape (words,)
@@ -190,7 +192,7 @@ def take(spread: Spread, rows: Words, every: Words, seen: Words, following: Word
     taken = take_new if words == WORDS else take_new_of_one_word
     shape = rows.shape[1] // words, words
     in_blocks = (bits.reshape(*bits.shape[:-1], *shape) for bits in (rows, every, seen, following))
-    return int(taken(spread.starts, spread.origins, *in_blocks))
+    return int(taken(broadcast.starts, broadcast.origins, *in_blocks))
 
 
 def packed(flags: Flags, words: int) -> Words:

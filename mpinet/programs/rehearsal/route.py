@@ -73,7 +73,7 @@ def rehearse_route(
         routing,
         machine.placement,
         count,
-        lambda numbers: traffic.ends(_spread(numbers, traffic.total, count)),
+        lambda numbers: traffic.ends(_stratified(numbers, traffic.total, count)),
     )
     hops = paths.hops.sum() / part / dry.size / max(machine.meters.messages, 1)
     messages = round(int(paths.crossing[dry.rank]) / part)
@@ -95,7 +95,7 @@ def rehearse_route(
     )
 
 
-def _spread(numbers: Ints, total: int, count: int) -> Ints:
+def _stratified(numbers: Ints, total: int, count: int) -> Ints:
     """Numbers 0..total-1, one at random in each of `count` parts of that range."""
     if total == count:
         return numbers

@@ -105,7 +105,7 @@ def test_a_processor_cannot_call_twice_in_a_step():
 def test_a_spread_brings_every_processor_its_neighbors_rows(network, mapping, options):
     topology, wiring = mpinet.open(network), EVERYTHING[network]
     machine = machine_of(topology, mapping=mapping_of(topology, mapping), **options)
-    spread = machine.spread()
+    spread = machine.local_broadcast()
     heard = brought(machine, spread)
     assert heard == [[v for v in wiring[u] if v is not None] for u in machine.nodes.tolist()]
     sent = sum(v is not None for row in wiring for v in row)
@@ -117,7 +117,9 @@ def test_a_spread_may_leave_links_out(mapping):
     topology, wiring = mpinet.open("hypercube:5"), EVERYTHING["hypercube:5"]
     machine = machine_of(topology, mapping=mapping_of(topology, mapping))
     ends = [(u, p) for u in machine.nodes.tolist() for p in range(5) if (u | 1 << p) % 3]
-    heard = brought(machine, machine.spread(tuple(np.array(ends, np.int64).reshape(-1, 2).T)))
+    heard = brought(
+        machine, machine.local_broadcast(tuple(np.array(ends, np.int64).reshape(-1, 2).T))
+    )
     assert heard == [[wiring[u][p] for v, p in ends if v == u] for u in machine.nodes.tolist()]
     assert machine.messages == sum(len(part) for part in everyone(ends))
 
@@ -135,5 +137,5 @@ def brought(machine, spread):
 def test_a_spread_over_half_duplex_links_is_refused():
     machine = machine_of("ring:6", PortModel(half_duplex=True))
     with pytest.raises(ModelViolation, match=r"half.duplex"):
-        machine.spread()
+        machine.local_broadcast()
         machine.sum(1)

@@ -217,14 +217,14 @@ def test_a_spread_goes_both_ways_over_links_that_are_there(name, options):
     machine = machine_of(topology, **options)
     machine.step([], [])
     ports = of_this_rank(machine, sends)
-    everybody_is_told(machine, f"Step 2: .*{text}", lambda: machine.spread(ports))
+    everybody_is_told(machine, f"Step 2: .*{text}", lambda: machine.local_broadcast(ports))
     ranks_are_in_step(topology)
 
 
 def test_a_spread_over_both_ends_of_some_links_brings_what_their_other_ends_send():
     machine = machine_of("ring:12")
     nodes = machine.nodes
-    spread = machine.spread((nodes, (nodes + 1) % 2))
+    spread = machine.local_broadcast((nodes, (nodes + 1) % 2))
     rows = spread.room()
     rows[: len(nodes)] = nodes + 100
     spread(rows)

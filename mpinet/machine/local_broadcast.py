@@ -1,7 +1,8 @@
-"""Planned steps in which processors send one message each on many ports, and hear many.
+"""Local broadcast: a planned step in which every processor sends its row to all its neighbours.
 
-A rank keeps a row for each of its processors and for each one elsewhere that they hear. What stays
-on the rank is not moved, and a row goes to another rank once, however many there hear it.
+A rank keeps a row for each of its own processors and for each neighbour of theirs on other ranks.
+Rows for processors of the same rank are not moved; a row goes to another rank once, however many
+processors there receive it.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 Ports = tuple[Ints, Ints]
 
 
-class Spread:
-    """A step in which messages go both ways over many links; made by `Machine.spread`.
+class LocalBroadcast:
+    """A step in which rows go both ways over many links; made by `Machine.local_broadcast`.
 
     Parameters
     ----------
     machine : Machine
         Has the links.
     ports : (ndarray of int64, ndarray of int64), optional
-        As in `Machine.spread`.
+        As in `Machine.local_broadcast`.
 
     Attributes
     ----------
@@ -39,7 +40,7 @@ class Spread:
     starts : ndarray of uint64, shape (hosted + 1,)
         Where the processor of each slot begins in `origins`.
     origins : ndarray of uint32, shape (sends,)
-        The rows that the processors hear.
+        The rows that the processors receive, as places among all rows here.
     """
 
     def __init__(self, machine: Machine, ports: Ports | None = None):
@@ -49,26 +50,28 @@ class Spread:
         # In an all-port machine that nobody watches there is nothing more to check or write down.
         unchecked = goes_unchecked(machine)
         self._plan = None if unchecked else machine.plan(*(ports or _all_wired(machine)))
-        starts, heard = _heard_by_all(machine) if ports is None else _heard_on(machine, *ports)
-        self.sends = len(heard)
+        starts, neighbors = (
+            _all_neighbors(machine) if ports is None else _neighbors_on(machine, *ports)
+        )
+        self.sends = len(neighbors)
         self.starts = starts.astype(np.uint64)
-        self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), heard)
+        self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), neighbors)
 
-    def _lay_out(self, hearers: Ints, heard: Ints) -> None:
-        """Find the rows that are heard, and those that leave this rank.
+    def _lay_out(self, receivers: Ints, senders: Ints) -> None:
+        """Find the rows that are received, and those that leave this rank.
 
-        Links lead both ways: whom a processor hears elsewhere hears it. Rows from elsewhere are in
-        the order of positions, which is that of ranks, then of slots: the order of the senders.
+        Links lead both ways: a neighbour on another rank that sends also receives. Rows from other
+        ranks are in the order of positions, by rank, then by slot: the order of the senders.
         """
         machine, count = self._machine, self._machine.placement.count
-        rows = machine.slots(heard)
+        rows = machine.slots(senders)
         away = (rows < 0) | (rows >= count)
         elsewhere = np.unique(rows[away])
         rows[away] = count + np.searchsorted(elsewhere, rows[away])
         self.origins = rows.astype(np.uint32)
         self._rows = count + len(elsewhere)
-        hearers, owners = hearers[away], machine.placement.owners(heard[away])
-        owners, slots = np.divmod(np.unique(owners * count + hearers), max(count, 1))
+        receivers, owners = receivers[away], machine.placement.owners(senders[away])
+        owners, slots = np.divmod(np.unique(owners * count + receivers), max(count, 1))
         self._leaving = _in_a_row(slots)
         self._counts = np.bincount(owners, minlength=machine.transport.size)
 
@@ -119,7 +122,7 @@ def _require_answers(machine: Machine, sends: step.Sends, arrivals: step.Arrival
         node, port = divmod(int(silent[0]), width)
         raise ModelViolation(
             f"Step {machine.next_step}: processor {node} receives on port {port}, but does not "
-            "send there: a spread goes over both ends of a link or none."
+            "send there: a local broadcast goes over both ends of a link or none."
         )
 
 
@@ -127,22 +130,22 @@ def _all_wired(machine: Machine) -> Ports:
     return wired(machine.topology, machine.nodes)
 
 
-def _heard_by_all(machine: Machine) -> tuple[Ints, Ints]:
-    """Whom this rank's processors hear on all their ports, and where each one's begin."""
+def _all_neighbors(machine: Machine) -> tuple[Ints, Ints]:
+    """The neighbours of this rank's processors, and where those of each begin."""
     starts = np.empty(machine.placement.count + 1, np.int64)
-    heard = np.empty(machine.wired_ports, np.int64)
+    neighbors = np.empty(machine.wired_ports, np.int64)
     topology = machine.topology
-    list_neighbors(topology.neighbor.native, topology.params, machine.nodes, starts, heard)
-    return starts, heard
+    list_neighbors(topology.neighbor.native, topology.params, machine.nodes, starts, neighbors)
+    return starts, neighbors
 
 
-def _heard_on(machine: Machine, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
-    """Whom this rank's processors hear on these ports, and where each one's begin."""
+def _neighbors_on(machine: Machine, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
+    """The neighbours on these ports, by processor, and where those of each begin."""
     slots = machine.slots(nodes)
     by_slot = np.argsort(slots, kind="stable")
     ports_of = np.bincount(slots, minlength=machine.placement.count)
-    heard = machine.topology.neighbor(nodes[by_slot], ports[by_slot])
-    return np.concatenate([[0], np.cumsum(ports_of)]), heard
+    neighbors = machine.topology.neighbor(nodes[by_slot], ports[by_slot])
+    return np.concatenate([[0], np.cumsum(ports_of)]), neighbors
 
 
 def _in_a_row(slots: Ints) -> Ints | slice:
