@@ -15,7 +15,7 @@ from mpinet.arrays import Ints, Words
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
-from mpinet.machine.call import goes_unchecked, wired
+from mpinet.machine.beep import goes_unchecked, wired
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine

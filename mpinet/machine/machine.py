@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mpinet.arrays import Array, Flags, Ints
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
-from mpinet.machine.call import call_neighbors
+from mpinet.machine.beep import beep
 from mpinet.machine.local_broadcast import LocalBroadcast
 from mpinet.machine.meters import ChannelLoad, Crossing, Meters, count_wired
 from mpinet.machine.model import PortModel
@@ -330,8 +330,8 @@ class Machine:
         """
         return LocalBroadcast(self, ports)
 
-    def call(self, nodes: Ints) -> Ints:
-        """Let processors send an empty message on all their wired ports: a step.
+    def beep(self, nodes: Ints) -> Ints:
+        """Send an empty message on all wired ports of these processors: a step.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class Machine:
         ModelViolation
             As in `step`.
         """
-        return call_neighbors(self, nodes)
+        return beep(self, nodes)
 
     def sum(self, *numbers: int) -> list[int]:
         """The sums of numbers over all ranks."""
@@ -380,8 +380,8 @@ class Machine:
         return np.zeros(self.placement.count * words, np.uint32)
 
     @cached_property
-    def heard(self) -> Flags:
-        """Scratch of calls: a flag for every hosted processor, all false."""
+    def received(self) -> Flags:
+        """Scratch of beeps: a flag for every hosted processor, all false."""
         return np.zeros(self.placement.count, np.bool_)
 
     @cached_property

@@ -18,7 +18,7 @@ from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 from mpinet.machine.faults import Faults
 from mpinet.measure.wiring import opened
 from mpinet.networks.topology import Topology

@@ -12,7 +12,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 from mpinet.programs.flood import flood
 from mpinet.programs.waves import adjacency, shared_out
 

@@ -14,7 +14,7 @@ from mpinet.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 from mpinet.machine.router import Router
 from mpinet.machine.step import by_owner
 from mpinet.networks.cycle import cycle_order

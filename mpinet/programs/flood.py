@@ -11,7 +11,7 @@ from mpinet.arrays import Ints
 from mpinet.effort import LOOKS, require_walk
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 from mpinet.machine.step import heard_claims
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
@@ -91,7 +91,7 @@ def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     fresh = machine.nodes[machine.nodes == root]
     informed[machine.slots(fresh)] = True
     reached, farthest_host = 1, machine.steps
-    wave = _call_wave if machine.topology.links else _bus_wave
+    wave = _beep_wave if machine.topology.links else _bus_wave
     if machine.model.half_duplex:
         wave = _half_duplex_wave
     heard = np.empty((0, 2), np.int64)
@@ -109,9 +109,9 @@ def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     return reached, farthest_host
 
 
-def _call_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
+def _beep_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
     """One step over links: who hears of it."""
-    return machine.call(fresh), heard
+    return machine.beep(fresh), heard
 
 
 def _half_duplex_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:

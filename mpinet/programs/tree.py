@@ -14,7 +14,7 @@ from mpinet.compiled import kernel
 from mpinet.effort import require_walk
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 
 BARREN = -1
 """Depth of a subtree without a processor (switches only): it need not be served."""

@@ -18,7 +18,7 @@ from mpinet.networks.classic.ring import (
     MINUS,
     PLUS,
     ring_broadcast_steps,
-    ring_call,
+    ring_send,
     way_round,
 )
 from mpinet.networks.cycle import Cycle
@@ -293,7 +293,7 @@ def send_torus(node, root, since, step, params):
         stride, side = params[line], params[line + SIDE]
         steps = ring_broadcast_steps(side)
         if step <= steps:
-            direction = ring_call((node // stride - root // stride) % side, side, step)
+            direction = ring_send((node // stride - root // stride) % side, side, step)
             return direction if direction < 0 else params[line + FIRST_PORT] + direction
         step -= steps
         line += LINE_RECORD

@@ -76,7 +76,7 @@ def decide(node, header, params):
 
 
 @inlined
-def ring_call(offset, length, step):
+def ring_send(offset, length, step):
     """Direction in which the node `offset` hops after the source sends in sub-step `step`, or -1.
 
     In sub-step t the offset t-1 sends forward, up to the offset ceil(length/2); from sub-step 2
@@ -93,7 +93,7 @@ def ring_call(offset, length, step):
 @rule
 def send(node, root, since, step, params):
     """One-port broadcast, both ways round the ring alternately."""
-    return ring_call((node - root) % params[0], params[0], step)
+    return ring_send((node - root) % params[0], params[0], step)
 
 
 @inlined

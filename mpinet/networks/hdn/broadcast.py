@@ -16,7 +16,7 @@ from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import ceil_log2
 from mpinet.networks.classic.complete import complete_call
 from mpinet.networks.classic.grid import path_broadcast_steps, path_call
-from mpinet.networks.classic.ring import ring_broadcast_steps, ring_call
+from mpinet.networks.classic.ring import ring_broadcast_steps, ring_send
 from mpinet.networks.hdn.base import COMPLETE, RING, Members
 from mpinet.networks.hdn.levels import (
     CLUSTERS,
@@ -206,5 +206,5 @@ def line_call(node, factor, source, step, params):
     elif kind == IS_PATH:
         call = path_call(place, source, side, step)
     else:
-        call = ring_call(offset, side, step)
+        call = ring_send(offset, side, step)
     return call if call < 0 else params[factor + FIRST_PORT] + call

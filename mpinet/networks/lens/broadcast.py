@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.classic.ring import ring_broadcast_steps, ring_call
+from mpinet.networks.classic.ring import ring_broadcast_steps, ring_send
 from mpinet.networks.lens.labels import (
     LEFT_RADIX,
     LEVEL,
@@ -79,7 +79,7 @@ def on_circle(position, params):
 @rule
 def send_round(node, root, since, step, params):
     """Both ways round, alternately, where the completed lens is a ring (p = 2)."""
-    return ring_call((node - root) % params[0], params[0], step)
+    return ring_send((node - root) % params[0], params[0], step)
 
 
 @rule

@@ -13,7 +13,7 @@ from mpinet.arrays import Flags, Ints
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 from mpinet.measure.bisection import Bisection
 from mpinet.measure.distance import disconnected
 from mpinet.measure.wiring import opened

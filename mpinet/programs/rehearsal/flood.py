@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.call import wired
+from mpinet.machine.beep import wired
 from mpinet.machine.placement import Placement
 from mpinet.machine.transport import Dry
 from mpinet.networks.routing import Routing
@@ -24,7 +24,7 @@ SAMPLE = 2**16
 """Processors of the whole machine that are asked how far they are and where their links lead."""
 
 MESSAGE_BYTES = 8
-"""A call is the receiver's number."""
+"""A beep is the receiver's number."""
 
 
 def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
@@ -97,17 +97,17 @@ def _from_root(root: int, nodes: Ints, numbers: Ints) -> tuple[Ints, Ints]:
 
 
 def _play(machine: Machine, dry: Dry, distances: NDArray[np.int32], steps: int) -> None:
-    """The rank's steps, with arrivals for every call that leaves it."""
+    """The rank's steps, with arrivals for every beep that leaves it."""
     informed = np.zeros(machine.placement.count, bool)
     for step in range(steps):
         fresh = machine.nodes[np.flatnonzero(distances == step)]
         dry.arrivals = Wave(machine.nodes[np.flatnonzero(distances == step + 1)])
-        slots = machine.slots(machine.call(fresh))
+        slots = machine.slots(machine.beep(fresh))
         informed[slots[~informed[slots]]] = True
 
 
 class Wave:
-    """Arrivals of a flood: as many calls as leave, for those who are to be informed next."""
+    """Arrivals of a flood: as many beeps as leave, for those who are to be informed next."""
 
     def __init__(self, following: Ints):
         self._following = following

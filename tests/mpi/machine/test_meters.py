@@ -38,7 +38,7 @@ def test_steps_of_every_kind_are_told_to_who_watches_and_counted_as_spent():
         machine.step(nodes, ports)  # 24 messages: 8 processors, 3 ports
         machine.plan(machine.nodes, np.zeros_like(machine.nodes))(machine.nodes)  # 8
     with machine.spending() as second:
-        machine.call(machine.nodes)  # 24
+        machine.beep(machine.nodes)  # 24
         if machine.swap(0, 1) is not None:  # both partners on a rank, or whole blocks: 8
             machine.swap(0, 1)(machine.nodes)
         else:

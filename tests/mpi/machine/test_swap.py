@@ -1,4 +1,4 @@
-"""Exchanges over a dimension, and calls, do what the steps that they stand for do."""
+"""Exchanges over a dimension, and beeps, do what the steps that they stand for do."""
 
 from itertools import pairwise
 
@@ -66,37 +66,37 @@ def test_swaps_need_contiguous_blocks(mapping):
 @pytest.mark.parametrize("options", [{}, {"loads": True}, {"ports": PortModel(half_duplex=False)}])
 @pytest.mark.parametrize("mapping", MAPPINGS)
 @pytest.mark.parametrize("network", ["ring:3", "hypercube:5", "mesh:3x4", "torus:2x3x5"])
-def test_a_call_is_heard_by_the_neighbors(network, mapping, options):
+def test_a_beep_is_received_by_the_neighbors(network, mapping, options):
     topology, wiring = mpinet.open(network), EVERYTHING[network]
     machine = machine_of(topology, mapping=mapping_of(topology, mapping), **options)
     for every in (1, 3, topology.size):
-        callers = range(0, topology.size, every)
+        senders = range(0, topology.size, every)
         before = machine.messages
-        mine = np.arange(0, topology.size, every)[own(machine, np.array(callers))]
-        heard = machine.call(mine[::-1])
-        links = [v for u in callers for v in wiring[u] if v is not None]
+        mine = np.arange(0, topology.size, every)[own(machine, np.array(senders))]
+        heard = machine.beep(mine[::-1])
+        links = [v for u in senders for v in wiring[u] if v is not None]
         assert heard.tolist() == sorted(set(links) & set(machine.nodes.tolist()))
         assert machine.messages - before == len(links)
     assert machine.steps == 3
 
 
-def test_a_call_on_busses_is_a_step_like_any_other():
+def test_a_beep_on_busses_is_a_step_like_any_other():
     machine = machine_of("busstar:3,2")
     mine = machine.nodes[machine.nodes == 0]
     fellows = {v for v in machine.topology.neighbor(0, np.arange(machine.topology.ports)) if v >= 0}
-    assert machine.call(mine).tolist() == sorted(fellows & set(machine.nodes.tolist()))
+    assert machine.beep(mine).tolist() == sorted(fellows & set(machine.nodes.tolist()))
 
 
-def test_calls_of_one_port_processors_are_refused():
+def test_beeps_of_one_port_processors_are_refused():
     machine = machine_of("hypercube:3", "one")
     with pytest.raises(ModelViolation, match=r"Step 1: processor .* at most 1 message"):
-        machine.call(machine.nodes)
+        machine.beep(machine.nodes)
 
 
-def test_a_processor_cannot_call_twice_in_a_step():
+def test_a_processor_cannot_beep_twice_in_a_step():
     machine = machine_of("ring:8")
     with pytest.raises(ModelViolation, match="one message per direction"):
-        machine.call(np.repeat(machine.nodes, 2))
+        machine.beep(np.repeat(machine.nodes, 2))
 
 
 @pytest.mark.parametrize("options", [{}, {"loads": True}])

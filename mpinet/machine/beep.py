@@ -1,7 +1,7 @@
-"""Calls: steps in which processors send an empty message on all their wired ports.
+"""Beeps: steps in which processors send an empty message on all their wired ports.
 
-What a call means is `Machine.step` on these ports. In an all-port machine nobody can break the
-port model by it, so that all that is left to do is to find out who hears of it.
+A beep means `Machine.step` on these ports. In an all-port machine it cannot break the port model,
+so that all that is left to do is to find its receivers.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 
 DENSE = 16
-"""Where more than one in so many processors hears, all are looked through, else the few sorted."""
+"""Where more than one in so many processors receives, all are scanned, else the few are sorted."""
 
 
-def call_neighbors(machine: Machine, nodes: Ints) -> Ints:
-    """As `Machine.call`."""
+def beep(machine: Machine, nodes: Ints) -> Ints:
+    """As `Machine.beep`."""
     nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
         nodes = np.sort(nodes)
     if not (goes_unchecked(machine) and _each_once_here(machine, nodes)):
         inbox = machine.step(*wired(machine.topology, nodes))
         return np.unique(inbox.nodes)
-    placement, heard = machine.placement, machine.heard
+    placement, received = machine.placement, machine.received
     room = len(nodes) * machine.topology.ports
     near = np.empty(min(room, placement.count), np.int64)
     away = np.empty(room if placement.ranks > 1 else 0, np.int64)
-    sent, new, left = spread_call(
+    sent, new, left = spread_beeps(
         machine.topology.neighbor.native,
         machine.topology.params,
         nodes,
         placement.first,
-        heard,
+        received,
         near,
         away,
     )
@@ -49,13 +49,13 @@ def call_neighbors(machine: Machine, nodes: Ints) -> Ints:
     if placement.ranks > 1:
         leaving, counts = by_owner(machine, away[:left])
         came = machine.exchange(away[leaving], counts).records - placement.first
-        near = np.concatenate([near, came[: mark_first(came, heard)]])
+        near = np.concatenate([near, came[: mark_first(came, received)]])
     if len(near) * DENSE > placement.count:
-        slots = np.flatnonzero(heard)
-        heard[:] = False
+        slots = np.flatnonzero(received)
+        received[:] = False
     else:
         slots = np.sort(near)
-        heard[slots] = False
+        received[slots] = False
     return machine.nodes[slots]
 
 
@@ -88,8 +88,8 @@ def _each_once_here(machine: Machine, nodes: Ints) -> bool:
     "UniTuple(int64, 3)(port_rule, int64[::1], int64[::1], int64, boolean[::1], int64[::1], "
     "int64[::1])"
 )
-def spread_call(neighbor_rule, params, nodes, first, heard, near, away):
-    """Mark the processors here that hear a call, and list them; list those elsewhere.
+def spread_beeps(neighbor_rule, params, nodes, first, received, near, away):
+    """Mark and list the processors of this rank that receive a beep; list those of other ranks.
 
     Returns how many messages were sent, and the lengths of both lists.
     """
@@ -102,11 +102,11 @@ def spread_call(neighbor_rule, params, nodes, first, heard, near, away):
                 continue
             sent += 1
             slot = target - first
-            if slot < 0 or slot >= heard.size:
+            if slot < 0 or slot >= received.size:
                 away[left] = target
                 left += 1
-            elif not heard[slot]:
-                heard[slot] = True
+            elif not received[slot]:
+                received[slot] = True
                 near[new] = slot
                 new += 1
     return sent, new, left
