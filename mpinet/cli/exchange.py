@@ -31,10 +31,10 @@ def prepare(options: argparse.Namespace) -> Job:
 
     topology = topology_of(options)
     require_few(topology, "Total exchange", MOST_PROCESSORS)
-    return Exchange(options, topology, topology.routing(options.routing))
+    return TotalExchange(options, topology, topology.routing(options.routing))
 
 
-class Exchange(Collective):
+class TotalExchange(Collective):
     """A different item from every processor to every other."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, routing: Routing):
@@ -42,7 +42,7 @@ class Exchange(Collective):
         self._routing = routing
 
     def perform(self, machine: Machine) -> CollectiveResult:
-        """Exchange."""
+        """TotalExchange."""
         from mpinet.programs.exchange import exchange
 
         return exchange(machine, self._routing, self.options.seed)

@@ -14,7 +14,7 @@ from mpinet.compiled import Kernel
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
-from mpinet.machine.ends import Delivered, Ends, with_room
+from mpinet.machine.deliveries import Delivered, Deliveries, with_room
 from mpinet.machine.faults import Faults
 from mpinet.machine.injected import (
     DrawnEnds,
@@ -108,7 +108,7 @@ class Router:
         self._waiting = np.zeros(machine.placement.count, np.uint32)
         self._numbered = 0
         self._ledger = np.zeros(hop.FIELDS, np.int64)
-        self._ends = Ends(self._ledger, payload_words + self.fifo, payload_words, keep)
+        self._deliveries = Deliveries(self._ledger, payload_words + self.fifo, payload_words, keep)
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
         self._leaving = self._dealt = self._arriving = self._messages
         self._owners = np.empty(0, np.int32)
@@ -194,7 +194,7 @@ class Router:
     def restart(self) -> None:
         """Number messages from 0 again, while none is in flight on any rank."""
         self._numbered = 0
-        self._ends.forget()
+        self._deliveries.forget()
         self._sent = Injected(self.machine)
         self._ledger[hop.ARRIVALS_SEAL] = 0
 
@@ -209,7 +209,7 @@ class Router:
         if first + total > hop.HIGH_MOST:
             raise UsageError(f"A router numbers {hop.HIGH_MOST} messages and no more.")
         self.require_room(total)
-        self._ends.expect(first)
+        self._deliveries.expect(first)
         self._numbered += total
         return first
 
@@ -329,7 +329,7 @@ class Router:
         if live or not self._checked:
             return
         if lost:
-            (gone,) = self.machine.sum(self._sent.seal_of_lost(self._ends.lost_numbers))
+            (gone,) = self.machine.sum(self._sent.seal_of_lost(self._deliveries.lost_numbers))
             sent -= gone
         if (sent - arrived) & hop.SEAL_MASK:
             raise self.delivered_elsewhere()
@@ -360,7 +360,7 @@ class Router:
     @property
     def latencies(self) -> Ints:
         """How many messages were delivered after 0, 1, 2, .. steps, over all ranks (collective)."""
-        mine = self._ends.latency
+        mine = self._deliveries.latency
         length = self.machine.max(len(mine))[0]
         padded = np.zeros(length, np.int64)
         padded[: len(mine)] = mine
@@ -369,16 +369,16 @@ class Router:
     @property
     def delivered(self) -> Delivered:
         """The messages that ended on this rank (with `keep`)."""
-        return self._ends.delivered
+        return self._deliveries.delivered
 
     def take(self) -> Delivered:
         """The messages that ended on this rank since the last call (with `keep`)."""
-        return self._ends.take()
+        return self._deliveries.take()
 
     @property
     def undeliverable(self) -> Ints:
         """Rows (number, place) of the messages that could not go on, on this rank, by number."""
-        return self._ends.undeliverable
+        return self._deliveries.undeliverable
 
     @property
     def _width(self) -> int:
@@ -424,7 +424,7 @@ class Router:
             machine.meters.loads,
             self.faults.dead,
             self.faults.cut,
-            self._ends.rows,
+            self._deliveries.rows,
             self._leaving,
             self._owners,
             counts,
@@ -432,7 +432,7 @@ class Router:
             ledger,
         )
         self._raise_wrong()
-        self._ends.book()
+        self._deliveries.book()
         return self._by_rank(counts), counts, moves
 
     def _by_rank(self, counts: Ints) -> Ints:
@@ -504,10 +504,10 @@ class Router:
             rows,
             self.faults.dead,
             self.faults.cut,
-            self._ends.rows,
+            self._deliveries.rows,
             self._ledger,
         )
-        self._ends.book()
+        self._deliveries.book()
         if self.fifo:
             rows[:going, -1] = self._ledger[hop.STEP]
         return rows[:going]
@@ -539,7 +539,7 @@ class Router:
         if self._leavers != hop.NOBODY:
             self._leaving = with_room(self._leaving, live)
             self._owners = with_room(self._owners, live)
-        self._ends.reserve(live)
+        self._deliveries.reserve(live)
 
     def _room(self, arrivals: int) -> Ints:
         """Memory for the rows of so many arrivals, the same in every step."""

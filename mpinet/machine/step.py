@@ -19,7 +19,7 @@ from mpinet.machine.transport import Received
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
 
-Exchange = Callable[[Array, Ints, int], Received]
+Carrier = Callable[[Array, Ints, int], Received]
 
 WORD_BITS = 5
 PORTS_PER_WORD = 1 << WORD_BITS
@@ -71,7 +71,7 @@ class Arrivals:
 
 
 def carry(
-    machine: Machine, sends: Sends, payload: Array | None, word: int, exchange: Exchange
+    machine: Machine, sends: Sends, payload: Array | None, word: int, exchange: Carrier
 ) -> Arrivals:
     """Bring every message to its receiver's rank, by the machine's exchange or its transport's."""
     if payload is None:

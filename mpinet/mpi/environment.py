@@ -103,7 +103,7 @@ def Wtime() -> float:
         here.account = world.accounts.at("Wtime", sys._getframe(1))
         world.pass_time()
         here.account = None
-    return world.network.now * STEP
+    return world.transit.now * STEP
 
 
 def Wtick() -> float:

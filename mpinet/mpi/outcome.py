@@ -49,18 +49,18 @@ class Outcome:
 
 def outcome(world: World) -> Outcome:
     """Bring together what all ranks know (collective)."""
-    machine, unreceived = world.machine, world.ends.unreceived
+    machine, unreceived = world.machine, world.exits.unreceived
     left = np.flatnonzero(unreceived)
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
     opened = [one.row for one in world.accounts.accounts]
-    booked = [(number, one.row) for number, one in world.network.arrivals.booked.items()]
+    booked = [(number, one.row) for number, one in world.transit.arrivals.booked.items()]
     told = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
     shares = [[Account.of(row) for row in rows] for rows, _, _ in told]
     arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in told]
     accounts = books(shares, arrivals)
     hops, total = machine.sum(sum(one.hops for one in accounts), int(unreceived.sum()))
     found = sorted((node, count) for _, _, places in told for node, count in places)[:NAMED]
-    steps, output = world.network.now, world.ends.output
+    steps, output = world.transit.now, world.exits.output
     return Outcome(world.size, steps, hops, total, found, output, accounts)
 
 

@@ -209,8 +209,8 @@ def _by_schedule(
     """Every informed processor asks the schedule's rules."""
     since = np.full(machine.placement.count, UNINFORMED, np.int32)
     since[machine.nodes == schedule.root] = 0
-    sends = Answers(machine, schedule.rule)
-    hears = None if schedule.listen is None else Answers(machine, schedule.listen)
+    sends = ScheduledPorts(machine, schedule.rule)
+    hears = None if schedule.listen is None else ScheduledPorts(machine, schedule.listen)
     step = 0
     while not schedule.phases or step < schedule.steps:
         step += 1
@@ -227,7 +227,7 @@ def _by_schedule(
         message.store(receivers, inbox.payload)
 
 
-class Answers:
+class ScheduledPorts:
     """What a schedule's rule answers for the processors of this rank.
 
     Parameters

@@ -81,7 +81,7 @@ def claim(context: int, size: int) -> None:
     buffer = kept.get((Attached, context)) or kept.get((Attached, WHOLE))
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
-    buffer.claim(size, world.network.now)
+    buffer.claim(size, world.transit.now)
 
 
 def _attach(context: int, memory: Any) -> None:

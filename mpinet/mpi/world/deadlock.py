@@ -50,7 +50,7 @@ def explain(world: World, polling: int) -> NoReturn:
     shown = set(chain[:SHOWN])
     own = {one.id: _line(world, one, stuck) for one in here if one.id in shown}
     lines = gathered_of(transport, own)
-    heading = _heading(world.network.now, total, polling, len(chain) if closed else 0)
+    heading = _heading(world.transit.now, total, polling, len(chain) if closed else 0)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
     parts = [heading, *(lines[one] for one in chain[:SHOWN] if one in lines), *rest]
     raise Deadlock(agreed(transport, "\n".join(parts)))

@@ -21,7 +21,7 @@ Line = tuple[int, bool, str]
 """Who prints, whether to the standard error, and what."""
 
 
-class Ends:
+class Exits:
     """This rank's share of what comes out.
 
     Parameters

@@ -94,7 +94,7 @@ class Threads:
         owner = self._owners.get(current_thread(), world.current)
         if not self._over:
             error = UsageError(said).with_traceback(script_line())
-            world.ends.fail(owner, error, world.network.now)
+            world.exits.fail(owner, error, world.transit.now)
             self._failed = True
         while not self._over:
             signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)

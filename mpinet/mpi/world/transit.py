@@ -32,7 +32,7 @@ AT_ONCE = 1 << 20
 """Most packets of one processor that set out in one step."""
 
 
-class Network:
+class Transit:
     """The messages under way.
 
     Parameters

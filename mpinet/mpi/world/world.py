@@ -28,7 +28,7 @@ from mpinet.mpi.world.events import (
     Matching,
     Receive,
 )
-from mpinet.mpi.world.exits import Ends
+from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.matching import Posted, Unexpected
@@ -36,7 +36,7 @@ from mpinet.mpi.world.message import SENT, TOLD, Message, Told
 from mpinet.mpi.world.process_state import Privacy
 from mpinet.mpi.world.processor import Processor, Strand
 from mpinet.mpi.world.threads import Threads
-from mpinet.mpi.world.transit import Network
+from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.trees import Pattern, Trees
 
 PATIENCE = 100
@@ -105,11 +105,11 @@ class World:
         self.synchronous = synchronous
         self.contexts = Contexts(self.size)
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
-        self.ends = Ends(machine, out)
+        self.exits = Exits(machine, out)
         self.threads = Threads(self)
         self._foundation = Foundation()
         self.trees = Trees(machine, self._foundation, pattern)
-        self.network = Network(machine, self.contexts, routing, packet)
+        self.transit = Transit(machine, self.contexts, routing, packet)
         self.processors: list[Processor | None] = [
             Processor(number, slot) if number < self.size else None
             for slot, number in enumerate(machine.nodes.tolist())
@@ -183,16 +183,16 @@ class World:
         unsent = len(self._sent) // SENT
         sent, under_way, to_self, polling, wanted, running, ended, timed = self.machine.sum(
             unsent,
-            unsent + self.network.under_way,
+            unsent + self.transit.under_way,
             self._to_self,
             len(self._polling),
             len(self.trees.wanted),
             self._running,
-            self.ends.news,
+            self.exits.news,
             self._timed,
         )
         if ended:
-            self.ends.settle()
+            self.exits.settle()
         self._ready, self._polling, self._to_self, self._timed = self._polling, [], 0, 0
         if wanted:
             self._ready += self.trees.grow()
@@ -202,7 +202,7 @@ class World:
             self._senders.clear()
             self._seen = 0
             setting_out, self._sent = self._sent, []
-            self._deliver(*self.network.advance(setting_out, sent, under_way))
+            self._deliver(*self.transit.advance(setting_out, sent, under_way))
             return True
         if polling and timed and not to_self and self._idled < IDLE:
             self._idle()
@@ -218,7 +218,7 @@ class World:
         self._in_vain = 0
         steps = 1 + self._idled // HURRY
         self._idled += steps
-        self.network.idle(steps)
+        self.transit.idle(steps)
 
     def _give_turns(self, processors: list[Processor]) -> None:
         """Let processors go on, one after another."""
@@ -239,9 +239,9 @@ class World:
             let_go(processor.main)
             return
         except BaseException as error:
-            self.ends.fail(processor, error, self.network.now)
+            self.exits.fail(processor, error, self.transit.now)
         let_go(processor.main)
-        self.ends.leave(processor)
+        self.exits.leave(processor)
         self.processors[processor.slot] = None
         self._running -= 1
 
@@ -308,7 +308,7 @@ class World:
         if self._seen < len(self._sent):
             self._senders.update(self._sent[self._seen :: SENT])
             self._seen = len(self._sent)
-        return sender in self._senders or not self.network.has_begun(sender)
+        return sender in self._senders or not self.transit.has_begun(sender)
 
     def begin(self, work: Callable[[], None]) -> Completion:
         """Let the running processor do something beside its script; what tells of its end."""
@@ -324,7 +324,7 @@ class World:
             except Exception as error:
                 completion.error = error
             except BaseException as error:
-                self.ends.fail(strand, error, self.network.now)
+                self.exits.fail(strand, error, self.transit.now)
             self._strands.discard(strand)
             self.happened(completion)
 
@@ -342,7 +342,7 @@ class World:
 
     def stop(self, error: BaseException) -> NoReturn:
         """Let the running processor fail, whatever its script catches."""
-        self.ends.fail(self.current, error.with_traceback(script_line()), self.network.now)
+        self.exits.fail(self.current, error.with_traceback(script_line()), self.transit.now)
         self.stay()
 
     def stay(self) -> NoReturn:
@@ -362,7 +362,7 @@ class World:
         """
         here, privacy, modules = self.current, self.privacy, sys.modules
         here.awaited = awaited
-        here.since = self.network.now
+        here.since = self.transit.now
         if (
             here.own is not None
             or len(modules) != privacy.present
@@ -551,7 +551,7 @@ class World:
         if context == self._matched:
             self.happened(self._synchronous.pop(tag))
         elif processor is None:
-            self.ends.leave_out(slot)
+            self.exits.leave_out(slot)
         else:
             self._hand_to(processor, message)
 

@@ -108,7 +108,7 @@ class RecursiveCirculant(JumpNetwork):
     def ascend_schedules(self) -> dict[str, str]:
         """For d = 2 and 2^q processors: partners are neighbours."""
         if self.base == 2 and self.size.bit_count() == 1:
-            return {"exchange": "mpinet.programs.schedules.exchange:Exchange"}
+            return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
         return {}
 
 

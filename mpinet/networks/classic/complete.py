@@ -50,7 +50,7 @@ class Complete(Topology):
     @property
     def ascend_schedules(self) -> dict[str, str]:
         """Partners are neighbours."""
-        return {"exchange": "mpinet.programs.schedules.exchange:Exchange"}
+        return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Doubling."""
@@ -70,7 +70,7 @@ def decide(node, header, params):
 
 
 @inlined
-def complete_call(offset, size, step):
+def complete_send(offset, size, step):
     """Port on which the node `offset` behind the source sends in sub-step `step`, or -1.
 
     In sub-step t every offset a < 2^(t-1) sends to a + 2^(t-1).
@@ -82,4 +82,4 @@ def complete_call(offset, size, step):
 @rule
 def send(node, root, since, step, params):
     """The complete graph's schedule."""
-    return complete_call((node - root) % params[0], params[0], step)
+    return complete_send((node - root) % params[0], params[0], step)

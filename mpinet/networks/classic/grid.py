@@ -251,7 +251,7 @@ def path_broadcast_steps(source, length):
 
 
 @inlined
-def path_call(place, source, length, step):
+def path_send(place, source, length, step):
     """Direction in which coordinate `place` of a path sends in sub-step `step`, or -1 (ours).
 
     The source sends towards the farther end first (a tie goes forward), then the other way; every
@@ -278,7 +278,7 @@ def send_mesh(node, root, since, step, params):
         source = root // stride % side
         steps = path_broadcast_steps(source, side)
         if step <= steps:
-            direction = path_call(node // stride % side, source, side, step)
+            direction = path_send(node // stride % side, source, side, step)
             return direction if direction < 0 else params[line + FIRST_PORT] + direction
         step -= steps
         line += LINE_RECORD

@@ -46,7 +46,7 @@ class Hypercube(BinaryLabels):
     @property
     def ascend_schedules(self) -> dict[str, str]:
         """Partners are neighbours."""
-        return {"exchange": "mpinet.programs.schedules.exchange:Exchange"}
+        return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The binomial tree."""

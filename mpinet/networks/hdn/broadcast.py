@@ -14,8 +14,8 @@ import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import ceil_log2
-from mpinet.networks.classic.complete import complete_call
-from mpinet.networks.classic.grid import path_broadcast_steps, path_call
+from mpinet.networks.classic.complete import complete_send
+from mpinet.networks.classic.grid import path_broadcast_steps, path_send
 from mpinet.networks.classic.ring import ring_broadcast_steps, ring_send
 from mpinet.networks.hdn.base import COMPLETE, RING, Members
 from mpinet.networks.hdn.levels import (
@@ -191,20 +191,20 @@ def send(node, root, since, step, params):
         return params[at + PORT] if acts else -1
     if acts or informed == now:
         sub_step = step - params[at - PHASE_RECORD + LAST_STEP]
-        return line_call(node, params[at + FACTOR], params[at + SOURCE], sub_step, params)
+        return line_send(node, params[at + FACTOR], params[at + SOURCE], sub_step, params)
     return -1
 
 
 @inlined
-def line_call(node, factor, source, step, params):
+def line_send(node, factor, source, step, params):
     """Port on which a node sends in a sub-step of the broadcast along a factor, or -1 (6.1)."""
     side, kind = params[factor + SIDE], params[factor + KIND]
     place = node // params[factor + WEIGHT] % side
     offset = place - source if place >= source else place - source + side
     if kind == IS_COMPLETE:
-        call = complete_call(offset, side, step)
+        direction = complete_send(offset, side, step)
     elif kind == IS_PATH:
-        call = path_call(place, source, side, step)
+        direction = path_send(place, source, side, step)
     else:
-        call = ring_send(offset, side, step)
-    return call if call < 0 else params[factor + FIRST_PORT] + call
+        direction = ring_send(offset, side, step)
+    return direction if direction < 0 else params[factor + FIRST_PORT] + direction

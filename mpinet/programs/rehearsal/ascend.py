@@ -13,7 +13,7 @@ from mpinet.programs.ascend import run
 from mpinet.programs.operators import Operator
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 from mpinet.programs.schedules import find_schedule
-from mpinet.programs.schedules.exchange import Exchange
+from mpinet.programs.schedules.exchange import DimensionExchange
 
 
 def rehearse_ascend(
@@ -42,7 +42,7 @@ def rehearse_ascend(
     """
     require_rehearsable(machine, "ASCEND")
     ranks, size = dry.size, machine.topology.size
-    direct = issubclass(find_schedule(machine.topology, algorithm), Exchange)
+    direct = issubclass(find_schedule(machine.topology, algorithm), DimensionExchange)
     bits = range(size.bit_length() - 1)
     if not direct or any(machine.swap(bit, 1 << bit) is None for bit in bits):
         raise UsageError(

@@ -13,7 +13,7 @@ from mpinet.programs.schedules.schedule import PassSchedule
 
 SCHEDULES = {
     "routed": "mpinet.programs.schedules.routed:Routed",
-    "exchange": "mpinet.programs.schedules.exchange:Exchange",
+    "exchange": "mpinet.programs.schedules.exchange:DimensionExchange",
     "line": "mpinet.programs.schedules.line:Line",
 }
 """Schedules for any network (that has the links): name -> module and class."""

@@ -8,7 +8,7 @@ from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND
-from mpinet.programs.schedules.moves import Sends
+from mpinet.programs.schedules.moves import Transfers
 from mpinet.programs.schedules.pipeline import HELD, Pipeline
 
 
@@ -57,9 +57,9 @@ class Cycles(Pipeline):
         nodes = self.machine.nodes
         on = 1 if kind == ASCEND else -1
 
-        def sends() -> Sends:
+        def sends() -> Transfers:
             targets = nodes - self.places + (self.places + on) % self.length
-            return Sends(np.arange(len(nodes)), targets, HELD)
+            return Transfers(np.arange(len(nodes)), targets, HELD)
 
         self.moves.move(("cycle", on), registers, sends, lambda origins, receivers: HELD)
 

@@ -12,7 +12,7 @@ from mpinet.programs.schedules.dimensionwise import Dimensionwise
 from mpinet.programs.schedules.ports import ports_towards
 
 
-class Exchange(Dimensionwise):
+class DimensionExchange(Dimensionwise):
     """The direct exchange, where processors i and i XOR 2^j are neighbours: a step a dimension.
 
     Of the hypercube (docs/papers/gmn, 7.3), and of all networks that contain it.

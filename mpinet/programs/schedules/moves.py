@@ -18,11 +18,11 @@ from mpinet.machine import Machine
 from mpinet.programs.schedules.ports import ports_towards
 
 KEPT = 2**20
-"""Sends of a rank, at most, in all the plans that are kept: about 100 MB."""
+"""Transfers of a rank, at most, in all the plans that are kept: about 100 MB."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sends:
+class Transfers:
     """What the processors of a rank send in a step.
 
     Parameters
@@ -44,10 +44,10 @@ Landing = Callable[[Ints, Ints], Any]
 """``landing(origins, receivers)``: the registers into which messages are put, by processors."""
 
 
-def joined(*parts: Sends) -> Sends:
+def joined(*parts: Transfers) -> Transfers:
     """Several sends in one step."""
     registers = [np.broadcast_to(part.register, part.slots.shape) for part in parts]
-    return Sends(
+    return Transfers(
         np.concatenate([part.slots for part in parts]),
         np.concatenate([part.targets for part in parts]),
         np.concatenate(registers),
@@ -73,7 +73,7 @@ class Moves:
         self._most = KEPT // share
 
     def move(
-        self, key: Hashable, registers: Array, sends: Callable[[], Sends], landing: Landing
+        self, key: Hashable, registers: Array, sends: Callable[[], Transfers], landing: Landing
     ) -> None:
         """Make one step (collective).
 
@@ -99,7 +99,7 @@ class Moves:
 class Move:
     """One planned move (collective); see `Moves.move`."""
 
-    def __init__(self, machine: Machine, name: str, sends: Sends, landing: Landing):
+    def __init__(self, machine: Machine, name: str, sends: Transfers, landing: Landing):
         nodes = machine.nodes[sends.slots]
         self._plan = machine.plan(nodes, ports_towards(machine, nodes, sends.targets, name))
         self._from = sends.register, sends.slots

@@ -13,7 +13,7 @@ from mpinet.machine.swap import Swap
 from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.operators import Operator, Pass, open_operator
-from mpinet.programs.schedules.exchange import Exchange
+from mpinet.programs.schedules.exchange import DimensionExchange
 from mpinet.programs.schedules.line import Line
 from mpinet.programs.schedules.routed import Routed
 
@@ -208,7 +208,7 @@ def test_the_machine_forbids_an_exchange_over_half_duplex_links(transport):
 
 
 def test_the_machine_forbids_a_second_message_of_a_one_port_processor(transport):
-    class Greedy(Exchange):
+    class Greedy(DimensionExchange):
         name = "greedy"
 
         def partners(self, j, state):
@@ -351,7 +351,8 @@ SABOTAGES = [nobody_exchanges, uppers_hear_nothing, lowers_hear_nothing, one_hea
 @pytest.mark.parametrize("operator", ["fft", "sum", "prefix", "bitonic-sort"])
 @pytest.mark.parametrize("sabotage", SABOTAGES)
 @pytest.mark.parametrize(
-    ("network", "schedule"), [("hypercube:6", Exchange), ("ring:64", Line), ("torus:8x8", Routed)]
+    ("network", "schedule"),
+    [("hypercube:6", DimensionExchange), ("ring:64", Line), ("torus:8x8", Routed)],
 )
 def test_a_result_is_not_correct_where_messages_do_not_come(
     transport, network, schedule, sabotage, operator, monkeypatch

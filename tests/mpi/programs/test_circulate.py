@@ -12,7 +12,7 @@ from mpinet.cli.commands import module_of, parse
 from mpinet.errors import UsageError
 from mpinet.machine.trace import Trace
 from mpinet.programs.circulate import circulate
-from mpinet.programs.schedules.exchange import Exchange
+from mpinet.programs.schedules.exchange import DimensionExchange
 
 BSN = ["1,1,1", "1,1,4", "1,1,5", "1,2,4", "2,2,4", "2,2,5", "1,3,5", "2,4,5", "3,3,3"]
 
@@ -113,7 +113,7 @@ def test_items_circulate_on_every_host_of_exchanges(name):
 
 
 def test_an_item_that_misses_a_processor_is_noticed():
-    class Forgetful(Exchange):
+    class Forgetful(DimensionExchange):
         def carry_out(self, program, state):
             return [*super().carry_out(program[:-2], state), [], []]
 

@@ -8,7 +8,7 @@ import mpinet
 from mpinet import Topology, rule
 from mpinet.errors import MpinetError, RoutingError, RuleError, WiringError
 from mpinet.machine.placement import clustered
-from mpinet.networks.classic.grid import MINUS, PLUS, path_call
+from mpinet.networks.classic.grid import MINUS, PLUS, path_send
 from mpinet.networks.cycle import ring_cycle
 from mpinet.networks.routing import stateless
 from mpinet.networks.schedule import Schedule
@@ -258,5 +258,5 @@ def test_a_routing_may_not_answer_the_number_of_ports():
 def test_a_path_sends_forward_first_where_both_sides_are_as_long():
     for length in (3, 5, 9):
         middle = length // 2
-        assert path_call(middle, middle, length, 1) == PLUS
-        assert path_call(middle, middle, length, 2) == MINUS
+        assert path_send(middle, middle, length, 1) == PLUS
+        assert path_send(middle, middle, length, 2) == MINUS

@@ -29,7 +29,7 @@ class Delivered:
     payload: Ints
 
 
-class Ends:
+class Deliveries:
     """Books the messages that end on this rank.
 
     Parameters
