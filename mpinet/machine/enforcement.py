@@ -17,7 +17,7 @@ from mpinet.machine.step import (
     PORTS_PER_WORD,
     WORD_BITS,
     Arrivals,
-    Exchange,
+    Carrier,
     Sends,
     carry,
     first_of_transmission,
@@ -39,7 +39,7 @@ def carry_checked(
     payload: Array | None,
     listen: tuple[Any, Any] | None,
     word: int,
-    exchange: Exchange,
+    exchange: Carrier,
 ) -> tuple[Sends, Arrivals, Ints | slice]:
     """Bring every message to its receiver's rank, under the port model (collective).
 
