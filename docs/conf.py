@@ -21,7 +21,6 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_extensions"]
 default_role = "py:obj"  # what docstrings put into single backticks
-suppress_warnings = ["ref.python"]  # such a name may stand for several objects
 
 myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence"]
 myst_heading_anchors = 3

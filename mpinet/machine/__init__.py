@@ -2,5 +2,6 @@
 
 from mpinet.machine.machine import Inbox, Machine, Spent
 from mpinet.machine.model import PortModel
+from mpinet.machine.outcome import Outcome
 
-__all__ = ["Inbox", "Machine", "PortModel", "Spent"]
+__all__ = ["Inbox", "Machine", "Outcome", "PortModel", "Spent"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from mpinet.machine.beep import beep
 from mpinet.machine.local_broadcast import LocalBroadcast
 from mpinet.machine.meters import ChannelLoad, Crossing, Meters, count_wired
 from mpinet.machine.model import PortModel
+from mpinet.machine.outcome import Outcome
 from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
 from mpinet.machine.step import Sends
@@ -98,6 +99,13 @@ class Machine:
     >>> inbox = machine.step([0], [0], np.array([7.5]))
     >>> inbox.nodes, inbox.payload, machine.meters.steps
     (array([1]), array([7.5]), 1)
+    """
+
+    runner: ClassVar[Callable[..., Outcome] | None] = None
+    """What `run` calls: `mpinet.process` puts its `run` here when it is imported.
+
+    Programs stand above the machine, and imports point down only. So the machine knows that a
+    program can be run, as its users expect, and not how; and there is one class of machines.
     """
 
     def __init__(
@@ -211,6 +219,42 @@ class Machine:
         return Inbox(
             arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total
         )
+
+    def run(
+        self,
+        program: Callable[..., Any],
+        *arguments: Any,
+        seed: int = 0,
+        routing: str | None = None,
+        **named: Any,
+    ) -> Outcome:
+        """Run a program on every processor (collective); see `mpinet.process.run`.
+
+        Parameters
+        ----------
+        program : callable
+            ``program(node, *arguments, **named)``: a generator function of `mpinet.process.Node`.
+        arguments, named
+            What every processor's program gets after its node.
+        seed : int
+            For the processors' random numbers.
+        routing : str, optional
+            The routing that brings messages of `Node.route` to their targets.
+
+        Returns
+        -------
+        Outcome
+            Steps, messages, and on rank 0 what every processor has returned.
+
+        Raises
+        ------
+        UsageError
+            `mpinet.process` has not been imported (``mpinet.Machine`` does), or as it says.
+        """
+        run = type(self).runner
+        if run is None:
+            raise UsageError("Programs run where mpinet.process is imported, as by mpinet.Machine.")
+        return run(self, program, arguments, named, seed=seed, routing=routing)
 
     def checked(self, check: Callable[[], T]) -> T:
         """Do a check without collectives; its error is raised on every rank, in its next one."""

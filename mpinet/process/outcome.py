@@ -1,9 +1,8 @@
-"""What a run of processes comes to."""
+"""The digest of what a run comes to, and values as JSON knows them."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -12,37 +11,6 @@ from mpinet.plain import plain
 
 MOST_BITS = 14_000
 """Longest numbers that stand as decimals: Python writes and reads no longer ones."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A run that every processor ended.
-
-    Attributes
-    ----------
-    processors : int
-        Number of processors that ran the program.
-    steps : int
-        Steps of the machine.
-    messages : int
-        Transmissions on the machine (on several ports of one bus: one).
-    unreceived : int
-        Messages that came to a processor and were never received.
-    unreceived_at : list of (int, int)
-        The lowest processors with such messages, and how many.
-    values : list
-        What the processors' programs returned, by processor; on rank 0 alone, elsewhere empty.
-    digest : str
-        sha256 over all of this, the same for any number of ranks and any mapping.
-    """
-
-    processors: int
-    steps: int
-    messages: int
-    unreceived: int
-    unreceived_at: list[tuple[int, int]]
-    values: list[Any]
-    digest: str
 
 
 def digest(*parts: Any) -> str:

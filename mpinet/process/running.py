@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from mpinet.errors import UsageError
-from mpinet.machine import Spent
-from mpinet.machine import machine as emulated
-from mpinet.process.outcome import Outcome, digest
+from mpinet.machine import Machine, Outcome, Spent
+from mpinet.process.outcome import digest
 from mpinet.process.scheduler import Program, Scheduler
 from mpinet.process.telling import agreed
 from mpinet.process.values import from_bytes, to_bytes, unpack
@@ -26,50 +25,8 @@ NAMED = 10
 """Most processors with unreceived messages that an outcome names."""
 
 
-class Machine(emulated.Machine):
-    """The machine, which also runs a program on every processor (see `run`).
-
-    Examples
-    --------
-    >>> def shift(node):
-    ...     yield node.send(0, node.id)
-    ...     return (yield node.receive(1))
-    >>> done = Machine("ring:4").run(shift)
-    >>> done.values, done.steps, done.messages
-    ([3, 0, 1, 2], 1, 4)
-    """
-
-    def run(
-        self,
-        program: Program,
-        *arguments: Any,
-        seed: int = 0,
-        routing: str | None = None,
-        **named: Any,
-    ) -> Outcome:
-        """Run a program on every processor (collective); see `mpinet.process.run`.
-
-        Parameters
-        ----------
-        program : callable
-            ``program(node, *arguments, **named)``: a generator function of `mpinet.process.Node`.
-        arguments, named
-            What every processor's program gets after its node.
-        seed : int
-            For the processors' random numbers.
-        routing : str, optional
-            The routing that brings messages of `Node.route` to their targets.
-
-        Returns
-        -------
-        Outcome
-            Steps, messages, and on rank 0 what every processor has returned.
-        """
-        return run(self, program, arguments, named, seed=seed, routing=routing)
-
-
 def run(
-    machine: emulated.Machine,
+    machine: Machine,
     program: Program,
     arguments: Sequence[Any] = (),
     named: Mapping[str, Any] | None = None,
@@ -103,12 +60,24 @@ def run(
         A processor's program raises an error or yields what is no action; has its traceback.
     Deadlock
         Processors wait for messages and nobody will send one; names a cycle of them.
+
+    Examples
+    --------
+    >>> def shift(node):
+    ...     yield node.send(0, node.id)
+    ...     return (yield node.receive(1))
+    >>> done = Machine("ring:4").run(shift)
+    >>> done.values, done.steps, done.messages
+    ([3, 0, 1, 2], 1, 4)
     """
     _require_fitting(program, arguments, named or {})
     with rare_collections(), machine.counted_anew(), machine.spending() as spent:
         scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)
         scheduler.run()
     return _outcome(scheduler, spent)
+
+
+Machine.runner = run  # `Machine.run` stands below this room, and cannot import it
 
 
 @contextmanager
