@@ -180,8 +180,18 @@ class Placement:
     @cached_property
     def nodes(self) -> Ints:
         """The hosted processors in slot order, shape (count,)."""
-        require_memory(8 * self.most, f"A machine of {self.size} processors")
+        self.require_room()
         return self.hosted(np.arange(self.first, self.first + self.count))
+
+    def require_room(self) -> None:
+        """Refuse a machine of which a rank cannot even hold a number a processor.
+
+        Raises
+        ------
+        TooLarge
+            On all ranks alike: what it needs, and what there is.
+        """
+        require_memory(8 * self.most, f"A machine of {self.size} processors")
 
     @property
     def most(self) -> int:

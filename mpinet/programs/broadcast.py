@@ -361,8 +361,7 @@ class Message:
     def __init__(self, machine: Machine, root: int):
         self._machine = machine
         self._value = 0x6D70696E + root
-        self._held = np.full(machine.placement.count, NOTHING)
-        self._held[machine.nodes == root] = self._value
+        self._held = np.where(machine.nodes == root, self._value, NOTHING)
         self._last = 0
 
     def of(self, slots: Ints) -> Ints:

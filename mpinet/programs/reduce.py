@@ -103,7 +103,7 @@ def reduce(
     require_all_reached(machine.topology, found)
     preparation = found.preparation + Preparation.on(reached)
     inputs = values or partial(_drawn, seed)
-    state = np.full(machine.placement.count, NEUTRAL[operator])
+    state = np.full(len(machine.nodes), NEUTRAL[operator])
     hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     state[hosts] = inputs(machine.nodes[hosts])
     with machine.spending() as spent:

@@ -157,6 +157,7 @@ def flooded(machine: Machine, root: int) -> Ints:
         There is no end of it in sight.
     """
     topology = machine.topology
+    machine.placement.require_room()
     looks = topology.size * topology.ports
     require_walk(looks, f"A flood of {topology.name}", machine.transport.size)
     up = np.full(len(machine.nodes), NO_PARENT)

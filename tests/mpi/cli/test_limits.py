@@ -16,7 +16,8 @@ def echo(node):
 """
 
 TOO_LARGE = {
-    "scatter torus:2147483648x3": "48.0 GiB",
+    "reduce torus:2147483648x3": "48.0 GiB",
+    "broadcast torus:2147483648x3": "48.0 GiB",
     "run {echo} --on lens:3,2,57": "149.9 EiB",
     "exec --on torus:2147483647x2 -c pass": "31.9 TiB",
     "route gbsn:1,m=4-4-2147483648-2,a=1 --paths": "48.0 GiB",
@@ -44,6 +45,19 @@ def test_what_does_not_fit_is_refused_with_both_numbers(
     if launched_rank() == 0:
         assert len(told.splitlines()) == 1
         assert f" {TOO_LARGE[command]} of memory or more, and there are 16.0 GiB here" in told
+
+
+@pytest.mark.parametrize("command", ["scatter", "gather"])
+def test_what_cannot_be_flooded_is_refused_with_both_numbers(
+    command: str, echo: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the memory of several ranks would do, a walk over all ports would not end."""
+    status = Session([command, "torus:2147483648x3"]).run()
+    told = capsys.readouterr().err
+    assert status == 2
+    if launched_rank() == 0:
+        assert len(told.splitlines()) == 1
+        assert "25,769,803,776 ports" in told or " 48.0 GiB of memory" in told
 
 
 def test_a_step_with_too_many_messages_is_refused(
