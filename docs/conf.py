@@ -21,6 +21,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_extensions"]
 default_role = "py:obj"  # what docstrings put into single backticks
+suppress_warnings = ["ref.python"]  # an attribute as `steps` there may be that of several classes
 
 myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence"]
 myst_heading_anchors = 3

@@ -13,7 +13,7 @@ from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
-from mpinet.machine.step import by_owner, heard_claims
+from mpinet.machine.step import by_owner, gather_claims
 
 NONE = np.iinfo(np.int64).max
 """No priority: higher than all."""
@@ -98,10 +98,10 @@ class Arbiter:
 
     def _best_on_channel(self, nominated: Ints) -> Flags:
         """Which nominations, rows (node, channel, priority), are the best on their channel."""
-        heard = heard_claims(self._machine, nominated)
-        heard = heard[np.argsort(heard[:, 2])]
-        channels, first = np.unique(heard[:, 1], return_index=True)
-        best = heard[first, 2][np.searchsorted(channels, nominated[:, 1])]
+        claims = gather_claims(self._machine, nominated)
+        claims = claims[np.argsort(claims[:, 2])]
+        channels, first = np.unique(claims[:, 1], return_index=True)
+        best = claims[first, 2][np.searchsorted(channels, nominated[:, 1])]
         return nominated[:, 2] == best
 
     def _accepted(self, targets: Ints, priorities: Ints) -> Flags:

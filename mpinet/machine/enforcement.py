@@ -21,7 +21,7 @@ from mpinet.machine.step import (
     Sends,
     carry,
     first_of_transmission,
-    heard_claims,
+    gather_claims,
     in_order,
 )
 
@@ -71,7 +71,7 @@ def carry_checked(
     order, keys = in_order(machine, arrivals, listen)
     machine.checked(lambda: check_received(machine, sends, arrivals, keys))
     if not machine.topology.links:
-        transmissions = heard_transmissions(machine, sends)
+        transmissions = gather_transmissions(machine, sends)
         machine.checked(lambda: check_busses(machine, transmissions))
     return sends, arrivals, order
 
@@ -283,7 +283,7 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Int
             )
 
 
-def heard_transmissions(machine: Machine, sends: Sends) -> Ints:
+def gather_transmissions(machine: Machine, sends: Sends) -> Ints:
     """The transmissions on busses that have a member here (collective).
 
     A transmission is made known to every rank that hosts a member of its bus, as every member
@@ -295,7 +295,7 @@ def heard_transmissions(machine: Machine, sends: Sends) -> Ints:
         Rows (sender, bus).
     """
     pairs = np.stack([sends.nodes, sends.channels], axis=1)
-    return heard_claims(machine, pairs[first_of_transmission(sends)])
+    return gather_claims(machine, pairs[first_of_transmission(sends)])
 
 
 def check_busses(machine: Machine, transmissions: Ints) -> None:

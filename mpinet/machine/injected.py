@@ -87,7 +87,7 @@ class Injected:
             The numbers of messages that were lost on this rank.
         """
         given = any(injection.ends is None for injection in self._injections)
-        everywhere = _told_to_all(self._machine, lost) if given else lost
+        everywhere = _allgather(self._machine, lost) if given else lost
         total = 0
         for injection in self._injections:
             numbers, targets = injection.targets_of(everywhere if injection.ends is None else lost)
@@ -95,13 +95,13 @@ class Injected:
         return total & hop.SEAL_MASK
 
 
-def _told_to_all(machine: Machine, numbers: Ints) -> Ints:
+def _allgather(machine: Machine, numbers: Ints) -> Ints:
     """The numbers that all ranks have (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank
     counts = np.full(ranks, len(numbers), np.int64)
     counts[rank] = 0
-    told = machine.transport.exchange(np.tile(numbers, ranks - 1), counts).records
-    return np.concatenate([numbers, told])
+    others = machine.transport.exchange(np.tile(numbers, ranks - 1), counts).records
+    return np.concatenate([numbers, others])
 
 
 def require_numbered(numbers: Ints, total: int) -> None:

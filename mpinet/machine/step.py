@@ -183,7 +183,7 @@ def first_of_transmission(sends: Sends) -> Ints:
     return np.sort(order[new])
 
 
-def heard_claims(machine: Machine, claims: Ints) -> Ints:
+def gather_claims(machine: Machine, claims: Ints) -> Ints:
     """The claims on channels that concern this rank: its own, and those of fellow members.
 
     Parameters

@@ -202,8 +202,8 @@ class Mpi(Local):
         self._end = comm.Dup()
         self.rank = comm.rank
         self.size = comm.size
-        self._told = np.zeros((self.size, HEAD + FEW), np.int64)
-        self._heard = np.zeros((self.size, HEAD + FEW), np.int64)
+        self._control_out = np.zeros((self.size, HEAD + FEW), np.int64)
+        self._control_in = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
         self._calls = 0
 
@@ -251,13 +251,13 @@ class Mpi(Local):
     def sum(self, values: Array) -> Array:
         """Element-wise sum over the ranks."""
         if _few(values):
-            return self._hear(values).sum(axis=0)
+            return self._piggyback(values).sum(axis=0)
         return self._reduce(values, mpi().SUM)
 
     def max(self, values: Array) -> Array:
         """Element-wise maximum over the ranks."""
         if _few(values):
-            return self._hear(values).max(axis=0)
+            return self._piggyback(values).max(axis=0)
         return self._reduce(values, mpi().MAX)
 
     def gather(self, text: bytes) -> list[bytes]:
@@ -299,8 +299,8 @@ class Mpi(Local):
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._told[:, :HEAD] = FAILED, 0, 0, 0
-        self._comm.Alltoall(self._told, self._heard)
+        self._control_out[:, :HEAD] = FAILED, 0, 0, 0
+        self._comm.Alltoall(self._control_out, self._control_in)
         self._raise_together(error)
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
@@ -335,11 +335,11 @@ class Mpi(Local):
         It also says how many records there are in all: where nobody has one, nothing needs to move.
         """
         self._calls += 1
-        self._told[:, 0] = counts
+        self._control_out[:, 0] = counts
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
-        self._told[:, 1:HEAD] = word, kind, counts.sum()
-        self._comm.Alltoall(self._told, self._heard)
-        came, words, kinds, sent = self._heard[:, :HEAD].T.tolist()
+        self._control_out[:, 1:HEAD] = word, kind, counts.sum()
+        self._comm.Alltoall(self._control_out, self._control_in)
+        came, words, kinds, sent = self._control_in[:, :HEAD].T.tolist()
         if min(came) == FAILED:
             self._raise_together(None)
         if min(kinds) != max(kinds):
@@ -350,11 +350,11 @@ class Mpi(Local):
         self._anything = any(sent)
         return np.array(came, np.int64), sum(words)
 
-    def _hear(self, values: Ints) -> Ints:
+    def _piggyback(self, values: Ints) -> Ints:
         """A few integers of every rank, which ride along with what ranks tell in any case."""
-        self._told[:, HEAD : HEAD + len(values)] = values
+        self._control_out[:, HEAD : HEAD + len(values)] = values
         self._control(np.zeros(self.size, np.int64), 0)
-        return self._heard[:, HEAD : HEAD + len(values)]
+        return self._control_in[:, HEAD : HEAD + len(values)]
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""

@@ -22,7 +22,7 @@ from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cutsearch import Cuts, best_cut
 from mpinet.measure.frontier import exact_cut
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import edges, incidences, opened, to_graph
+from mpinet.measure.wiring import as_topology, edges, incidences, to_graph
 from mpinet.networks.topology import Topology
 
 LARGEST_SPECTRUM = 2048
@@ -120,7 +120,7 @@ def cut_width(topology: Topology | str, side: Iterable[int]) -> int:
     NodeError
         A node that the network does not have.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     inside = np.zeros(network.size, bool)
     for node in side:
         network.require_node(node)
@@ -155,7 +155,7 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
     >>> found.lower, found.upper, found.exact
     (4, 4, True)
     """
-    network = opened(topology)
+    network = as_topology(topology)
     if network.hosts < 2:
         raise UsageError(f"{network.name} has one processor: there are no halves.")
     cuts = cuts_of(network)

@@ -13,7 +13,7 @@ import numpy as np
 
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 
@@ -84,4 +84,4 @@ def gather_bound(topology: Topology | str, root: int = 0, ports: str | PortModel
 
 
 def _machine(topology: Topology | str, ports: str | PortModel) -> Machine:
-    return Machine(opened(topology), ports)
+    return Machine(as_topology(topology), ports)

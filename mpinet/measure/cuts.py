@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import incidence_graph, opened, to_graph
+from mpinet.measure.wiring import as_topology, incidence_graph, to_graph
 from mpinet.networks.topology import Topology
 
 
@@ -49,7 +49,7 @@ def separating_nodes(topology: Topology | str) -> tuple[int, ...] | None:
     tuple of int, or None
         Ascending. None if no removal leaves the network in pieces: all nodes are neighbours.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     found = _narrowest(to_graph(network))
     return None if len(found) == network.size - 1 else found
 

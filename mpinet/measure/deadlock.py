@@ -14,9 +14,9 @@ import numpy as np
 from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.transport import world
-from mpinet.measure.pairs import Pairs, chosen
+from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import onward, own_share, rules
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.routing import Routing, hop_limit
 from mpinet.networks.topology import Topology
 
@@ -52,8 +52,8 @@ def channel_dependency_cycle(
     >>> channel_dependency_cycle("hypercube:3") is None
     True
     """
-    network = opened(topology)
-    heads, tails = dependencies(network, chosen(network, routing), pairs)
+    network = as_topology(topology)
+    heads, tails = dependencies(network, as_routing(network, routing), pairs)
     count = network.size * network.ports if network.links else network.busses or 0
     offsets = np.searchsorted(heads, np.arange(count + 1))
     cycle = np.empty(count, np.int64)

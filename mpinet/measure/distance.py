@@ -20,7 +20,7 @@ from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.machine.faults import Faults
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.topology import Topology
 from mpinet.programs import waves
 from mpinet.programs.waves import Wave, adjacency, count_word
@@ -65,7 +65,7 @@ def distance_matrix(
     >>> distance_matrix("ring:4").tolist()
     [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
     """
-    floods = Floods(opened(topology), dead, cut)
+    floods = Floods(as_topology(topology), dead, cut)
     begun = floods.all_nodes if sources is None else floods.numbers(sources)
     rows = np.full((floods.machine.placement.count, len(begun)), -1, np.int16)
     for wave in floods.waves(begun):
@@ -148,7 +148,7 @@ def is_connected(
     UsageError
         All nodes are dead; or as in `distance_matrix`.
     """
-    floods = Floods(opened(topology), dead, cut)
+    floods = Floods(as_topology(topology), dead, cut)
     return sum(wave.total for wave in floods.waves(floods.alive[:1])) == len(floods.alive)
 
 
@@ -192,7 +192,7 @@ def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None)
     Disconnected
         The network is not connected.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     if nodes is None:
         return _all_eccentricities(network)
     matrix = distance_matrix(network, nodes)
@@ -238,7 +238,7 @@ def distance_profiles(topology: Topology | str) -> Ints:
     ndarray of int64, shape (N, D + 1)
         D is the largest distance; nodes that are not reached are not counted.
     """
-    floods = Floods(opened(topology))
+    floods = Floods(as_topology(topology))
     machine = floods.machine
     profiles: list[Ints] = []
     for wave in floods.waves(floods.all_nodes):
@@ -266,7 +266,7 @@ def _extent(
     topology: Topology | str, dead: Iterable[int], cut: Iterable[tuple[int, int]]
 ) -> Extent:
     """Flood from all nodes that are not dead (collective)."""
-    floods = Floods(opened(topology), dead, cut)
+    floods = Floods(as_topology(topology), dead, cut)
     largest = total = reached = 0
     for wave in floods.waves(floods.alive):
         largest = max(largest, wave.distance)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.machine import Machine
-from mpinet.measure.pairs import chosen
-from mpinet.measure.wiring import opened
+from mpinet.measure.pairs import as_routing
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.embed import Embedding, Measures, measure
@@ -48,5 +48,5 @@ def embedding_cost(
     >>> found.dilation, found.congestion
     (1, 1)
     """
-    embedded = Embedding(opened(guest), opened(host), images)
-    return measure(Machine(embedded.host), embedded, chosen(embedded.host, routing))
+    embedded = Embedding(as_topology(guest), as_topology(host), images)
+    return measure(Machine(embedded.host), embedded, as_routing(embedded.host, routing))

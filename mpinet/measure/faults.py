@@ -16,7 +16,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local, world
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES_PER_WORD, WORDS, adjacency, count_word, take
 
@@ -79,7 +79,7 @@ def fault_diameter(
     >>> fault_diameter("ring:8").value
     6
     """
-    network = opened(topology)
+    network = as_topology(topology)
     count = _removals(network, faults, sample)
     drawn = None if sample is None or sample >= count else _draw(network, faults, sample, seed)
     count = count if drawn is None else len(drawn)

@@ -14,7 +14,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.errors import OutOfReach, WiringError
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import edges, opened, to_graph
+from mpinet.measure.wiring import as_topology, edges, to_graph
 from mpinet.networks.topology import Topology
 
 
@@ -28,7 +28,7 @@ def is_hamiltonian_cycle(topology: Topology | str, nodes: Sequence[int]) -> bool
     nodes : sequence of int
         The nodes in the cycle's order, the first one not repeated at the end.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     order = np.asarray(nodes, np.int64)
     if order.ndim != 1 or len(order) < 3 or len(order) != network.size:
         return False
@@ -73,7 +73,7 @@ def hamiltonian_cycle(topology: Topology | str, seconds: float = 60.0) -> list[i
     >>> hamiltonian_cycle("ring:5"), hamiltonian_cycle("petersen")
     ([0, 1, 2, 3, 4], None)
     """
-    network = opened(topology)
+    network = as_topology(topology)
     if network.size < 3:
         return None
     own = _own_cycle(network)

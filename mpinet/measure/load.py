@@ -11,8 +11,8 @@ from mpinet.arrays import Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
-from mpinet.measure.pairs import Pairs, chosen
-from mpinet.measure.wiring import opened
+from mpinet.measure.pairs import Pairs, as_routing
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
@@ -83,8 +83,8 @@ def loads(
     >>> found.messages, found.hops, found.channels
     (20, 30, array([3, 3, 3, 3, 3, 3, 3, 3, 3, 3]))
     """
-    network = opened(topology)
-    routing = chosen(network, routing)
+    network = as_topology(topology)
+    routing = as_routing(network, routing)
     machine = Machine(network, loads=True)
     asked = Pairs(network, pairs, seed)
     sent = np.zeros(network.size, np.int64)

@@ -19,7 +19,7 @@ AT_ONCE = 1 << 20
 """Pairs whose routes are measured at a time."""
 
 
-def chosen(topology: Topology, routing: Routing | str | None) -> Routing:
+def as_routing(topology: Topology, routing: Routing | str | None) -> Routing:
     """A routing of the network, given itself or by name; default: its first."""
     return routing if isinstance(routing, Routing) else topology.routing(routing)
 

@@ -18,8 +18,8 @@ from mpinet.compiled import inlined, kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
 from mpinet.measure.distance import distance_matrix
-from mpinet.measure.pairs import Pair, Pairs, chosen
-from mpinet.measure.wiring import opened
+from mpinet.measure.pairs import Pair, Pairs, as_routing
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.routing import ARRIVED, Routing, hop_limit, path
 from mpinet.networks.topology import Topology
 
@@ -100,8 +100,8 @@ def route_lengths(
     >>> found.delivered, found.longest, found.total, found.stretch_max
     (20, 2, 30, 1.0)
     """
-    network = opened(topology)
-    routing = chosen(network, routing)
+    network = as_topology(topology)
+    routing = as_routing(network, routing)
     asked, transport = Pairs(network, pairs, seed), world()
     longest, stretch = Largest(transport), Largest(transport)
     failed = Largest(transport)
@@ -262,13 +262,13 @@ def length_matrix(
     UsageError
         The network has more than `LARGEST_MATRIX` nodes.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     if network.size > LARGEST_MATRIX:
         raise UsageError(
             f"{network.name} has {network.size} nodes: a matrix of route lengths is made of up "
             f"to {LARGEST_MATRIX}."
         )
-    routing, transport = chosen(network, routing), world()
+    routing, transport = as_routing(network, routing), world()
     matrix = np.zeros((network.hosts, network.hosts), np.int16)
     for sources, targets in Pairs(network).parts():
         hops, sources, targets = _own_hops(network, routing, transport, sources, targets)
@@ -298,18 +298,18 @@ def walk(
     >>> walk("hypercube:4", 0, 5)
     [0, 1, 5]
     """
-    network = opened(topology)
+    network = as_topology(topology)
     network.require_node(source)
     network.require_node(target)
-    return path(network, chosen(network, routing), source, target)[0]
+    return path(network, as_routing(network, routing), source, target)[0]
 
 
 def terminates(
     topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
 ) -> bool:
     """Return whether every route ends at its target (collective); see `route_lengths`."""
-    network, transport = opened(topology), world()
-    routing = chosen(network, routing)
+    network, transport = as_topology(topology), world()
+    routing = as_routing(network, routing)
     lost = 0
     for sources, targets in Pairs(network, pairs).parts():
         lost += int((_own_hops(network, routing, transport, sources, targets)[0] < 0).sum())
@@ -326,8 +326,8 @@ def repeats(
     topology, routing, pairs
         As in `route_lengths`.
     """
-    network, transport = opened(topology), world()
-    routing = chosen(network, routing)
+    network, transport = as_topology(topology), world()
+    routing = as_routing(network, routing)
     found = Largest(transport)
     for sources, targets in Pairs(network, pairs).parts():
         share = own_share(transport, len(sources))
@@ -379,8 +379,8 @@ def header_bits(
         As in `route_lengths`; the routing says how many bits a header takes on the real machine.
         Every pair is asked by itself: sample the pairs of large networks.
     """
-    network, transport = opened(topology), world()
-    bits = chosen(network, routing).header_bits
+    network, transport = as_topology(topology), world()
+    bits = as_routing(network, routing).header_bits
     most = 0
     for sources, targets in Pairs(network, pairs, seed).parts():
         share = own_share(transport, len(sources))

@@ -17,7 +17,7 @@ from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.distance import distance_profiles
 from mpinet.measure.libraries import library
-from mpinet.measure.wiring import edges, incidence_graph, incidences, opened, to_graph
+from mpinet.measure.wiring import as_topology, edges, incidence_graph, incidences, to_graph
 from mpinet.networks.topology import Topology
 
 
@@ -70,7 +70,7 @@ def is_isomorphism(
     UsageError
         As in `is_automorphism`, or one network has links and the other busses.
     """
-    first, second = opened(topology), opened(other)
+    first, second = as_topology(topology), as_topology(other)
     _require_one_kind(first, second)
     nodes = _images(first, image, first.size, "nodes")
     if first.links and busses is not None:
@@ -122,7 +122,7 @@ def isomorphism(topology: Topology | str, other: Topology | str) -> Ints | None:
     UsageError
         One network has links and the other busses.
     """
-    first, second = opened(topology), opened(other)
+    first, second = as_topology(topology), as_topology(other)
     _require_one_kind(first, second)
     if (first.size, first.busses) != (second.size, second.busses):
         return None
@@ -158,7 +158,7 @@ def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
     Of a bus network it acts on processors and busses: two busses with the same members can be
     exchanged while all processors stay where they are.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     graph, colors = _colored(network)
     generators = graph.automorphism_group(color=colors)
     images = np.array(generators, np.int64).reshape(-1, graph.vcount())
@@ -169,7 +169,7 @@ def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
 
 def orbits(topology: Topology | str) -> list[tuple[int, ...]]:
     """Return the orbits of the nodes under automorphisms, in order; that of node 0 first."""
-    return _orbits(automorphism_group(topology).generators, opened(topology).size)
+    return _orbits(automorphism_group(topology).generators, as_topology(topology).size)
 
 
 def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
@@ -180,7 +180,7 @@ def bus_orbits(topology: Topology | str) -> list[tuple[int, ...]]:
     UsageError
         The network has links.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     if network.busses is None:
         raise UsageError(f"{network.name} has links: only bus networks have orbits of busses.")
     return _orbits(automorphism_group(network).bus_generators, network.busses)

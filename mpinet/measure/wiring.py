@@ -29,7 +29,7 @@ WINDOW_PORTS = 1 << 23
 """Most ports that one rank looks at at a time, of more nodes than one."""
 
 
-def opened(topology: Topology | str) -> Topology:
+def as_topology(topology: Topology | str) -> Topology:
     """The network itself, or the one that a topology string names."""
     return open_topology(topology) if isinstance(topology, str) else topology
 
@@ -52,7 +52,7 @@ def degrees(topology: Topology | str) -> dict[int, int]:
     >>> degrees("mesh:3x3")
     {2: 4, 3: 4, 4: 1}
     """
-    return degree_histogram(opened(topology), world())
+    return degree_histogram(as_topology(topology), world())
 
 
 def links(topology: Topology | str) -> int:
@@ -98,7 +98,7 @@ def edges(topology: Topology | str) -> Ints:
     >>> edges("ring:4").tolist()
     [[0, 1], [0, 3], [1, 2], [2, 3]]
     """
-    network = opened(topology)
+    network = as_topology(topology)
     nodes, others = links_of(network, 0, network.size)
     up = others > nodes
     return np.stack([nodes[up], others[up]], axis=1)
@@ -112,7 +112,7 @@ def incidences(topology: Topology | str) -> Ints:
     UsageError
         The network has links.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     if network.links:
         raise UsageError(f"{network.name} has links: only bus networks have incidences.")
     return network.incidences(np.arange(network.size))
@@ -120,7 +120,7 @@ def incidences(topology: Topology | str) -> Ints:
 
 def to_graph(topology: Topology | str) -> Any:
     """The network as an `igraph.Graph`: a vertex a node, an edge a pair of neighbours."""
-    network = opened(topology)
+    network = as_topology(topology)
     return library("igraph").Graph(n=network.size, edges=edges(network).tolist())
 
 
@@ -135,7 +135,7 @@ def incidence_graph(topology: Topology | str) -> Any:
     UsageError
         The network has links.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     pairs = incidences(network) + np.array([0, network.size])
     busses = network.busses or 0
     graph = library("igraph").Graph(n=network.size + busses, edges=pairs.tolist())
@@ -228,7 +228,7 @@ def without(
     UsageError
         A link or bus that the network does not have, or no node is left.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     faults = Faults(network, nodes, links)
     if len(faults.cut) and not network.links:
         raise UsageError(f"{network.name} has busses, no links that could go.")
@@ -258,7 +258,7 @@ def _require_busses(topology: Topology, busses: Ints) -> None:
 
 def part(topology: Topology | str, nodes: Iterable[int]) -> Part:
     """The network between some nodes: what is left without the others."""
-    network = opened(topology)
+    network = as_topology(topology)
     return without(network, set(range(network.size)) - set(nodes))
 
 

@@ -58,7 +58,7 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     except MpinetError:
         raise
     except BaseException as error:  # a class may raise anything, even KeyboardInterrupt
-        raise TopologyError(f"{where}:{text} could not be made: {_told(error)}.") from error
+        raise TopologyError(f"{where}:{text} could not be made: {_describe(error)}.") from error
     topology.name = f"{where}:{text}" if text else where
     return topology
 
@@ -109,10 +109,10 @@ def import_from(place: str) -> ModuleType:
             ) from None
         raise TopologyFileError(f"{place} cannot be imported: {error}.") from error
     except BaseException as error:  # a module may raise anything, even SystemExit
-        raise TopologyFileError(f"{place} cannot be imported: {_told(error)}.") from error
+        raise TopologyFileError(f"{place} cannot be imported: {_describe(error)}.") from error
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     """An error in a user's file: where, which and why."""
     where, kind = raised_at(error), type(error).__name__
     return ": ".join(part for part in (where, kind, str(error).rstrip(".")) if part)

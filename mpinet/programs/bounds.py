@@ -186,8 +186,8 @@ def distances_from(machine: Machine, root: int) -> Ints:
     distance = np.where(survey.nodes == root, 0, -1)
     new = 1
     while new:
-        heard = receivers[plan(distance[senders]) >= 0]
-        fresh = np.unique(heard[distance[heard] < 0])
+        reached = receivers[plan(distance[senders]) >= 0]
+        fresh = np.unique(reached[distance[reached] < 0])
         distance[fresh] = survey.steps
         new = survey.sum(len(fresh))[0]
     return distance

@@ -210,7 +210,7 @@ def _by_schedule(
     since = np.full(machine.placement.count, UNINFORMED, np.int32)
     since[machine.nodes == schedule.root] = 0
     sends = ScheduledPorts(machine, schedule.rule)
-    hears = None if schedule.listen is None else ScheduledPorts(machine, schedule.listen)
+    listening = None if schedule.listen is None else ScheduledPorts(machine, schedule.listen)
     step = 0
     while not schedule.phases or step < schedule.steps:
         step += 1
@@ -218,9 +218,9 @@ def _by_schedule(
         if not schedule.phases and machine.sum(len(slots))[0] == 0:
             return
         listen = None
-        if hears is not None:
-            hearers, heard = hears.ports(schedule, since, step, UNINFORMED)
-            listen = machine.nodes[hearers], heard
+        if listening is not None:
+            listeners, accepting = listening.ports(schedule, since, step, UNINFORMED)
+            listen = machine.nodes[listeners], accepting
         inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
         receivers = machine.slots(inbox.nodes)
         since[receivers[since[receivers] == UNINFORMED]] = step
@@ -332,8 +332,8 @@ def _by_flooding(machine: Machine, root: int, message: Message) -> None:
         slots, ports = offers.sends(np.flatnonzero(informed))
         inbox = machine.step(machine.nodes[slots], ports, message.of(slots))
         receivers = machine.slots(inbox.nodes)
-        offers.heard(slots, ports)
-        offers.heard(receivers, inbox.ports)
+        offers.mark_used(slots, ports)
+        offers.mark_used(receivers, inbox.ports)
         message.store(receivers, inbox.payload)
         fresh = np.unique(receivers[~informed[receivers]])
         informed[fresh] = True

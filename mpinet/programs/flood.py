@@ -12,7 +12,7 @@ from mpinet.effort import LOOKS, require_walk
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
-from mpinet.machine.step import heard_claims
+from mpinet.machine.step import gather_claims
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES, adjacency, shared_out
@@ -51,7 +51,7 @@ def flood(machine: Machine, root: int) -> FloodResult:
     """Flood an all-port machine from one root (collective).
 
     Every node that was informed in the step before sends on all its ports; the flood ends when all
-    are informed (or nobody new is). On busses it offers those that it has not heard the message on,
+    are informed (or nobody new is). On busses it offers those that have not carried the message,
     and of the nodes that offer a bus the lowest-numbered one sends, to all members. Of two that
     offer a half-duplex link the lower-numbered one sends, too.
 
@@ -94,9 +94,9 @@ def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     wave = _beep_wave if machine.topology.links else _bus_wave
     if machine.model.half_duplex:
         wave = _half_duplex_wave
-    heard = np.empty((0, 2), np.int64)
+    carried = np.empty((0, 2), np.int64)
     while reached < machine.topology.size:
-        nodes, heard = wave(machine, fresh, heard)
+        nodes, carried = wave(machine, fresh, carried)
         slots = machine.slots(nodes)
         fresh = nodes[~informed[slots]]
         informed[slots] = True
@@ -109,33 +109,35 @@ def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     return reached, farthest_host
 
 
-def _beep_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
-    """One step over links: who hears of it."""
-    return machine.beep(fresh), heard
+def _beep_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
+    """One step over links: its receivers."""
+    return machine.beep(fresh), carried
 
 
-def _half_duplex_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
-    """One step over half-duplex links: who hears of it."""
-    sends = _on_free_channels(machine, *wired(machine.topology, fresh), heard)
-    return _different(machine.step(*sends).nodes), heard
+def _half_duplex_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
+    """One step over half-duplex links: its receivers."""
+    sends = _on_free_channels(machine, *wired(machine.topology, fresh), carried)
+    return _different(machine.step(*sends).nodes), carried
 
 
-def _bus_wave(machine: Machine, fresh: Ints, heard: Ints) -> tuple[Ints, Ints]:
-    """One step over busses: who hears of it, and rows (node, bus) of what came."""
-    sends = _on_free_channels(machine, *wired(machine.topology, fresh), heard)
+def _bus_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
+    """One step over busses: its receivers, and rows (node, bus) of what they received."""
+    sends = _on_free_channels(machine, *wired(machine.topology, fresh), carried)
     inbox = machine.step(*sends)
     busses = machine.topology.channel(inbox.nodes, inbox.ports)
     return _different(inbox.nodes), np.stack([inbox.nodes, busses], axis=1)
 
 
-def _on_free_channels(machine: Machine, nodes: Ints, ports: Ints, heard: Ints) -> tuple[Ints, Ints]:
+def _on_free_channels(
+    machine: Machine, nodes: Ints, ports: Ints, carried: Ints
+) -> tuple[Ints, Ints]:
     """Of these sends, those on channels that have not carried the message, one sender a channel.
 
     A channel is a bus, or a half-duplex link.
 
     Parameters
     ----------
-    heard : ndarray of int64, shape (k, 2)
+    carried : ndarray of int64, shape (k, 2)
         Rows (node, channel) of what came in the step before (collective).
     """
     topology = machine.topology
@@ -143,15 +145,15 @@ def _on_free_channels(machine: Machine, nodes: Ints, ports: Ints, heard: Ints) -
     channels = topology.channel(nodes, ports)
     slots = machine.slots(nodes)
     keys = slots * count + channels
-    free = ~np.isin(keys, machine.slots(heard[:, 0]) * count + heard[:, 1])
+    free = ~np.isin(keys, machine.slots(carried[:, 0]) * count + carried[:, 1])
     nodes, ports, channels, keys = nodes[free], ports[free], channels[free], keys[free]
     _, first = np.unique(keys, return_index=True)
-    told = heard_claims(machine, np.stack([nodes[first], channels[first]], axis=1))
-    told = told[np.lexsort((told[:, 0], told[:, 1]))]
-    lowest = np.ones(len(told), bool)
-    lowest[1:] = told[1:, 1] != told[:-1, 1]
-    told = told[lowest]
-    sends = told[np.searchsorted(told[:, 1], channels), 0] == nodes
+    claims = gather_claims(machine, np.stack([nodes[first], channels[first]], axis=1))
+    claims = claims[np.lexsort((claims[:, 0], claims[:, 1]))]
+    lowest = np.ones(len(claims), bool)
+    lowest[1:] = claims[1:, 1] != claims[:-1, 1]
+    claims = claims[lowest]
+    sends = claims[np.searchsorted(claims[:, 1], channels), 0] == nodes
     return nodes[sends], ports[sends]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.machine.step import heard_claims
+from mpinet.machine.step import gather_claims
 
 
 class Offers:
@@ -45,13 +45,13 @@ class Offers:
         nodes = self._machine.nodes[offering]
         busses = topology.channel(nodes, self._free[offering].argmax(axis=1))
         offers = np.stack([nodes, busses, topology.seats_of(nodes, busses)], axis=1)
-        told = heard_claims(self._machine, offers)
-        told = told[np.lexsort((told[:, 2], told[:, 1]))]
-        offered, first = np.unique(told[:, 1], return_index=True)
-        sending = told[first, 0][np.searchsorted(offered, busses)] == nodes
+        claims = gather_claims(self._machine, offers)
+        claims = claims[np.lexsort((claims[:, 2], claims[:, 1]))]
+        offered, first = np.unique(claims[:, 1], return_index=True)
+        sending = claims[first, 0][np.searchsorted(offered, busses)] == nodes
         return self._on_bus(offering[sending], busses[sending])
 
-    def heard(self, slots: Ints, ports: Ints) -> None:
+    def mark_used(self, slots: Ints, ports: Ints) -> None:
         """Note that the busses of these ports have carried the message."""
         busses = self._machine.topology.channel(self._machine.nodes[slots], ports)
         self._free[self._on_bus(slots, busses)] = False

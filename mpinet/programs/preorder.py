@@ -130,8 +130,8 @@ class Preorder:
             self._firsts[places] = first[slots] + offsets[places]
             at_root = machine.nodes[slots] == self.root
             branch = np.where(at_root, self._firsts[places], branches[slots])
-            told = np.stack([self._firsts[places], branch, self.depths[slots] + 1], axis=1)
-            inbox = machine.step(machine.nodes[slots], self._ports[places], told)
+            rows = np.stack([self._firsts[places], branch, self.depths[slots] + 1], axis=1)
+            inbox = machine.step(machine.nodes[slots], self._ports[places], rows)
             fresh = machine.slots(inbox.nodes)
             first[fresh], branches[fresh], self.depths[fresh] = inbox.payload.T
         self.labels = np.where(self._hosts, first, SWITCH)

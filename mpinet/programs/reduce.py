@@ -19,7 +19,7 @@ from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.machine import Inbox
-from mpinet.machine.step import heard_claims
+from mpinet.machine.step import gather_claims
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
 from mpinet.programs.collective import CollectiveResult, items
@@ -191,7 +191,7 @@ def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:
     nodes = machine.nodes[slots]
     busses = machine.topology.channel(nodes, ports)
     seats = machine.topology.seats_of(nodes, busses)
-    claims = heard_claims(machine, np.stack([nodes, busses, seats], axis=1))
+    claims = gather_claims(machine, np.stack([nodes, busses, seats], axis=1))
     order = np.lexsort((claims[:, 2], claims[:, 1]))
     claimed = claims[order, 1]
     turns = np.empty_like(order)

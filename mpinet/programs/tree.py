@@ -76,13 +76,13 @@ class Tree:
         inbox = self._survey.step(nodes[has_parent], up[has_parent])
         self._slots = self._survey.slots(inbox.nodes)
         self._ports = inbox.ports
-        depths, told = self._depths(has_parent)
+        depths, informed = self._depths(has_parent)
         order = np.lexsort((self._ports, -depths, self._slots))
         order = order[depths[order] != BARREN]
         self._ports = self._ports[order]
         self.children = np.bincount(self._slots[order], minlength=len(nodes))
         self._begin = np.cumsum(self.children) - self.children
-        return bool(self._survey.sum(told)[0] == self._survey.topology.size - 1)
+        return bool(self._survey.sum(informed)[0] == self._survey.topology.size - 1)
 
     def _depths(self, has_parent: Ints) -> tuple[Ints, int]:
         """Depths of the children's subtrees, told upwards from the leaves; how many have told."""
@@ -93,10 +93,10 @@ class Tree:
         depths = np.empty(len(self._slots), np.int64)
         keys = self._slots * machine.topology.ports + self._ports
         by_key = np.argsort(keys)
-        told = 0
+        informed = 0
         ready = has_parent[waiting[has_parent] == 0]
         while machine.sum(len(ready))[0]:
-            told += len(ready)
+            informed += len(ready)
             message = np.where(own[ready] == BARREN, BARREN, own[ready] + 1)
             inbox = machine.step(nodes[ready], self._up[ready], message)
             slots = machine.slots(inbox.nodes)
@@ -108,7 +108,7 @@ class Tree:
             np.subtract.at(waiting, slots, 1)
             ready = np.unique(slots)
             ready = ready[(waiting[ready] == 0) & (self._up[ready] >= 0)]
-        return depths, told
+        return depths, informed
 
 
 def routed(machine: Machine, root: int) -> Ints | None:

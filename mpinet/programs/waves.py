@@ -223,20 +223,20 @@ def take_new(starts, origins, rows, every, seen, following):
     words.
     """
     new = 0
-    heard = np.empty(WORDS, np.uint64)
+    received = np.empty(WORDS, np.uint64)
     for u in range(seen.shape[0]):
         for block in range(seen.shape[1]):
             missing = np.uint64(0)
             for w in range(WORDS):
                 missing |= every[block, w] & ~seen[u, block, w]
-                heard[w] = 0
+                received[w] = 0
             if missing:
                 for k in range(starts[u], starts[u + 1]):
                     origin = origins[k]
                     for w in range(WORDS):
-                        heard[w] |= rows[origin, block, w]
+                        received[w] |= rows[origin, block, w]
             for w in range(WORDS):
-                bits = heard[w] & ~seen[u, block, w]
+                bits = received[w] & ~seen[u, block, w]
                 following[u, block, w] = bits
                 seen[u, block, w] |= bits
                 new += count_word(bits)

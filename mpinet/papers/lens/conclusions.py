@@ -9,7 +9,7 @@ from mpinet.claims import Measured, OutOfReach, claim, over, unsettled
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.lens import arcs, routing
 from mpinet.papers.grids import of, pairs_of
 from mpinet.papers.lens.grids import C_FIVE, C_MORE, C_WIDE, COMPLETED, FURTHER, U_WIDE, C, circles
@@ -54,7 +54,7 @@ FORMULA = claim(
     "processors (logarithms exact)",
     claimed=lambda p, n: 3 * n // 2,
     grid=over(p=range(3, 8), n=range(2, 12)),
-    measured=lambda p, n: half_floor(3, opened(f"clens:{p},{n}").size, n, p - 1),
+    measured=lambda p, n: half_floor(3, as_topology(f"clens:{p},{n}").size, n, p - 1),
 )
 
 

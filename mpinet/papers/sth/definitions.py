@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, unsettled
-from mpinet.measure.wiring import opened, to_graph
+from mpinet.measure.wiring import as_topology, to_graph
 from mpinet.papers.grids import of, up_to
 from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, sths
 from mpinet.papers.sth.measured import (
@@ -191,7 +191,7 @@ FIGURE_2 = claim(
 )
 def product(topology: str) -> dict[str, int]:
     """Sort the links by the part of the address that they change."""
-    loop, cube = map(opened, factors(topology))
+    loop, cube = map(as_topology, factors(topology))
     ends = measure.edges(topology)
     v, u = np.divmod(ends, loop.size)
     in_loop, in_cube = v[:, 0] == v[:, 1], u[:, 0] == u[:, 1]

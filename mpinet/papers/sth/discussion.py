@@ -16,7 +16,7 @@ import numpy as np
 from mpinet.claims import Claim, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure import loads
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.papers.grids import networks, up_to
 from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.formulas import all_to_all, one_to_all
@@ -77,7 +77,7 @@ def difference(
 @remembered
 def hexcell_diameter(topology: str) -> int:
     """A lower bound on a Hex-Cell's diameter: the eccentricity of its last node."""
-    counts, _ = levels(opened(topology), size_of(topology) - 1)
+    counts, _ = levels(as_topology(topology), size_of(topology) - 1)
     return len(counts) - 1
 
 

@@ -15,7 +15,7 @@ from mpinet.arrays import Ints
 from mpinet.claims import Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.faults import Tries, subsets
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import CUBES, KINDS, VALID, factors, family, sth
@@ -34,7 +34,7 @@ def fault_diameter(topology: str, faults: int) -> Measured:
     In a vertex-symmetric network (checked) node 0 may be taken for one of them. Where there are
     still too many removals, all but one neighbour of a node go, and others that are drawn.
     """
-    network = opened(topology)
+    network = as_topology(topology)
     fixed = int(faults > 0 and measure.vertex_transitive(network))
     if comb(network.size - fixed, faults - fixed) <= MOST_TRIED:
         return _worst_of_all(topology, faults, fixed)
@@ -48,7 +48,7 @@ def fault_diameter(topology: str, faults: int) -> Measured:
 
 def _worst_of_all(topology: str, faults: int, fixed: int) -> Measured:
     """Try all removals, with node 0 among them if one is fixed."""
-    network = opened(topology)
+    network = as_topology(topology)
     tries = Tries(network)
     count = comb(network.size - fixed, faults - fixed)
     found: tuple[float, Any] = (-1, ())

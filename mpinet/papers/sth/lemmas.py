@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Measured, claim
-from mpinet.measure.wiring import opened
+from mpinet.measure.wiring import as_topology
 from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import degrees
 from mpinet.papers.sth.formulas import sth_diameter
@@ -150,7 +150,7 @@ CUBES_TRANSITIVE = [
 )
 def cayley(topology: str) -> Measured:
     """Search the subgroups, of up to three generators, of the automorphism group."""
-    size = opened(topology).size
+    size = as_topology(topology).size
     if not measure.vertex_transitive(topology):
         return transitive(topology)
     group = _closure([tuple(g) for g in measure.automorphism_group(topology).generators.tolist()])

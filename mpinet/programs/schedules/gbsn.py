@@ -22,7 +22,7 @@ from mpinet.programs.schedules.moves import Moves, Transfers, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
-HELD, HEARD = 0, 1
+HELD, RECEIVED = 0, 1
 """A processor's registers: its element, and the partner's state."""
 
 
@@ -104,9 +104,9 @@ class Sections(PassSchedule):
         def sends() -> Transfers:
             return Transfers(np.arange(len(nodes)), nodes ^ (1 << bit), HELD)
 
-        self._moves.move(("exchange", bit), registers, sends, lambda origins, receivers: HEARD)
+        self._moves.move(("exchange", bit), registers, sends, lambda origins, receivers: RECEIVED)
         registers[HELD] = keep_own(
-            sweep.oper, j, self._elements(section), registers[HELD], registers[HEARD]
+            sweep.oper, j, self._elements(section), registers[HELD], registers[RECEIVED]
         )
 
     def _elements(self, section: int) -> Ints:

@@ -14,7 +14,7 @@ from mpinet.machine import Machine
 from mpinet.networks.gmn.parameters import JUMPS, positions_of
 from mpinet.networks.gmn.wiring import MultipleLoops
 from mpinet.programs.operators.operator import ASCEND
-from mpinet.programs.schedules.moves import Landing, Transfers, joined
+from mpinet.programs.schedules.moves import Landing, Transfers, merge
 from mpinet.programs.schedules.pipeline import EXTRA, HELD, LEAVING, Pipeline
 
 NO_TYPE = -1
@@ -92,7 +92,7 @@ class Loops(Pipeline):
         sends_of = {"ring": self._along_ring, "hop": self._over_hop}
 
         def sends() -> Transfers:
-            return joined(*(sends_of[way](turn, kind) for way in ways))
+            return merge(*(sends_of[way](turn, kind) for way in ways))
 
         key = (ways, kind, self._empty(turn, kind))
         self.moves.move(key, registers, sends, self._landing(kind))

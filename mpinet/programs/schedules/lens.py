@@ -176,31 +176,31 @@ class Sweeps(PassSchedule):
         """To the right: a row hears from its owners all of its box that it needs."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep)) for row, digit in crossings.items()}
-        for heard in self._substeps(boxes):
-            self.move_right(heard, sweep.registers)
+        for received in self._substeps(boxes):
+            self.move_right(received, sweep.registers)
         self._keep(turn, sweep)
 
     def meet(self, turn: int, sweep: Sweep) -> None:
         """Siblings tell each other what they need, each on the lower bus of its own digit."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep))[1:] for row, digit in crossings.items()}
-        for heard in self._substeps(boxes):
+        for received in self._substeps(boxes):
             senders = (
                 (self.at[row], self.ports.across(self.at[row], change))
-                for row, box in heard.items()
+                for row, box in received.items()
                 for change in box
             )
-            self._hop(("across", *heard.items()), sweep.registers, senders, self.ports.change)
+            self._hop(("across", *received.items()), sweep.registers, senders, self.ports.change)
         self._keep(turn, sweep)
 
-    def move_right(self, heard: dict[int, Changes], registers: Array) -> None:
+    def move_right(self, received: dict[int, Changes], registers: Array) -> None:
         """One step into these rows, to the words that differ by given changes (0: to the same)."""
         senders = (
             (self.at[row - 1], self.ports.right(self.at[row - 1], change))
-            for row, box in heard.items()
+            for row, box in received.items()
             for change in box
         )
-        self._hop(("right", *heard.items()), registers, senders, self.ports.change)
+        self._hop(("right", *received.items()), registers, senders, self.ports.change)
 
     def move_left(self, rows: Iterable[int], registers: Array) -> None:
         """One step out of these rows, to the same words."""

@@ -9,7 +9,7 @@ import numpy as np
 from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
-from mpinet.programs.schedules.moves import Moves, Transfers, joined
+from mpinet.programs.schedules.moves import Moves, Transfers, merge
 from mpinet.programs.schedules.schedule import is_one_port
 
 RISING, FALLING = 0, 1
@@ -69,7 +69,7 @@ class Lines:
         """One unit: each copy that moves these ways goes to the next processor."""
 
         def sends() -> Transfers:
-            return joined(*(self._sends(j, unit, way) for way in ways))
+            return merge(*(self._sends(j, unit, way) for way in ways))
 
         self._moves.move(("line", j, unit, ways), copies, sends, self._direction)
 

@@ -44,7 +44,7 @@ Landing = Callable[[Ints, Ints], Any]
 """``landing(origins, receivers)``: the registers into which messages are put, by processors."""
 
 
-def joined(*parts: Transfers) -> Transfers:
+def merge(*parts: Transfers) -> Transfers:
     """Several sends in one step."""
     registers = [np.broadcast_to(part.register, part.slots.shape) for part in parts]
     return Transfers(

@@ -18,7 +18,7 @@ SHORT = (2, 4)
 """Runs of these lengths are taken column by column: NumPy is slow at rows that short."""
 
 
-def keep_own(oper: Oper, j: int, index: Ints, own: Array, heard: Array) -> Array:
+def keep_own(oper: Oper, j: int, index: Ints, own: Array, theirs: Array) -> Array:
     """What becomes of elements whose partners of dimension j were heard.
 
     Parameters
@@ -29,7 +29,7 @@ def keep_own(oper: Oper, j: int, index: Ints, own: Array, heard: Array) -> Array
         The dimension.
     index : ndarray of int64, shape (k,)
         The elements, in any order.
-    own, heard : ndarray, shape (k,)
+    own, theirs : ndarray, shape (k,)
         Their states, and their partners'.
 
     Returns
@@ -41,7 +41,7 @@ def keep_own(oper: Oper, j: int, index: Ints, own: Array, heard: Array) -> Array
     for begin in range(0, len(index), PIECE):
         at = slice(begin, begin + PIECE)
         upper = (index[at] >> j) & 1 == 1
-        low, high = np.where(upper, heard[at], own[at]), np.where(upper, own[at], heard[at])
+        low, high = np.where(upper, theirs[at], own[at]), np.where(upper, own[at], theirs[at])
         new_low, new_high = oper(j, index[at] & ~(1 << j), low, high)
         kept[at] = np.where(upper, new_high, new_low)
     return kept
@@ -109,13 +109,13 @@ class Runs(Pairs):
             return
         shape = (-1, 2, run)
         low, high = state.reshape(shape).swapaxes(0, 1)
-        i, heard = self._index.reshape(shape)[:, 0], received.reshape(shape)[:, 0]
+        i, theirs = self._index.reshape(shape)[:, 0], received.reshape(shape)[:, 0]
         rows = max(1, PIECE // run)
         columns = 1 if run in SHORT else min(PIECE, run)
         for row in range(0, len(i), rows):
             for column in range(0, run, columns):
                 at = slice(row, row + rows), slice(column, column + columns)
-                new_low, new_high = oper(j, i[at], low[at], heard[at])
+                new_low, new_high = oper(j, i[at], low[at], theirs[at])
                 if np.may_share_memory(new_low, high[at]):
                     new_low = new_low.copy()
                 high[at] = new_high  # first: it may be a view of `low`

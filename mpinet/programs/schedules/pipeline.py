@@ -24,7 +24,7 @@ from mpinet.programs.schedules.schedule import (
     require_power_of_two,
 )
 
-HELD, EXTRA, LEAVING, HEARD = range(4)
+HELD, EXTRA, LEAVING, RECEIVED = range(4)
 """A processor's registers: its element; another one and one that is about to leave, where lines
 share a processor; the partner's state."""
 
@@ -103,8 +103,8 @@ class Pipeline(PassSchedule):
         """Step 1: the low dimensions, one after the other."""
         for j in sweep.dimensions:
             if j < self.low_dimensions:
-                heard = self._lines.partners(j, state)
-                state[:] = keep_own(sweep.oper, j, self.index, state, heard)
+                theirs = self._lines.partners(j, state)
+                state[:] = keep_own(sweep.oper, j, self.index, state, theirs)
 
     def _across(self, sweep: Pass, state: Array) -> None:
         """Step 2: the high dimensions, in a pipeline."""
@@ -132,9 +132,9 @@ class Pipeline(PassSchedule):
             slots = np.flatnonzero(np.isin(self.places, list(active)))
             return Transfers(slots, self.lateral(nodes[slots]), HELD)
 
-        self.moves.move(("lateral", *active), registers, sends, lambda origins, receivers: HEARD)
+        self.moves.move(("lateral", *active), registers, sends, lambda origins, receivers: RECEIVED)
         for place, j in active.items():
             at = self._at[place]
             index = self.element(nodes[at], np.full(len(at), self.home(place, turn)))
-            held, heard = registers[HELD, at], registers[HEARD, at]
-            registers[HELD, at] = keep_own(sweep.oper, j, index, held, heard)
+            held, theirs = registers[HELD, at], registers[RECEIVED, at]
+            registers[HELD, at] = keep_own(sweep.oper, j, index, held, theirs)

@@ -23,7 +23,7 @@ from mpinet.programs.schedules.schedule import (
     require_power_of_two,
 )
 
-HELD, HEARD = 0, 1
+HELD, RECEIVED = 0, 1
 """A processor's registers: its element, and the partner's state."""
 
 
@@ -106,10 +106,10 @@ class Shuffle(Shifting):
             "exchange",
             registers,
             lambda: Transfers(np.arange(len(nodes)), nodes ^ 1),
-            lambda origins, receivers: HEARD,
+            lambda origins, receivers: RECEIVED,
         )
         registers[HELD] = keep_own(
-            sweep.oper, j, self.elements(j), registers[HELD], registers[HEARD]
+            sweep.oper, j, self.elements(j), registers[HELD], registers[RECEIVED]
         )
 
 
@@ -164,5 +164,5 @@ class DeBruijn(Shifting):
         """Of the pair that has come, keep the element `index`."""
         upper = (index >> j) & 1 == 1
         own = np.where(upper, registers[2], registers[1])
-        heard = np.where(upper, registers[1], registers[2])
-        registers[HELD] = keep_own(sweep.oper, j, index, own, heard)
+        theirs = np.where(upper, registers[1], registers[2])
+        registers[HELD] = keep_own(sweep.oper, j, index, own, theirs)

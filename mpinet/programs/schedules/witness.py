@@ -36,7 +36,7 @@ class Witness:
         The dimension.
     rows, index : ndarray of int64, shape (k,)
         Their rows in the state array, and which elements they are.
-    own, heard : ndarray, shape (k,)
+    own, theirs : ndarray, shape (k,)
         Their states, and what their processors received.
     """
 
@@ -44,7 +44,7 @@ class Witness:
     rows: Ints
     index: Ints
     own: Array
-    heard: Array
+    theirs: Array
 
     @classmethod
     def of(cls, turn: int, j: int, index: Ints, state: Array, received: Array) -> Witness | None:
@@ -66,12 +66,12 @@ class Witness:
             rows = (np.arange(turn, turn + SOME) * STRIDE) % count
         else:
             return None
-        heard = received[np.unravel_index(rows, received.shape)] if count else received[:0]
-        return cls(j, rows, index[rows], state[rows], heard)
+        theirs = received[np.unravel_index(rows, received.shape)] if count else received[:0]
+        return cls(j, rows, index[rows], state[rows], theirs)
 
     def astray(self, oper: Oper, state: Array) -> int:
         """How many of them have become something else than their processors make of them."""
         if len(self.rows) == 0:
             return 0
-        expected = keep_own(oper, self.j, self.index, self.own, self.heard)
+        expected = keep_own(oper, self.j, self.index, self.own, self.theirs)
         return int((~same_states(state[self.rows], expected)).sum())
