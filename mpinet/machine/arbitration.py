@@ -138,7 +138,7 @@ def mark_best(slots, priorities, lowest, best):
 
 @kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1])")
 def pair_up(neighbor_rule, wiring, nodes, ports, priorities, lowest, granted):
-    """Let every processor send one message and receive one.
+    """Grant every processor one message to send and one to receive.
 
     Of the messages that wait at a processor the best is nominated, of those nominated for a
     processor the best is accepted. `lowest` has a place for every processor, and is all `NONE`.

@@ -63,13 +63,13 @@ class Deliveries:
         self._forgotten = 0
 
     def expect(self, first: int) -> None:
-        """Note that messages with this number and higher ones are injected now."""
+        """Record the injection step of messages `first` and up."""
         self._births = with_room(self._births, self._injections + 1)
         self._births[self._injections] = first, self._ledger[hop.STEP]
         self._injections += 1
 
     def forget(self) -> None:
-        """Expect none of the messages any more that have been injected."""
+        """Drop the records; numbering restarts at 0."""
         self._injections = 0
         self._forgotten = len(self._lost)
 

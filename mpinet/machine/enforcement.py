@@ -299,7 +299,7 @@ def gather_transmissions(machine: Machine, sends: Sends) -> Ints:
 
 
 def check_busses(machine: Machine, transmissions: Ints) -> None:
-    """Check that every bus carries one of the transmissions that are heard here.
+    """Check that every bus carries one of the transmissions received here.
 
     Raises
     ------

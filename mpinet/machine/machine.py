@@ -151,7 +151,7 @@ class Machine:
 
     @property
     def next_step(self) -> int:
-        """The next step's number in what users are told: a program's run counts from its first."""
+        """The next step's number in messages to users, counted within a program's run."""
         return self.meters.steps - self._before + 1
 
     @contextmanager
@@ -175,7 +175,7 @@ class Machine:
         listen: tuple[Any, Any] | None = None,
         word: int = 0,
     ) -> Inbox:
-        """Let processors send; give what this rank's processors receive.
+        """Make one step: send these messages; return what this rank's processors receive.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class Machine:
         listen : (nodes, ports), optional
             The ports from which this rank's processors accept in this step. Default: from all.
         word : int
-            A number that rides along; `Inbox.total` is its sum over all ranks.
+            Piggybacked allreduce: `Inbox.total` is the sum of all ranks' `word`.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Machine:
         ------
         ModelViolation
             If any processor breaks the port model; it names step, processor, port and rule. Every
-            rank raises it, those that only hear of it in this or their next collective.
+            rank raises it: those without an error of their own in this or their next collective.
 
         Examples
         --------

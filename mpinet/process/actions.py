@@ -85,7 +85,7 @@ class Route(Action):
 
 
 class Idle(Action):
-    """Let steps pass."""
+    """Wait for a number of steps."""
 
     __slots__ = ("steps",)
 

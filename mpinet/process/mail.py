@@ -37,7 +37,7 @@ class Outbox:
         self._ports: list[tuple[int, ...]] = []
 
     def add(self, sender: int, parcels: Parcels) -> None:
-        """Let a processor send."""
+        """Add what a processor sends in the next step."""
         for ports, value in parcels:
             self._senders.append(sender)
             self._ports.append(ports)

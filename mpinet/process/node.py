@@ -184,7 +184,7 @@ class Node:
         return self._new(Exchange(parcels, answer))
 
     def idle(self, steps: int = 1) -> Action:
-        """Let steps pass (0: go on at once)."""
+        """Wait for a number of steps (0: go on at once)."""
         number = _whole(steps, "number of steps")
         if number < 0:
             raise UsageError(f"a processor idles 0 steps or more, not {steps}")

@@ -82,7 +82,7 @@ Machine.runner = run  # `Machine.run` stands below this room, and cannot import 
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Let Python look for garbage in cycles seldom: a million waiting programs are none."""
+    """Collect cyclic garbage seldom: a million waiting programs are none."""
     usual = gc.get_threshold()
     gc.set_threshold(*(most if often else 0 for often, most in zip(usual, SELDOM, strict=True)))
     try:

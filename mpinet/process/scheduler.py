@@ -113,7 +113,7 @@ class Scheduler:
         }
 
     def run(self) -> None:
-        """Let all processors come to their end (collective).
+        """Run all processors to their end (collective).
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Scheduler:
     # ---- what one processor does until its next step
 
     def _advance(self, node: Node, done: Action) -> None:
-        """Let a processor go on with what its action gave, until an action needs a step."""
+        """Resume a processor with the result of its action, until an action needs a step."""
         try:
             thread = node._thread or self._begin(node)
             if thread is None:
@@ -181,7 +181,7 @@ class Scheduler:
         return self._act(node, action)
 
     def _act(self, node: Node, action: Action) -> bool:
-        """Let an action take the next step."""
+        """Register an action for the next step."""
         node._action, node._since = action, self.hosting.step
         self._senders.append(node)
         return False
@@ -200,14 +200,14 @@ class Scheduler:
         return False
 
     def _stay(self, node: Node, action: Action, steps: int | None) -> None:
-        """Let a processor stay with its action, for so many steps at most."""
+        """Block a processor on its action, for so many steps at most."""
         node._action, node._since = action, self.hosting.step
         if steps is not None:
             self._timed += 1
             self._timers.setdefault(self.hosting.step + steps, []).append((node, action))
 
     def _end(self, node: Node, value: Any) -> None:
-        """Let a processor end."""
+        """End a processor: keep its value and count its unreceived messages."""
         if node._made is not None:
             self._fail(node, ended_at(node._thread), NOT_YIELDED)
             return
@@ -359,7 +359,7 @@ class Scheduler:
 
 
 def _takes(node: Node, action: Waiting) -> bool:
-    """Let an action take messages that have come before; whether its wait is over."""
+    """Match an action with messages that have arrived; whether its wait is over."""
     mail, place = node._mail, 0
     while place < len(mail):
         port, value = mail[place]

@@ -1,4 +1,4 @@
-"""What ranks tell one another of their processors, besides what users' programs send: as JSON."""
+"""Exchange of JSON between ranks, about their processors: what users' programs do not send."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _by_schedule(
 
 
 class ScheduledPorts:
-    """What a schedule's rule answers for the processors of this rank.
+    """The ports that a schedule's rule gives for the processors of this rank.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class ScheduledPorts:
         self._resize(len(self._nodes))
 
     def ports(self, schedule: Schedule, since: Times, step: int, asked: int) -> tuple[Ints, Ints]:
-        """What processors informed in step `asked` or later answer: slots and ports, in order."""
+        """Slots and ports, in order, of the processors informed in step `asked` or later."""
         count = self._ask(schedule, since, step, asked)
         if count > len(self._slots):
             self._resize(count)
@@ -344,7 +344,7 @@ def _by_flooding(machine: Machine, root: int, message: Message) -> None:
 
 
 NOTHING = 0
-"""What those hold who have not heard the message; it is never its number."""
+"""What uninformed processors hold; never the message's number."""
 
 
 class Message:

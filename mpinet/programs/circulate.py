@@ -33,7 +33,7 @@ def circulate(
     algorithm: str | type[PassSchedule] | None = None,
     seed: int = 0,
 ) -> CollectiveResult:
-    """Let each item visit all 2^q elements of its subcube of the low q dimensions (collective).
+    """Bring each item to all 2^q elements of its subcube of the low q dimensions (collective).
 
     With exchanges of one step it takes 2^q - 1 steps, which nothing beats. On BSN(a,b) the shifts
     to the section of z and back come in addition (docs/papers/gbsn, 4); its schedules

@@ -84,7 +84,7 @@ class Preorder:
         return slots * self._machine.topology.size + labels
 
     def _sizes(self) -> Ints:
-        """Processors below each child, told upwards from the leaves; shape (children,)."""
+        """Processors below each child, sent upwards from the leaves; shape (children,)."""
         machine, tree = self._machine, self.tree
         waiting = tree.children.copy()
         own = self._hosts.astype(np.int64)
@@ -111,7 +111,7 @@ class Preorder:
         return later + self._hosts[self._parents]
 
     def _number(self, offsets: Ints) -> Ints:
-        """Tell labels and depths downwards; the first number in every node's branch of the root."""
+        """Send labels and depths downwards; the first number in every node's branch of the root."""
         machine, tree = self._machine, self.tree
         count = len(machine.nodes)
         first = np.full(count, SWITCH, np.int64)

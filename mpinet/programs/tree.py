@@ -85,7 +85,7 @@ class Tree:
         return bool(self._survey.sum(informed)[0] == self._survey.topology.size - 1)
 
     def _depths(self, has_parent: Ints) -> tuple[Ints, int]:
-        """Depths of the children's subtrees, told upwards from the leaves; how many have told."""
+        """Depths of the children's subtrees, sent upwards from the leaves; how many have sent."""
         machine = self._survey
         nodes = machine.nodes
         own = np.where(nodes < machine.topology.hosts, 0, BARREN)

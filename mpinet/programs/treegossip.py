@@ -102,7 +102,7 @@ def _arcs(machine: Machine, tree: Tree) -> _Arcs:
 
 
 def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
-    """Colours of the links upwards, by slot, and to the children; told downwards from the root.
+    """Colours of the links upwards, by slot, and to the children; sent downwards from the root.
 
     A node gives its children the lowest colours that are not the one of its own link upwards,
     which is -1 at the root and where there is no processor below.

@@ -95,7 +95,7 @@ class Floods:
         self._dead = np.empty(0, np.int64) if dead is None else dead
 
     def waves(self, sources: Ints) -> Iterator[Wave]:
-        """Flood from some nodes and tell of every step (collective).
+        """Flood from some nodes, a wave a step (collective).
 
         A flood takes a step more than the largest distance. A wave's bits may be looked at until
         the next one.
@@ -219,7 +219,7 @@ def count_word(word):
 def take_new(starts, origins, rows, every, seen, following):
     """Write the bits that nodes get for the first time; their number.
 
-    Node u hears of the rows ``origins[starts[u]:starts[u + 1]]``, which are blocks of `WORDS`
+    Node u receives the rows ``origins[starts[u]:starts[u + 1]]``, which are blocks of `WORDS`
     words.
     """
     new = 0

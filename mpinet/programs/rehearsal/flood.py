@@ -1,4 +1,4 @@
-"""Flooding: a processor hears of it when the shortest way from the root has come to it."""
+"""Flooding: a processor is informed in the step that is its distance from the root."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import FEW, HEAD
 
 CONTROL_BYTES = 8 * (HEAD + FEW)
-"""What a rank tells every other before the messages of a step move (`Mpi.exchange`)."""
+"""Bytes that a rank sends every other before the messages of a step (`Mpi.exchange`)."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Cluster:
 
 
 def require_rehearsable(machine: Machine, what: str) -> None:
-    """Raise `UsageError` where a rank cannot tell what others would send it."""
+    """Raise `UsageError` where a rank cannot know what others would send it."""
     if not machine.topology.links:
         raise UsageError(f"predict knows {what} on networks of links, not of busses.")
     if not machine.mapping.contiguous:

@@ -24,7 +24,7 @@ SAMPLE = 2**20
 WORD_BYTES = 8
 
 ROUGHLY = ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners")
-"""What only a sample of the paths tells."""
+"""Fields estimated from a sample of the paths."""
 
 
 def rehearse_route(
@@ -113,7 +113,7 @@ def draw_below(numbers, limit, drawn):
 
 
 class Mirror:
-    """Arrivals that a rank of a routed machine is told: as many as leave it, at their targets.
+    """Arrivals that a rank of a routed machine is given: as many as leave it, at their targets.
 
     Parameters
     ----------

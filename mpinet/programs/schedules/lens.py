@@ -37,7 +37,7 @@ Landing = Callable[[Ints, Ints], Ints]
 """``landing(slots, ports)``: the registers into which receivers put what comes in by a port."""
 
 Changes = tuple[int, ...]
-"""The members of a box that are heard, by the XOR of their digit and the hearer's."""
+"""The senders of a box, by the XOR of their digit and the receiver's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class Sweeps(PassSchedule):
         return f"dimensions {lowest}..{lowest + self.bits - 1}"
 
     def enter(self, turn: int, sweep: Sweep) -> None:
-        """To the right: a row hears from its owners all of its box that it needs."""
+        """To the right: a row receives from its owners all of its box that it needs."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep)) for row, digit in crossings.items()}
         for received in self._substeps(boxes):
@@ -181,7 +181,7 @@ class Sweeps(PassSchedule):
         self._keep(turn, sweep)
 
     def meet(self, turn: int, sweep: Sweep) -> None:
-        """Siblings tell each other what they need, each on the lower bus of its own digit."""
+        """Siblings send each other what they need, each on the lower bus of its own digit."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep))[1:] for row, digit in crossings.items()}
         for received in self._substeps(boxes):
@@ -220,7 +220,7 @@ class Sweeps(PassSchedule):
             yield {row: box[turn : turn + 1] for row, box in boxes.items() if turn < len(box)}
 
     def _keep(self, turn: int, sweep: Sweep) -> None:
-        """Of the boxes that were heard, every processor works out what it has to know."""
+        """Compute, from the boxes received, the states that every processor needs."""
         registers = sweep.registers
         for row, digit in self.crossings(turn).items():
             bits = self.bits_of(digit, sweep)

@@ -1,4 +1,4 @@
-"""Operating on pairs: what a rank works out for those of its elements whose partners were heard."""
+"""Operating on pairs of elements, of which a rank has one and has received the other's state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORT = (2, 4)
 
 
 def keep_own(oper: Oper, j: int, index: Ints, own: Array, theirs: Array) -> Array:
-    """What becomes of elements whose partners of dimension j were heard.
+    """What becomes of elements whose partners' states in dimension j were received.
 
     Parameters
     ----------
