@@ -10,8 +10,9 @@ called. Four kinds of function exist:
     arithmetic that rules and kernels call; it is compiled into its callers.
 ``@idiom``
     likewise, but compiled by itself first, for LLVM to see one instruction in it.
-``@kernel("signature")``
-    a loop over many processors or messages. Its signature may name the rule kinds.
+``@kernel`` or ``@kernel("signature")``
+    a loop over many processors or messages. The types of its parameters are told by annotations
+    (see `arguments`) or by a signature, which may name the rule kinds.
 
 Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
 of functions from other files: an edit can never bring back an old result. With
@@ -28,10 +29,11 @@ from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from mpinet.arguments import Arguments
 from mpinet.blame import is_own, no_number, not_compiled, raised, require_form
 from mpinet.errors import MpinetError, NodeError
 
@@ -191,6 +193,10 @@ class Compiled:
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
         return numba().njit(self._with_native_callees(), inline="always" if short else "never")
 
+    def _entry(self) -> FunctionType:
+        """What is compiled for Python to call."""
+        return self._with_native_callees()
+
     def _with_native_callees(self) -> FunctionType:
         clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
@@ -202,7 +208,7 @@ class Compiled:
     def _jit(self, signature: Any) -> Any:
         """Compile for one signature, or load from the disk what was compiled before."""
         try:
-            return _native().kept(self._with_native_callees(), signature, _watch.get())
+            return _native().kept(self._entry(), signature, _watch.get())
         except Exception as error:
             own = [part.function for part in self._parts() if is_own(part.function)]
             if not own:
@@ -297,32 +303,58 @@ class Rule(Compiled):
 
 
 class Kernel(Compiled):
-    """A compiled loop; called with arrays, rules in their `native` form."""
+    """A compiled loop; called with arrays, rules in their `native` form, and groups of these.
+
+    Parameters
+    ----------
+    function, name, parts
+        As of any `Compiled`.
+    signature : str, optional
+        In Numba's notation. Default: what the annotations say (see `arguments`).
+    """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        signature: str,
+        signature: str | None = None,
         name: str | None = None,
         parts: dict[str, Compiled | int] | None = None,
     ):
         super().__init__(function, name, parts)
-        self.signature = signature
+        self._signature = signature
 
     def bind(self, name: str, **parts: Compiled | int) -> Kernel:
         """The same loop with the globals named in `parts` replaced (see `Compiled.bind`)."""
-        return Kernel(self.unbound, self.signature, name, {**self.parts, **parts})
+        return Kernel(self.unbound, self._signature, name, {**self.parts, **parts})
 
     def __call__(self, *args: Any) -> Any:
         """Run the compiled loop."""
-        return self.native(*args)
+        return self.run(*args)
+
+    @cached_property
+    def run(self) -> Callable[..., Any]:
+        """The loop as Python calls it."""
+        flat = self._signature is not None or not self._arguments.grouped
+        if flat or numba().config.DISABLE_JIT:
+            return self.native
+        return self._arguments.apart(self.native)
 
     @cached_property
     def native(self) -> Any:
-        """The compiled loop itself."""
+        """The compiled loop itself; it takes the fields of groups one by one."""
         if numba().config.DISABLE_JIT:
             return self.function
-        return self._jit(eval(self.signature, {}, _native().TYPES))
+        return self._jit(eval(self._signature or self._arguments.signature, {}, _native().TYPES))
+
+    @cached_property
+    def _arguments(self) -> Arguments:
+        return Arguments(self.unbound)
+
+    def _entry(self) -> FunctionType:
+        loop = self._with_native_callees()
+        if self._signature is not None or not self._arguments.grouped:
+            return loop
+        return self._arguments.together(numba().njit(loop), loop)
 
 
 def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
@@ -387,9 +419,19 @@ def idiom(function: Callable[..., Any]) -> Idiom:
     return Idiom(function)
 
 
-def kernel(signature: str) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a compiled loop with the signature given in Numba's notation (and rule kinds)."""
-    return lambda function: Kernel(function, signature)
+@overload
+def kernel(form: str) -> Callable[[Callable[..., Any]], Kernel]: ...
+
+
+@overload
+def kernel(form: Callable[..., Any]) -> Kernel: ...
+
+
+def kernel(form: str | Callable[..., Any]) -> Any:
+    """Make a compiled loop of a function with annotations, or with a signature in Numba's terms."""
+    if isinstance(form, str):
+        return lambda function: Kernel(function, form)
+    return Kernel(form)
 
 
 def _code_text(code: CodeType) -> str:

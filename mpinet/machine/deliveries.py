@@ -8,6 +8,7 @@ import numpy as np
 
 from mpinet.arrays import Array, Ints
 from mpinet.machine import hop
+from mpinet.machine.ledger import Ledger
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class Deliveries:
 
     Parameters
     ----------
-    ledger : ndarray of int64, shape (hop.FIELDS,)
+    ledger : Ledger
         The router's, kept up here: delivered, lost, and the most hops of a delivered message.
     carried, payload_words : int
         64-bit words of every message behind its header; how many of them are the payload.
@@ -49,7 +50,7 @@ class Deliveries:
         How many messages were delivered here after 0, 1, 2, .. steps.
     """
 
-    def __init__(self, ledger: Ints, carried: int, payload_words: int, keep: bool):
+    def __init__(self, ledger: Ledger, carried: int, payload_words: int, keep: bool):
         self.rows = np.zeros((0, hop.WORDS + carried), np.int64)
         self.latency = np.zeros(64, np.int64)
         self._ledger = ledger
@@ -65,7 +66,7 @@ class Deliveries:
     def expect(self, first: int) -> None:
         """Record the injection step of messages `first` and up."""
         self._births = with_room(self._births, self._injections + 1)
-        self._births[self._injections] = first, self._ledger[hop.STEP]
+        self._births[self._injections] = first, self._ledger.step
         self._injections += 1
 
     def forget(self) -> None:
@@ -76,21 +77,23 @@ class Deliveries:
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
         self.rows = with_room(self.rows, live)
-        self.latency = with_room(self.latency, int(self._ledger[hop.STEP]) + 2, fill=True)
+        self.latency = with_room(self.latency, self._ledger.step + 2, fill=True)
 
     def book(self) -> None:
         """Book the messages that the last pass brought to their end."""
-        lost = self._ledger[hop.LOST]
+        if not self._ledger.ended:
+            return
+        lost = self._ledger.lost
         births = self._births[: self._injections]
-        hop.book_ends(self.rows, births, self.latency, self._ledger)
-        ended = self.rows[: self._ledger[hop.ENDED]]
-        if self._ledger[hop.LOST] > lost:
+        hop.book_ends(self.rows, births, self.latency, self._ledger.numbers)
+        ended = self.rows[: self._ledger.ended]
+        if self._ledger.lost > lost:
             is_lost = hop.low(ended[:, hop.PLACE]) == hop.LOST_HERE
             self._lost.append(ended[is_lost])
             ended = ended[~is_lost]
         if self._keep and len(ended):
             self._delivered.append(ended.copy())
-            self._steps.append(int(self._ledger[hop.STEP]))
+            self._steps.append(self._ledger.step)
 
     @property
     def delivered(self) -> Delivered:

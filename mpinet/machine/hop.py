@@ -8,11 +8,40 @@ memory, of three words a message with a one-word header, is most of what makes a
 """
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
+from mpinet.arguments import (
+    Counts,
+    DecideRule,
+    Flags,
+    Integer,
+    Integers,
+    Pair,
+    PortRule,
+    Rows,
+    Shorts,
+    StartRule,
+)
 from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
+from mpinet.machine.ledger import (
+    ARRIVALS_SEAL,
+    DELIVERED,
+    ENDED,
+    HOPS_MAX,
+    HOPS_TOTAL,
+    LEAVING,
+    LIVE,
+    LOST,
+    MOVED,
+    QUEUE_MAX,
+    STEP,
+    UNWIRED,
+    WRONG,
+    WRONG_MESSAGE,
+)
 from mpinet.machine.placement import TO_POSITION, owner_of, start_of
 from mpinet.machine.step import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
@@ -48,35 +77,12 @@ def low(word):
     return word & LOW_MOST
 
 
-(
-    LIVE,
-    STEP,
-    MOVED,
-    ENDED,
-    DELIVERED,
-    LOST,
-    HOPS_TOTAL,
-    HOPS_MAX,
-    QUEUE_MAX,
-    LEAVING,
-    WRONG,
-    WRONG_MESSAGE,
-    UNWIRED,
-    ARRIVALS_SEAL,
-    FIELDS,
-) = range(15)
-"""The fields of a router's ledger: messages here, steps made; moves and ends in the last pass;
-messages delivered and lost here; hops of all moves, most hops of a delivered message, most messages
-that waited at a processor in a step; rows in `leaving`; a routing error, and who made it; whether
-a message that may have to wait for others' consent waits for an unwired port; the sum of the
-`seal`s of the delivered messages."""
-
 IDEAL, QUEUED, CHOSEN = range(3)
 """How channels are granted: all at once, first come first served, or as `granted` says."""
 
 NOBODY, CROSSING, EVERYBODY = range(3)
-"""Who leaves its place in the order by a hop: nobody (there is one rank), those that go to another
-rank, or everybody, to be queued anew."""
+"""Which messages leave the array when they hop: none (there is one rank), those that change rank,
+or all (with the policy ``fifo`` every hop puts a message behind those that wait)."""
 
 UNWIRED_PORT, ENDLESS = 1, 2
 """Routing errors."""
@@ -96,8 +102,84 @@ def seal(number, node):
     return word ^ (word >> 30)
 
 
-@kernel("int64(int64[::1], int64[::1])")
-def seal_all(numbers, nodes):
+class Loops(NamedTuple):
+    """The loops over messages, in the order in which a step makes them."""
+
+    advance: Kernel
+    settle: Kernel
+    merge: Kernel
+
+
+class Wiring(NamedTuple):
+    """The network: its rule `neighbor`, with its parameters."""
+
+    neighbor: PortRule
+    params: Integers
+
+
+class Wayfinding(NamedTuple):
+    """The routing: its rule `decide`, with its parameters, and the words of its header."""
+
+    decide: DecideRule
+    params: Integers
+    header_words: Integer
+
+
+class Hosting(NamedTuple):
+    """The mapping, and this rank's part of it.
+
+    The rule `place` with its parameters, and 1 if it is the identity; the first position here, how
+    many there are, and how positions are split among the ranks.
+    """
+
+    place: PortRule
+    params: Integers
+    contiguous: Integer
+    first: Integer
+    hosted: Integer
+    split: Integers
+
+
+class Granting(NamedTuple):
+    """How channels are granted (`IDEAL`, ..), and with `CHOSEN` which messages hop."""
+
+    how: Integer
+    granted: Flags
+
+
+class Marks(NamedTuple):
+    """What is written down of processors.
+
+    The ports used in a step, a bit each; how many messages wait; the load of every channel (empty
+    where it is not metered).
+    """
+
+    used: Counts
+    waiting: Counts
+    loads: Counts
+
+
+class Faulty(NamedTuple):
+    """The dead nodes and the cut links (see `Faults`)."""
+
+    dead: Integers
+    cut: Rows
+
+
+class Leaving(NamedTuple):
+    """The messages that leave the array.
+
+    Which do (`NOBODY`, ..); room for their rows and for the rank that each goes to, which is not
+    written where all go to one.
+    """
+
+    leavers: Integer
+    rows: Rows
+    owners: Shorts
+
+
+@kernel
+def seal_all(numbers: Integers, nodes: Integers) -> Integer:
     """The sum of the seals of messages that belong to nodes."""
     total = 0
     for i in range(numbers.size):
@@ -106,11 +188,12 @@ def seal_all(numbers, nodes):
 
 
 INLINED = False
-"""Whether loops over messages have compiled into them, and do not use as given: the three rules
-below, the words of a header and of a message, how channels are granted, who leaves, and whether
-there are faults."""
-
 HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = 0
+"""What `inlining` replaces. As they stand here, loops over messages call the rules that they are
+given, and read the numbers from their arguments. In a loop with rules compiled in, `INLINED` is
+True: the three stand-ins below are the rules themselves, and the five numbers (words of a header
+and of a message, how channels are granted, who leaves, whether there are faults) are constants, so
+that LLVM drops the branches that they rule out. Their arguments are still passed, and not read."""
 
 
 @inlined
@@ -132,12 +215,12 @@ def hosting_inlined(number, direction, params):
 
 
 @cache
-def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple[Kernel, ...]:
+def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> Loops:
     """The `LOOPS` with a network, a routing, a mapping and the `numbers` compiled in.
 
     That takes seconds, once for all these, and makes a hop cheaper by a tenth to two thirds.
     """
-    return bind_all(
+    bound = bind_all(
         LOOPS,
         f"{neighbor.name}_{decide.name}_{place.name}",
         INLINED=True,
@@ -146,18 +229,25 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> tuple
         hosting_inlined=place,
         **numbers,
     )
+    return Loops(*bound)
 
 
 @inlined
-def next_port(decide, node, header, params, dead, cut, neighbor, wiring):
+def position_of(node, place, contiguous, mapping):
+    """The position of a node: the rule called, or compiled in."""
+    if INLINED:
+        return hosting_inlined(node, TO_POSITION, mapping)
+    return node if contiguous != 0 else place(node, TO_POSITION, mapping)
+
+
+@inlined
+def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring):
     """The port that a message leaves by, or `ARRIVED` or `STUCK`."""
-    if dead.size > 0 and is_dead(node, dead):
+    if faulty and dead.size > 0 and is_dead(node, dead):
         return STUCK
-    port = decide(node, header, params)
-    if port >= 0 and dead.size + cut.size > 0:
-        other = neighbor(node, port, wiring)
-        if is_cut(node, other, dead, cut):
-            return STUCK
+    port = wayfinding_inlined(node, header, params) if INLINED else decide(node, header, params)
+    if faulty and port >= 0 and is_cut(node, neighbor(node, port, wiring), dead, cut):
+        return STUCK
     return port
 
 
@@ -168,8 +258,8 @@ def leads(neighbor, node, port, wiring):
 
 
 @inlined
-def put(rows, to, node, port, number, header, place, header_words, width):
-    """Put the message of row `place`, now at a node with a new header, into the row `to`.
+def put(rows, to, node, port, number, header, row, header_words, width):
+    """Put the message of a row, now at a node with a new header, into the row `to`.
 
     A port that is none of any network stays so where it does not fit.
     """
@@ -177,75 +267,67 @@ def put(rows, to, node, port, number, header, place, header_words, width):
     for j in range(header_words):
         rows[to, WORDS + j] = header[j]
     for j in range(WORDS + header_words, WORDS + width):
-        rows[to, j] = rows[place, j]
+        rows[to, j] = rows[row, j]
 
 
 @inlined
-def put_end(ends, to, node, answer, number, rows, place, header_words, width):
-    """Put the message of row `place`, which has ended at a node, into the row `to` of `ends`."""
+def put_end(ends, to, node, answer, number, rows, row, header_words, width):
+    """Put the message of a row, which has ended at a node, into the row `to` of `ends`."""
     fate = DELIVERED_HERE if answer == ARRIVED else LOST_HERE
     ends[to, PLACE], ends[to, NUMBER] = joined(node, fate), number
     for j in range(width - header_words):
-        ends[to, WORDS + j] = rows[place, WORDS + header_words + j]
+        ends[to, WORDS + j] = rows[row, WORDS + header_words + j]
 
 
-@kernel(
-    "void(port_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[:, ::1], "
-    "int64, int64, int64, int64, int64[::1], int64, boolean[::1], int64, "
-    "uint32[::1], uint32[::1], uint32[::1], int64[::1], int64[:, ::1], "
-    "int64[:, ::1], int64[:, ::1], int32[::1], int64[::1], int64[:, ::1], int64[::1])"
-)
+@kernel
 def advance(
-    neighbor_rule,
-    decide_rule,
-    place_rule,
-    wiring,
-    wayfinding,
-    mapping,
-    messages,
-    header_words,
-    contiguous,
-    first,
-    count,
-    split,
-    grants,
-    granted,
-    leavers,
-    used,
-    waiting,
-    loads,
-    dead,
-    cut,
-    ends,
-    leaving,
-    owners,
-    counts,
-    moves,
-    ledger,
-):
+    wiring: Wiring,
+    wayfinding: Wayfinding,
+    hosting: Hosting,
+    messages: Rows,
+    granting: Granting,
+    marks: Marks,
+    faults: Faulty,
+    ends: Rows,
+    leaving: Leaving,
+    counts: Integers,
+    moves: Rows,
+    ledger: Integers,
+) -> None:
     """Make one step of the messages of this rank: every granted message hops.
 
-    A message that keeps its place in the order is settled at once; one of the `leavers` becomes a
-    row of `leaving`, its new rank stands in `owners` and is counted in `counts`; one that ends
-    becomes a row of `ends`. `moves` gets a record of every hop where it has room for them. `used`
-    (a bit a port), `waiting` (a count a processor) and `counts` are all zero before; the first two
-    also after.
-
-    Some places are unsigned numbers: for a signed one Numba asks whether it counts from the end.
+    A message that keeps its place in the order is settled at once; one that leaves becomes a row
+    of `leaving`, and `counts` has how many go to each rank; one that ends becomes a row of `ends`.
+    `moves` gets a record of every hop where it has room for them. The marks `used` and `waiting`
+    and the counts are all zero before; the first two also after.
     """
-    neighbor, decide, place = neighbor_rule.call, decide_rule.call, place_rule.call
-    ports = wiring[1]
+    # Groups are taken apart here: in the loop every look into one would count its references.
+    neighbor, links = wiring.neighbor.call, wiring.params
+    decide, params = wayfinding.decide.call, wayfinding.params
+    place, mapping, contiguous = hosting.place.call, hosting.params, hosting.contiguous
+    first, count, split = hosting.first, hosting.hosted, hosting.split
+    used, waiting, loads = marks.used, marks.waiting, marks.loads
+    away, owners, dead, cut = leaving.rows, leaving.owners, faults.dead, faults.cut
+    ports = links[1]
     words_per_node = (ports + PORTS_PER_WORD - 1) // PORTS_PER_WORD
-    limit = min(hop_limit(wiring[0]), LOW_MOST)
+    limit = min(hop_limit(links[0]), LOW_MOST)
+    header_words, width = wayfinding.header_words, messages.shape[1] - WORDS
+    grants, granted, leavers = granting.how, granting.granted, leaving.leavers
     faulty = dead.size + cut.size > 0
-    width = messages.shape[1] - WORDS
     if INLINED:
         header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
         grants, leavers = GRANTS, LEAVERS
     header = np.empty(header_words, np.int64)
     live, left, moved, ended = ledger[LIVE], 0, 0, 0
+    # Rows are closed up in place: the message of row m goes to row `kept`, which is never behind m.
+    # Some places are unsigned: for a signed one Numba asks whether it counts from the end.
     kept, one = np.uint64(0), np.uint64(1)
+    # Neighbours of neighbours mostly have one rank, and to find a position's rank takes divisions.
+    # So those that leave are counted by runs: `owner` has the positions start..end-1, and rows
+    # since..left-1 all go to it. The first run, of rank 0, is empty.
     owner = start = end = since = 0
+    # Marks are wiped after the step. Where messages are few beside processors, that is done word by
+    # word, which takes a note of the word that each message touched.
     sparse = live < count // 8
     touched = np.empty(live if sparse else 0, np.int64)
     ledger[STEP] += 1
@@ -254,10 +336,7 @@ def advance(
         if p >= ports:
             ledger[WRONG], ledger[WRONG_MESSAGE] = UNWIRED_PORT, m
             break
-        if INLINED:
-            slot = hosting_inlined(u, TO_POSITION, mapping) - first
-        else:
-            slot = (u if contiguous != 0 else place(u, TO_POSITION, mapping)) - first
+        slot = position_of(u, place, contiguous, mapping) - first
         go = True
         if grants == QUEUED:
             word = np.uint64(slot * words_per_node + (p >> 5))
@@ -279,7 +358,7 @@ def advance(
                     messages[kept, j] = messages[m, j]
             kept += one
             continue
-        v = wiring_inlined(u, p, wiring) if INLINED else neighbor(u, p, wiring)
+        v = wiring_inlined(u, p, links) if INLINED else neighbor(u, p, links)
         if v < 0 or low(messages[m, NUMBER]) >= limit:
             ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
             ledger[WRONG_MESSAGE] = m
@@ -292,35 +371,29 @@ def advance(
             moves[moved, 2], moves[moved, 3] = v, high(number)
         moved += 1
         if leavers != NOBODY:
-            if INLINED:
-                position = hosting_inlined(v, TO_POSITION, mapping)
-            else:
-                position = v if contiguous != 0 else place(v, TO_POSITION, mapping)
+            position = position_of(v, place, contiguous, mapping)
             if leavers == EVERYBODY or position < first or position >= first + count:
-                leaving[left, PLACE], leaving[left, NUMBER] = joined(v, 0), number
+                away[left, PLACE], away[left, NUMBER] = joined(v, 0), number
                 for j in range(WORDS, WORDS + width):
-                    leaving[left, j] = messages[m, j]
+                    away[left, j] = messages[m, j]
                 if position < start or position >= end:  # not the last one's rank again
                     counts[owner] += left - since
                     owner, since = owner_of(position, split), left
-                    start, end = start_of(owner, split), start_of(owner + 1, split)
+                    start = start_of(owner, split)
+                    end = start_of(owner + 1, split)
                 if counts.size > 2 or leavers == EVERYBODY:  # otherwise all go to one
                     owners[left] = owner
                 left += 1
                 continue
         for j in range(header_words):
             header[j] = messages[m, WORDS + j]
-        if faulty:
-            q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
-        elif INLINED:
-            q = wayfinding_inlined(v, header, wayfinding)
-        else:
-            q = decide(v, header, wayfinding)
+        q = next_port(decide, v, header, params, faulty, dead, cut, neighbor, links)
         if q < 0:
             put_end(ends, ended, v, q, number, messages, m, header_words, width)
             ended += 1
             continue
-        if grants == CHOSEN and not leads(neighbor, v, q, wiring):
+        # Where channels are taken without asking others, `advance` finds unwired ports by itself.
+        if grants == CHOSEN and not leads(neighbor, v, q, links):
             ledger[UNWIRED] = 1
         put(messages, kept, v, q, number, header, m, header_words, width)
         kept += one
@@ -346,30 +419,25 @@ def wipe(used, waiting, touched, sparse, words_per_node):
         waiting[touched[i] // words_per_node] = 0
 
 
-@kernel(
-    "int64(port_rule, decide_rule, int64[::1], int64[::1], int64, int64, int64[:, ::1], "
-    "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1])"
-)
+@kernel
 def settle(
-    neighbor_rule,
-    decide_rule,
-    wiring,
-    wayfinding,
-    header_words,
-    grants,
-    rows,
-    dead,
-    cut,
-    ends,
-    ledger,
-):
+    wiring: Wiring,
+    wayfinding: Wayfinding,
+    rows: Rows,
+    granting: Granting,
+    faults: Faulty,
+    ends: Rows,
+    ledger: Integers,
+) -> Integer:
     """Let the arrivals in `rows` decide on their next port; the number of those that go on.
 
     These become the first of the rows, in their order; those that end become rows of `ends`.
     """
-    neighbor, decide = neighbor_rule.call, decide_rule.call
-    width = rows.shape[1] - WORDS
-    faulty = dead.size + cut.size > 0
+    neighbor, links = wiring.neighbor.call, wiring.params
+    decide, params = wayfinding.decide.call, wayfinding.params
+    dead, cut = faults.dead, faults.cut
+    header_words, width = wayfinding.header_words, rows.shape[1] - WORDS
+    grants, faulty = granting.how, dead.size + cut.size > 0
     if INLINED:
         header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
         grants = GRANTS
@@ -380,26 +448,21 @@ def settle(
         v, number = high(rows[r, PLACE]), rows[r, NUMBER]
         for j in range(header_words):
             header[j] = rows[r, WORDS + j]
-        if faulty:
-            q = next_port(decide, v, header, wayfinding, dead, cut, neighbor, wiring)
-        elif INLINED:
-            q = wayfinding_inlined(v, header, wayfinding)
-        else:
-            q = decide(v, header, wayfinding)
+        q = next_port(decide, v, header, params, faulty, dead, cut, neighbor, links)
         if q < 0:
             put_end(ends, ended, v, q, number, rows, r, header_words, width)
             ended += 1
             continue
-        if grants == CHOSEN and not leads(neighbor, v, q, wiring):
+        if grants == CHOSEN and not leads(neighbor, v, q, links):
             ledger[UNWIRED] = 1
         put(rows, kept, v, q, number, header, r, header_words, width)
         kept += one
     ledger[ENDED] = ended
-    return np.int64(kept)
+    return int(kept)
 
 
-@kernel("void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1])")
-def book_ends(ends, births, latency, ledger):
+@kernel
+def book_ends(ends: Rows, births: Rows, latency: Integers, ledger: Integers) -> None:
     """Book the messages that have ended in this step; `births` has rows (first number, step)."""
     total, hops_max, delivered = ledger[ARRIVALS_SEAL], ledger[HOPS_MAX], 0
     for i in range(ledger[ENDED]):
@@ -418,51 +481,44 @@ def book_ends(ends, births, latency, ledger):
     ledger[LOST] += ledger[ENDED] - delivered
 
 
-@kernel(
-    "UniTuple(int64, 2)(start_rule, port_rule, int64[::1], int64[::1], int64, int64, int64, "
-    "int64[::1], int64[::1], int64[::1], int64, int64, int64[:, ::1])"
-)
+@kernel
 def set_out(
-    start_rule,
-    place_rule,
-    params,
-    mapping,
-    contiguous,
-    first,
-    count,
-    sources,
-    targets,
-    numbers,
-    first_number,
-    header_words,
-    rows,
-):
+    start: StartRule,
+    params: Integers,
+    header_words: Integer,
+    hosting: Hosting,
+    sources: Integers,
+    targets: Integers,
+    numbers: Integers,
+    first_number: Integer,
+    rows: Rows,
+) -> Pair:
     """Make the rows of new messages, with the headers that their sources write.
 
     Returns the sum of their seals, and how many are done: the next one has a source that is not
     hosted here, or a target that there is not.
     """
-    start, place, size = start_rule.call, place_rule.call, mapping[0]
+    write, place, size = start.call, hosting.place.call, hosting.params[0]
     header = np.empty(header_words, np.int64)
     total = 0
     for i in range(sources.size):
         source, target, number = sources[i], targets[i], first_number + numbers[i]
         if min(source, target) < 0 or max(source, target) >= size:
             return total, i
-        slot = (source if contiguous != 0 else place(source, TO_POSITION, mapping)) - first
-        if slot < 0 or slot >= count:
+        slot = position_of(source, place, hosting.contiguous, hosting.params) - hosting.first
+        if slot < 0 or slot >= hosting.hosted:
             return total, i
         rows[i, PLACE], rows[i, NUMBER] = joined(source, 0), joined(number, 0)
         header[:] = 0
-        start(source, target, header, params)
+        write(source, target, header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
         total = (total + seal(number, target)) & SEAL_MASK
     return total, sources.size
 
 
-@kernel("void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])")
-def deal(leaving, owners, places, dealt):
+@kernel
+def deal(leaving: Rows, owners: Shorts, places: Integers, dealt: Rows) -> None:
     """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
     for i in range(leaving.shape[0]):
         place = places[owners[i]]
@@ -471,8 +527,8 @@ def deal(leaving, owners, places, dealt):
             dealt[place, j] = leaving[i, j]
 
 
-@kernel("void(int64[:, ::1], int64, int64[:, ::1])")
-def merge(messages, residents, arrivals):
+@kernel
+def merge(messages: Rows, residents: Integer, arrivals: Rows) -> None:
     """Merge arrivals into the first `residents` messages, both in ascending number."""
     columns = WORDS + WIDTH if INLINED else messages.shape[1]
     i, j = residents - 1, arrivals.shape[0] - 1
@@ -489,5 +545,4 @@ def merge(messages, residents, arrivals):
             j -= 1
 
 
-LOOPS = (advance, settle, merge)
-"""The loops over messages in the order in which a step makes them."""
+LOOPS = Loops(advance, settle, merge)

@@ -7,10 +7,11 @@ those that came in the same step, the lowest number). No rank count can change e
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
-from mpinet.compiled import Kernel
+from mpinet.arrays import Ints
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
@@ -24,6 +25,7 @@ from mpinet.machine.injected import (
     require_different,
     require_numbered,
 )
+from mpinet.machine.ledger import Ledger
 from mpinet.machine.machine import Machine
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
@@ -90,7 +92,8 @@ class Router:
         self._require_fitting(machine)
         self.machine = machine
         self.faults = faults or Faults(machine.topology)
-        self.routing = routing.around(self.faults.dead, self.faults.cut)
+        self._dead = hop.Faulty(self.faults.dead, self.faults.cut)
+        self.routing = routing.around(*self._dead)
         self.fifo = policy == "fifo"
         self.payload_words = payload_words
         self._checked = checked
@@ -98,21 +101,23 @@ class Router:
         self._sent = Injected(machine)
         ideal = mode == "ideal"
         self._arbiter = None if ideal else Arbiter.where_needed(machine)
-        self._grants = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
-        self._leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
-        if self.fifo:
-            self._leavers = hop.EVERYBODY
+        how = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
+        self._granting = hop.Granting(how, np.empty(0, bool))
+        leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
         require_memory(
             4 * machine.placement.most, f"A router of {machine.topology.size} processors"
         )
-        self._waiting = np.zeros(machine.placement.count, np.uint32)
+        waiting = np.zeros(machine.placement.count, np.uint32)
+        self._marks = hop.Marks(machine.used_ports, waiting, machine.meters.loads)
         self._numbered = 0
-        self._ledger = np.zeros(hop.FIELDS, np.int64)
+        self._ledger = Ledger()
         self._deliveries = Deliveries(self._ledger, payload_words + self.fifo, payload_words, keep)
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
-        self._leaving = self._dealt = self._arriving = self._messages
-        self._owners = np.empty(0, np.int32)
-        self._loops: tuple[Kernel, ...] = hop.LOOPS
+        self._dealt = self._arriving = self._messages
+        self._leaving = hop.Leaving(
+            hop.EVERYBODY if self.fifo else leavers, self._messages, np.empty(0, np.int32)
+        )
+        self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
         """Make ready for so many messages on this rank: room for them, and compiled loops."""
@@ -196,7 +201,7 @@ class Router:
         self._numbered = 0
         self._deliveries.forget()
         self._sent = Injected(self.machine)
-        self._ledger[hop.ARRIVALS_SEAL] = 0
+        self._ledger.arrivals_seal = 0
 
     def _keep_in_mind(self, injection: Injection) -> None:
         """Keep in mind where messages are to go, if anybody will ask."""
@@ -228,15 +233,11 @@ class Router:
         machine = self.machine
         seals, done = hop.set_out(
             self.routing.start.native,
-            machine.mapping.rule.native,
             self.routing.params,
-            machine.mapping.params,
-            int(machine.mapping.contiguous),
-            machine.placement.first,
-            machine.placement.count,
+            self.routing.words,
+            self._hosting,
             *(np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)),
             first,
-            self.routing.words,
             rows,
         )
         if done < len(sources):
@@ -245,18 +246,18 @@ class Router:
         if payload is not None:
             behind = hop.WORDS + self.routing.words
             rows[:, behind : behind + self.payload_words] = payload
-        self._ledger[hop.LIVE] += len(self._settled(rows))
+        self._ledger.live += len(self._settled(rows))
         self.injected += len(sources)
 
     @property
     def live(self) -> int:
         """Messages in flight on this rank."""
-        return int(self._ledger[hop.LIVE])
+        return self._ledger.live
 
     @property
     def lost(self) -> int:
         """Messages that could not go on from a node on this rank."""
-        return int(self._ledger[hop.LOST])
+        return self._ledger.lost
 
     @property
     def at_their_sources(self) -> Ints:
@@ -279,12 +280,12 @@ class Router:
             On every rank: a rule chose an unwired port, or led a message on without end.
         """
         leaving, counts, moves = self._advance()
-        moved = int(self._ledger[hop.MOVED])
+        moved = self._ledger.moved
         staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
         away = len(leaving) - staying
         exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
         if exchanged.total == 0:
-            self._ledger[hop.STEP] -= 1
+            self._ledger.step -= 1
             return False
         self.machine.count(moved)
         if self.machine.trace is not None:
@@ -315,11 +316,11 @@ class Router:
         ledger = self._ledger
         injected, delivered, lost, live, sent, arrived = self.machine.sum(
             self.injected,
-            ledger[hop.DELIVERED],
-            ledger[hop.LOST],
-            ledger[hop.LIVE],
+            ledger.delivered,
+            ledger.lost,
+            ledger.live,
             self._sent.seal & hop.SEAL_MASK,
-            ledger[hop.ARRIVALS_SEAL],
+            ledger.arrivals_seal,
         )
         if injected != delivered + lost + live:
             raise ConservationError(
@@ -345,10 +346,8 @@ class Router:
     def totals(self) -> dict[str, int]:
         """Delivered, undeliverable, hops_total, hops_max, queue_max over all ranks (collective)."""
         ledger = self._ledger
-        delivered, lost, hops = self.machine.sum(
-            ledger[hop.DELIVERED], ledger[hop.LOST], ledger[hop.HOPS_TOTAL]
-        )
-        hops_max, queue_max = self.machine.max(ledger[hop.HOPS_MAX], ledger[hop.QUEUE_MAX])
+        delivered, lost, hops = self.machine.sum(ledger.delivered, ledger.lost, ledger.hops_total)
+        hops_max, queue_max = self.machine.max(ledger.hops_max, ledger.queue_max)
         return {
             "delivered": delivered,
             "undeliverable": lost,
@@ -385,6 +384,21 @@ class Router:
         """Words of a message: header, payload, and with ``fifo`` the step of its arrival."""
         return self.routing.words + self.payload_words + self.fifo
 
+    @cached_property
+    def _wiring(self) -> hop.Wiring:
+        """The network, as kernels take it."""
+        return hop.Wiring(self.machine.topology.neighbor.native, self.machine.topology.params)
+
+    @cached_property
+    def _wayfinding(self) -> hop.Wayfinding:
+        """The routing, as kernels take it."""
+        return hop.Wayfinding(self.routing.decide.native, self.routing.params, self.routing.words)
+
+    @cached_property
+    def _hosting(self) -> hop.Hosting:
+        """The mapping, as kernels take it."""
+        return hosting(self.machine)
+
     def _advance(self) -> tuple[Ints, Ints, Ints]:
         """Let this rank's messages hop.
 
@@ -397,39 +411,23 @@ class Router:
         moves : ndarray of int64, shape (live, 4)
             A record of every hop, where the machine keeps a trace.
         """
-        machine, ledger, live = self.machine, self._ledger, self.live
+        machine, live = self.machine, self.live
         self._reserve(live)
         counts = np.zeros(machine.transport.size, np.int64)
         moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
-        granted = self._granted()
-        advance, _, _ = self._loops
-        advance(
-            machine.topology.neighbor.native,
-            self.routing.decide.native,
-            machine.mapping.rule.native,
-            machine.topology.params,
-            self.routing.params,
-            machine.mapping.params,
+        self._loops.advance(
+            self._wiring,
+            self._wayfinding,
+            self._hosting,
             self._messages,
-            self.routing.words,
-            int(machine.mapping.contiguous),
-            machine.placement.first,
-            machine.placement.count,
-            machine.placement.split,
-            self._grants,
-            granted,
-            self._leavers,
-            machine.used_ports,
-            self._waiting,
-            machine.meters.loads,
-            self.faults.dead,
-            self.faults.cut,
+            self._granted(),
+            self._marks,
+            self._dead,
             self._deliveries.rows,
             self._leaving,
-            self._owners,
             counts,
             moves,
-            ledger,
+            self._ledger.numbers,
         )
         self._raise_wrong()
         self._deliveries.book()
@@ -437,7 +435,7 @@ class Router:
 
     def _by_rank(self, counts: Ints) -> Ints:
         """The rows that leave, those for this rank last; `counts` has how many go to each rank."""
-        leaving = self._leaving[: self._ledger[hop.LEAVING]]
+        leaving = self._leaving.rows[: self._ledger.leaving]
         if np.count_nonzero(counts) <= 1:
             return leaving
         own = self.machine.transport.rank
@@ -445,10 +443,10 @@ class Router:
         places[own + 1 :] -= counts[own]
         places[own] = len(leaving) - counts[own]
         self._dealt = with_room(self._dealt, len(leaving))
-        hop.deal(leaving, self._owners, places, self._dealt)
+        hop.deal(leaving, self._leaving.owners, places, self._dealt)
         return self._dealt[: len(leaving)]
 
-    def _inlining(self) -> tuple[Kernel, ...]:
+    def _inlining(self) -> hop.Loops:
         """The loops over messages with rules and settings compiled in."""
         return hop.inlining(
             self.machine.topology.neighbor.rule,
@@ -456,28 +454,28 @@ class Router:
             self.machine.mapping.rule,
             HEADER_WORDS=self.routing.words,
             WIDTH=self._width,
-            GRANTS=self._grants,
-            LEAVERS=self._leavers,
-            FAULTY=int(len(self.faults.dead) + len(self.faults.cut) > 0),
+            GRANTS=self._granting.how,
+            LEAVERS=self._leaving.leavers,
+            FAULTY=int(bool(self.faults)),
         )
 
-    def _granted(self) -> Flags:
-        """Which messages hop in this step, where processors had to agree on it."""
+    def _granted(self) -> hop.Granting:
+        """How channels are granted in this step, and to whom where processors had to agree."""
         if self._arbiter is None:
-            return np.empty(0, bool)
+            return self._granting
         waiting = self._messages[: self.live]
         nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
-        if self._ledger[hop.UNWIRED]:
+        if self._ledger.unwired:
             self._refuse_unwired(nodes, ports)
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
             self._require_early()
             priorities |= waiting[:, -1] << NUMBER_BITS
-        return self._arbiter.grant(nodes, ports, priorities)
+        return hop.Granting(hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities))
 
     def _require_early(self) -> None:
         """Refuse a step, the same on all ranks, that does not fit above a number in a priority."""
-        if self._ledger[hop.STEP] > hop.LOW_MOST:
+        if self._ledger.step > hop.LOW_MOST:
             raise UsageError(
                 f"With the policy fifo, a router whose port model limits processors makes at most "
                 f"{hop.LOW_MOST} steps."
@@ -488,28 +486,23 @@ class Router:
         topology = self.machine.topology
         there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
         wrong = np.flatnonzero(~there | (ports >= topology.ports))
-        self._ledger[[hop.WRONG, hop.WRONG_MESSAGE]] = hop.UNWIRED_PORT, wrong[0]
+        self._ledger.wrong, self._ledger.wrong_message = hop.UNWIRED_PORT, int(wrong[0])
         self._raise_wrong()
 
     def _settled(self, rows: Ints) -> Ints:
         """Let messages that have just come decide on their next port; those that go on."""
-        _, settle, _ = self._loops
-        going = settle(
-            self.machine.topology.neighbor.native,
-            self.routing.decide.native,
-            self.machine.topology.params,
-            self.routing.params,
-            self.routing.words,
-            self._grants,
+        going = self._loops.settle(
+            self._wiring,
+            self._wayfinding,
             rows,
-            self.faults.dead,
-            self.faults.cut,
+            self._granting,
+            self._dead,
             self._deliveries.rows,
-            self._ledger,
+            self._ledger.numbers,
         )
         self._deliveries.book()
         if self.fifo:
-            rows[:going, -1] = self._ledger[hop.STEP]
+            rows[:going, -1] = self._ledger.step
         return rows[:going]
 
     def _take_in(self, rows: Ints, in_order: bool) -> None:
@@ -521,12 +514,11 @@ class Router:
         arrivals = self._settled(rows)
         if not in_order:
             arrivals = arrivals[np.argsort(arrivals[:, hop.NUMBER])]
-        self._ledger[hop.LIVE] += len(arrivals)
+        self._ledger.live += len(arrivals)
         if self.fifo:
             self._messages[residents : self.live] = arrivals
         else:
-            _, _, merge = self._loops
-            merge(self._messages, residents, arrivals)
+            self._loops.merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
         """Make room for `live` messages here, and for all of them to leave or to end.
@@ -536,9 +528,9 @@ class Router:
         if live >= INLINED_FROM and self._loops is hop.LOOPS:
             self._loops = self._inlining()
         self._messages = with_room(self._messages, live)
-        if self._leavers != hop.NOBODY:
-            self._leaving = with_room(self._leaving, live)
-            self._owners = with_room(self._owners, live)
+        leavers, rows, owners = self._leaving
+        if leavers != hop.NOBODY and len(rows) < live:
+            self._leaving = hop.Leaving(leavers, with_room(rows, live), with_room(owners, live))
         self._deliveries.reserve(live)
 
     def _room(self, arrivals: int) -> Ints:
@@ -548,14 +540,14 @@ class Router:
 
     def _raise_wrong(self) -> None:
         """Raise on every rank what the ledger says about a wrong decision, if anything."""
-        if self._ledger[hop.WRONG]:
+        if self._ledger.wrong:
             self.machine.transport.fail(self._error())
 
     def _error(self) -> RoutingError:
-        place, number = self._messages[self._ledger[hop.WRONG_MESSAGE], : hop.WORDS].tolist()
+        place, number = self._messages[self._ledger.wrong_message, : hop.WORDS].tolist()
         network = self.machine.topology.name
         who = f"Step {self.machine.next_step}: routing {self.routing.name} on {network}"
-        if self._ledger[hop.WRONG] == hop.UNWIRED_PORT:
+        if self._ledger.wrong == hop.UNWIRED_PORT:
             return RoutingError(
                 f"{who} chose port {hop.low(place)} of processor {hop.high(place)}, which is not "
                 f"wired, for message {hop.high(number)}."
@@ -574,3 +566,16 @@ class Router:
                 f"The router takes networks of up to {hop.HIGH_MOST} nodes with {hop.LOW_MOST} "
                 f"ports, and {topology.name} has {topology.size} with {topology.ports}."
             )
+
+
+def hosting(machine: Machine) -> hop.Hosting:
+    """A machine's mapping, and this rank's part of it, as kernels take it."""
+    mapping, placement = machine.mapping, machine.placement
+    return hop.Hosting(
+        place=mapping.rule.native,
+        params=mapping.params,
+        contiguous=int(mapping.contiguous),
+        first=placement.first,
+        hosted=placement.count,
+        split=placement.split,
+    )

@@ -11,7 +11,7 @@ from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, hop
-from mpinet.machine.router import Router
+from mpinet.machine.router import Router, hosting
 from mpinet.machine.transport import Dry
 from mpinet.networks.routing import Routing
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
@@ -136,21 +136,18 @@ class Mirror:
 
     def _write(self, rows: Ints, arrivals: Ints) -> None:
         """Write the arrivals for these rows."""
-        placement, mapping = self._machine.placement, self._machine.mapping
+        placement = self._machine.placement
         nodes = placement.first + np.arange(len(rows)) % placement.count
         arrivals[:] = rows
         hop.set_out(
             self._routing.start.native,
-            mapping.rule.native,
             self._routing.params,
-            mapping.params,
-            1,  # the nodes are places of this rank
-            placement.first,
-            placement.count,
+            self._routing.words,
+            # The nodes are places of this rank, so that of each is its own number.
+            hosting(self._machine)._replace(contiguous=1),
             nodes,
             nodes,
             hop.high(rows[:, hop.NUMBER]),
             0,
-            self._routing.words,
             arrivals,
         )

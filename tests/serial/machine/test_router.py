@@ -11,7 +11,7 @@ from serial.machine.scenario import Network, Scenario, bus_grid, classic
 import mpinet
 from mpinet import Machine
 from mpinet.errors import UsageError
-from mpinet.machine import hop, router
+from mpinet.machine import router
 from mpinet.machine.model import PortModel
 from mpinet.machine.router import Router
 from mpinet.networks.graph import from_networkx
@@ -176,7 +176,7 @@ def routed_from_step(step):
     machine = Machine("torus:4x4", "one")
     pattern = traffic(machine.topology, "random:300", 5)
     one = Router(machine, machine.topology.routing(), policy="fifo")
-    one._ledger[hop.STEP] = step
+    one._ledger.step = step
     numbers = pattern.sent_by(machine)
     one.inject(*pattern.ends(numbers), numbers, pattern.total)
     one.run()
