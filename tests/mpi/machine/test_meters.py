@@ -39,6 +39,8 @@ def test_steps_of_every_kind_are_told_to_who_watches_and_counted_as_spent():
         machine.plan(machine.nodes, np.zeros_like(machine.nodes))(machine.nodes)  # 8
     with machine.spending() as second:
         machine.beep(machine.nodes)  # 24
+        broadcast = machine.local_broadcast()
+        broadcast(broadcast.room())  # 24
         if machine.swap(0, 1) is not None:  # both partners on a rank, or whole blocks: 8
             machine.swap(0, 1)(machine.nodes)
         else:
@@ -47,8 +49,8 @@ def test_steps_of_every_kind_are_told_to_who_watches_and_counted_as_spent():
         inject(router, [(0, 7), (1, 0)])  # paths of 3 hops and of 1
         router.run()
     assert (first.begun, first.steps, first.messages) == (0, 2, 32)
-    assert (second.begun, second.steps, second.messages) == (2, 5, 36)
-    assert told == [1, 2, 3, 4, 5, 6, 7]
+    assert (second.begun, second.steps, second.messages) == (2, 6, 60)
+    assert told == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize("mapping", MAPPINGS)
