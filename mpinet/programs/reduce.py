@@ -159,8 +159,8 @@ class _Reached(Machine):
         model = turned_round(machine.model)
         super().__init__(machine.topology, model, machine.transport, machine.mapping)
         self._root = root
-        self.since = np.zeros(machine.placement.count, np.int64)
-        self.ports = np.full(machine.placement.count, -1)
+        self.since = np.zeros(len(machine.nodes), np.int64)
+        self.ports = np.full(len(machine.nodes), -1)
 
     @property
     def last(self) -> int:
