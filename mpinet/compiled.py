@@ -199,6 +199,8 @@ class Compiled:
 
     def _with_native_callees(self) -> FunctionType:
         clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
+        # Numba's cache goes by name and by the time of the source file. The fingerprint in the name
+        # also tells edits of callees in other files apart, and the variants that `bind` makes.
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
         # Numba imports the module again with what it has kept on disk, also for the callers of a
         # rule: a user's may have another name by then, or be gone.
@@ -295,6 +297,8 @@ class Rule(Compiled):
             return SimpleNamespace(call=self.function)
         native = self._jit(_native().RULES[self.kind])
         try:
+            # A record that holds it: to pass a bare function to a kernel takes 50 us (see
+            # `rulebox`).
             return _box_maker(self.kind)(native)
         except TypeError as error:  # Numba has found that it never returns
             if is_own(self.function):
@@ -436,6 +440,7 @@ def kernel(form: str | Callable[..., Any]) -> Any:
 
 def _code_text(code: CodeType) -> str:
     """A text that changes whenever the code does, the same in every process."""
+    # Not the code object's own hash or repr, which change with the process and the line number.
     constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
 

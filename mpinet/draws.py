@@ -45,6 +45,8 @@ def draw32(seed: int, first: int, second: int, stream: int) -> int:
 @inlined
 def draw(seed: int, first: int, second: int) -> int:
     """62 random bits for the counters (first, second)."""
+    # 30 + 32 bits: below 2^62, so that compiled code, whose integers have 64 bits with a sign,
+    # gives the same number as Python.
     high = draw32(seed, first, second, 1)
     return ((high & 0x3FFFFFFF) << 32) | draw32(seed, first, second, 2)
 

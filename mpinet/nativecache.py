@@ -43,6 +43,7 @@ def kept(function: FunctionType, signature: Any, compiling: Compiling = nullcont
             if "cannot cache" not in str(error):  # no place for this file, as in a notebook's cell
                 raise
             stack.enter_context(compiling())
+        # What numba.njit does itself for a given signature, but with the cache put in before.
         with register_dispatcher(native):
             native.compile(signature)
     native.disable_compile()

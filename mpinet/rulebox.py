@@ -53,6 +53,8 @@ def _put(function):
 def box_maker(kind: str) -> Callable[[Any], Any]:
     """Return the function that wraps a compiled rule of this kind in its record."""
     box = TYPES[kind]
+    # A function for each kind: `structref.new` needs a type that is constant when it is compiled,
+    # and Numba takes globals for constants.
     put = FunctionType(_put.__code__, {"structref": structref, "box": box}, "put")
     put.__qualname__ = f"put_{kind}"
     put.__module__ = __name__

@@ -195,6 +195,9 @@ def _laplacian(network: Topology, cuts: Cuts) -> NDArray[np.float64]:
     matrix = np.zeros((network.size, network.size))
     for members in cuts.by_channel():
         most_parted = (len(members) // 2) * ((len(members) + 1) // 2)
+        # A cut splits a bus into i and j members, which parts i*j pairs, at most as many as halves
+        # do: so weighted, a bus adds 1 or less to the quadratic form, and the form is no more than
+        # the width.
         if most_parted:
             matrix[np.ix_(members, members)] -= 1 / most_parted
     np.fill_diagonal(matrix, 0)
@@ -237,6 +240,8 @@ def flow_bound(network: Topology, rounds: int = 1) -> int:
     flows, lengths, best = np.zeros(graph.ecount()), None, 0.0
     for done in range(1, rounds + 1):
         flows += graph.edge_betweenness(directed=False, weights=lengths)
+        # Pairs count once, over links of either direction: each parted pair sends its unit of every
+        # round over a cut link, and no link carries more than the busiest.
         best = max(best, parted * done / flows.max())
         lengths = np.ceil(LENGTHS * np.exp(STEEPNESS * (flows / flows.max() - 1))).tolist()
     return int(np.ceil(best - ROUNDING))
@@ -274,12 +279,14 @@ def solved(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, 
     for members in cuts.by_channel():
         apart = model.new_bool_var("")
         parted.append(apart)
+        # Whoever are apart, some two that follow one another are.
         for u, v in zip(members[:-1].tolist(), members[1:].tolist(), strict=True):
             model.add_bool_or(apart, sides[u], sides[v].negated())
             model.add_bool_or(apart, sides[u].negated(), sides[v])
     in_one = sum(sides[: cuts.hosts])
     model.add(in_one >= cuts.hosts // 2)
     model.add(in_one <= (cuts.hosts + 1) // 2)
+    # A cut and its mirror image are the same: half of the search.
     model.add(sides[0] == 0)
     width = sum(parted)
     upper = cuts.width(inside)
@@ -291,6 +298,7 @@ def solved(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, 
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = seconds
     status = solver.solve(model)
+    # Nothing is narrower than the cut that is known, which is thereby exact.
     if status == cp_model.INFEASIBLE:
         return upper, inside
     bound = max(lower, int(np.ceil(solver.best_objective_bound - ROUNDING)))

@@ -104,9 +104,12 @@ def gain(node, offsets, channels, members, within, here):
     for e in range(offsets[node], offsets[node + 1]):
         c = channels[e]
         same = within[c] if here else members[c] - within[c]
+        # Nobody of the channel is on the other side: the move parts it, unless the node is alone on
+        # it.
         if same == members[c]:
             total -= members[c] > 1
         elif same == 1:
+            # The last member on this side: the channel is parted no longer.
             total += 1
     return total
 
@@ -144,6 +147,7 @@ def exchange(offsets, channels, members, hosts, rounds, seed, within, inside):
     rests_until = np.zeros(nodes, np.int64)
     state = np.int64(seed)
     for turn in range(rounds):
+        # One host goes out, one comes in; widths count only after both, when the halves are equal.
         for side in range(2):
             chosen, most = -1, -(1 << 60)
             for u in range(hosts):
@@ -151,6 +155,8 @@ def exchange(offsets, channels, members, hosts, rounds, seed, within, inside):
                     continue
                 worth = gain(u, offsets, channels, members, within, inside[u]) << 20
                 state = (state * 1103515245 + 12345) & LOTTERY_MASK
+                # 20 bits below the gain, which only decide between equal gains: the upper ones,
+                # since the lower bits of such a generator repeat soon.
                 worth += state >> 11
                 if worth > most:
                     chosen, most = u, worth
@@ -158,6 +164,8 @@ def exchange(offsets, channels, members, hosts, rounds, seed, within, inside):
                 return finish(inside, narrowest, best)
             width -= gain(chosen, offsets, channels, members, within, inside[chosen])
             move(chosen, offsets, channels, within, inside)
+            # 3 to 10 turns, longer in large networks; the random part keeps searches from going in
+            # circles.
             rests_until[chosen] = turn + 3 + (state >> 28) + hosts // 32
         for u in range(hosts, nodes):
             worth = gain(u, offsets, channels, members, within, inside[u])

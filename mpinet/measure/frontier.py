@@ -26,6 +26,8 @@ LARGEST_FRONT = 22
 LARGEST_MEMORY = 1 << 28
 """Most bytes that the table and the remembered choices take each."""
 
+# Networks have fewer links than that, so that a sum of both still fits into 16 bits, and what
+# cannot be reached never looks better than what can.
 NOT_REACHED = 1 << 14
 """Links parted by what cannot be; more than any network that this is for has."""
 
@@ -116,6 +118,9 @@ def sweep(events, front, hosts, inside):
     parted[0, 0] = 0
     chosen = np.zeros((inside.size, rows, (counts + 7) // 8), np.uint8)
     used, left = 0, 0
+    # A row is an assignment of the front: bit s is set if the node in slot s is inside. Slots that
+    # are not in use are 0 in the rows that count; the others hold leftovers until `place`
+    # overwrites them.
     for e in range(events.shape[0]):
         bit = 1 << events[e, 2]
         if events[e, 0] == PLACE:
@@ -130,6 +135,8 @@ def sweep(events, front, hosts, inside):
                 if row & ~used == 0:
                     leave(parted, row, bit, chosen[left])
             left += 1
+    # All nodes have left the front: row 0 holds the width. Undone backwards, a node that comes back
+    # into the front is on the side that `leave` chose, and stays there when its placing is undone.
     row, count = 0, hosts // 2
     for e in range(events.shape[0] - 1, -1, -1):
         bit = 1 << events[e, 2]

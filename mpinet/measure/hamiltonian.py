@@ -124,6 +124,8 @@ def _searched(network: Topology, seconds: float) -> list[int] | None:
     ]
     model.add_circuit(arcs)
     solver = cp_model.CpSolver()
+    # Every rank solves it for itself and has to find the same cycle: several workers would race,
+    # and a limit by the clock would depend on the load.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = seconds

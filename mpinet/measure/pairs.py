@@ -49,6 +49,8 @@ class Pairs:
         if isinstance(pairs, str):
             self._pattern = traffic(topology, pairs, seed)
             self.total = self._pattern.total
+        # All pairs ascend by number, and are made part by part. Others have to be held to be
+        # sorted.
         if not isinstance(pairs, str) or pairs != "all":
             self._listed = self._sorted(topology, pairs)
             self.total = len(self._listed)
@@ -64,6 +66,7 @@ class Pairs:
             raise UsageError(
                 f"{topology.name} has no processor {node}: they are 0..{topology.hosts - 1}."
             )
+        # Ascending, so that the first of several equally bad pairs, the witness, is the smallest.
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
     def parts(self, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Ints]]:

@@ -157,6 +157,7 @@ class Largest:
     def agree(self, size: int) -> tuple[float | None, Pair | None]:
         """The largest value and its pair = divmod(key, size); None where there is none."""
         value = float(self._transport.max(np.array([self._value]))[0])
+        # Ranks can agree on a maximum only: the lowest key is the largest of the negated ones.
         mine = -self._key if self._value == value else np.iinfo(np.int64).min
         key = -int(self._transport.max(np.array([mine], np.int64))[0])
         return (None, None) if value == -np.inf else (value, divmod(key, size))
@@ -354,6 +355,7 @@ def first_repeat(
         header[:] = 0
         start(sources[i], targets[i], header, wayfinding)
         node = sources[i]
+        # A node is marked with the number of the pair, so that no marks have to be erased.
         while seen_by[node] != i:
             seen_by[node] = i
             port, following = onward(node, header, neighbor, decide, wiring, wayfinding)

@@ -128,6 +128,8 @@ def isomorphism(topology: Topology | str, other: Topology | str) -> Ints | None:
         return None
     ours, theirs = _canonical_order(first), _canonical_order(second)
     image = np.empty_like(ours)
+    # Vertices at the same place of the canonical forms correspond, if the forms are equal. They are
+    # not compared: the mapping is checked, which fails where they differ.
     image[ours] = theirs
     image = image[: first.size]
     return image if is_isomorphism(first, second, image) else None
@@ -268,6 +270,7 @@ def _colored(topology: Topology) -> tuple[Any, list[int] | None]:
     """The graph whose symmetry is the network's, and its vertices' colours."""
     if topology.links:
         return to_graph(topology), None
+    # Colours keep processors from being taken to busses.
     graph = incidence_graph(topology)
     return graph, graph.vs["type"]
 
@@ -282,6 +285,8 @@ def _canonical_order(topology: Topology) -> Ints:
 
 def _orbits(generators: Ints, count: int) -> list[tuple[int, ...]]:
     """The classes of 0..count-1 under some permutations."""
+    # Inverses of generators are products of them, as the group is finite: the orbits are the
+    # components of the graph with an edge from every element to its image.
     here = np.tile(np.arange(count), len(generators))
     moves = np.stack([here, generators.ravel()], axis=1)
     graph = library("igraph").Graph(n=count, edges=moves.tolist())

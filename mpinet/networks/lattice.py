@@ -96,6 +96,8 @@ def product_cycle(first: Topology, second: Topology) -> Cycle | None:
     if one is None or other is None:
         return None
     slow, fast = _Side(second, other, first.size, first.ports), _Side(first, one, 1, 0)
+    # A row is a walk through the columns: rows are cycles if the columns' walk is closed. Cylinders
+    # come first, as they have a cycle for all sides.
     for rows, columns in ((fast, slow), (slow, fast)):
         if columns.walk.closed:
             return _woven("cylinder", next_in_cylinder, rows, columns)

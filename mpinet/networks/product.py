@@ -85,6 +85,7 @@ class Product(Topology):
         parts = []
         for factor in self.factors:
             node, place = divmod(node, factor.size)
+            # A factor's address may have a bar of its own.
             parts.append(re.sub(r"([\\|])", r"\\\1", factor.address(place)))
         return f"({'|'.join(parts)})"
 
@@ -193,6 +194,8 @@ def _busses_of(factor: Topology, places: Ints) -> tuple[Ints, Ints]:
     """The busses of a factor's nodes: which of the places, and the bus."""
     pairs = factor.incidences(np.unique(places))
     begin, end = (np.searchsorted(pairs[:, 0], places, side) for side in ("left", "right"))
+    # Place i has the rows begin[i]..end[i] of `pairs`. They are read one run after the other: the
+    # running number, less the lengths of the runs before, plus begin[i].
     rows = np.repeat(np.arange(places.size), end - begin)
     before = np.repeat(np.cumsum(end - begin) - end, end - begin)
     return rows, pairs[np.arange(rows.size) - before, 1]
@@ -243,6 +246,8 @@ def rules_of(topology: Topology) -> Wiring:
     return topology.neighbor.rule, topology.reverse_port.rule, topology.channel.rule
 
 
+# Remembered by the rules, not by the topologies: products of the same families share compiled code,
+# whatever their sizes, which are parameters.
 @cache
 def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
     """The wiring's rules of a product, for a pair of families."""
@@ -287,6 +292,8 @@ def second_params(params):
     return params[params[SECOND_AT] :]
 
 
+# The rules below call the factors' rules by these names. `bind` puts a factor's own rules in their
+# place, so that the stand-ins are never called; they are globals for `bind` to find.
 @inlined
 def first_rule(node, port, params):
     """Stand-in for the first factor's neighbor, reverse_port or channel."""

@@ -61,6 +61,7 @@ def table_routing(
             f"{topology.name} {reason}: shortest-path tables are made up to {MAX_ENTRIES} entries "
             f"a rank, this one would have {rows * topology.size}."
         )
+    # Every rank fills the whole table, so that more ranks make it no faster.
     looks = rows * topology.size * topology.ports
     require_walk(looks, f"A table of shortest paths in {topology.name}", ranks=1)
     table = first_port_table(topology, rows)
@@ -80,6 +81,7 @@ def first_port_table(topology: Topology, representatives: int) -> Ints:
     entries = np.full(-(-representatives * size // 4) * 4, UNREACHABLE, np.uint16)
     neighbors = neighbor_table(topology)
     fill_first_ports(neighbors, representatives, entries)
+    # The lowest entry in the lowest bits on every computer, as `entry` shifts them.
     return entries.astype("<u2").view("<i8").astype(np.int64)
 
 
@@ -116,6 +118,8 @@ def fill_first_ports(neighbors, representatives, entries):
                     queue[tail] = other
                     tail += 1
                 elif distance[other] == distance[node] + 1 and through < first[other]:
+                    # All nodes one hop closer leave the queue before `other` does: its first port
+                    # is the lowest of theirs before it is passed on.
                     first[other] = through
 
 

@@ -45,6 +45,8 @@ def nonzero_digits(number):
     """The places of the nonzero digits of a number, as bits."""
     number = abs(number)
     half = number >> 1
+    # The digits are the bits of 3n less those of n, one place up (Reitwiesner): nonzero where these
+    # differ. This is (3n ^ n) >> 1 without the large number 3n.
     return (number + half) ^ half
 
 
@@ -64,11 +66,13 @@ def count_hops(number, kind, hops):
     rest, i = abs(number), 0
     while rest != 0:
         if rest & 1:
+            # 1 or -1, whichever leaves a multiple of 4: no two nonzero digits are neighbours.
             digit = 2 - (rest & 3)
             rest -= digit
             if i == 0 or kind == BOTH or i & 1 == kind:
                 hops[i] += sign * digit
             else:
+                # The class has no hops over 2^i sectors: two over 2^(i-1) do.
                 hops[i - 1] += 2 * sign * digit
         rest >>= 1
         i += 1

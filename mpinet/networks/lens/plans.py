@@ -80,6 +80,8 @@ def next_move(k, header, params):
         flags ^= 2
     first, second = runs & FIELD, runs >> BITS & FIELD
     to_go = first + second + (runs >> 2 * BITS)
+    # Pattern B: the last move to the left and the first one to the right after it become a move
+    # across a lower bus. Once in a plan, so that the flag is dropped.
     if flags == 3 and first == 1 and second > 0:
         header[1] = (word >> ROW << ROW) | (runs - 1 - (1 << BITS)) << RUNS | 2
         digit = target_digit(k, header, params)
@@ -87,6 +89,7 @@ def next_move(k, header, params):
     header[1] = (word >> ROW << ROW) | (runs - 1) << RUNS | flags
     place = k if flags & 2 else right_row(k, params)
     radix = params[RIGHT_RADIX] if flags & 2 else params[LEFT_RADIX]
+    # The next run comes back over this position and writes its final digit: this one is free.
     if second >= first and word >> CHOICE != AS_TARGET:
         digit = free_digit(radix, to_go, header, params)
         if digit >= 0:
