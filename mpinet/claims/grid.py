@@ -1,4 +1,9 @@
-"""Grids: the points at which a claim is tested, from the smallest on."""
+"""Grids: the points at which a claim is tested, from the smallest on.
+
+A point is a set of arguments (``m=5 N=40``) for a claim's formula and its measurement. A claim is
+never proved by a grid, but it can be refuted: the order makes the first failing point the smallest
+witness. The budget ``quick`` takes some of the points, ``full`` takes all.
+"""
 
 from __future__ import annotations
 

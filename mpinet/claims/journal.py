@@ -1,4 +1,7 @@
-"""The journal of a long verification: every finding is written down, so that it may be resumed.
+"""The journal of a long verification: each finding is written at once, to resume from.
+
+A folder with a file for each rank that wrote, a JSON line for each finding. Findings of another
+version of mpinet or of the user's file are skipped: their measurement may have changed.
 
 A folder with a file for each rank that wrote, a JSON line for each finding. Findings of another
 version of mpinet or of the user's file are passed over.

@@ -1,4 +1,9 @@
-"""Relations between what is measured and what is claimed."""
+"""Relations between what is measured and what is claimed.
+
+Numbers are compared by ``=``, ``<=``, ``~`` (within a tolerance) and the like. A claim that states
+a fact (``all``, ``iff``, ``iso``, ..) is measured as true or false; its relation only shows what
+kind of statement it is.
+"""
 
 from __future__ import annotations
 

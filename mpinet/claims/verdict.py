@@ -1,4 +1,9 @@
-"""Verdicts: what all findings of a claim come to."""
+"""Verdicts: the row of the ledger that a claim's findings add up to.
+
+A claim holds on the range that was tested, is refuted by the first point that fails (its witness,
+with a command that measures it again), or stays open if nothing could be measured. An error of the
+measurement is a verdict of its own: it says nothing about the claim.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""What an embedding of one network in another costs: dilation, congestion, expansion."""
+"""The cost of embedding one network in another: dilation, congestion, expansion.
+
+Dilation is the largest host distance between the images of two guest neighbours, congestion the
+largest number of guest links whose routes share a host link, expansion the number of host nodes per
+guest node.
+"""
 
 from __future__ import annotations
 

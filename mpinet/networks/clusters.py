@@ -1,4 +1,8 @@
-"""Runs of consecutive numbers, as networks have them for clusters (`Topology.clusters`)."""
+"""Clusters that are aligned runs of consecutive numbers (`Topology.clusters`).
+
+A cluster is a set of nodes joined more closely to one another than to the rest: a sector, a block,
+a small cube. The mapping ``clusters`` begins and ends a rank's block with one where it can.
+"""
 
 from __future__ import annotations
 

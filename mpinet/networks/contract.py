@@ -1,4 +1,10 @@
-"""The check of a topology's contract: what a family promises, tried out processor by processor."""
+"""The check of a topology's contract: what a family promises, tried out node by node.
+
+Neighbours are nodes and never the node itself, reverse ports lead back, both ends agree on the
+channel, members on their bus, addresses read back; then what `promises` checks: routings arrive,
+schedules keep to their port model, cycles close. Small networks are checked whole, large ones at a
+seeded sample. `mpinet check` runs it, and so may the tests of a user's own network.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Hamiltonian cycles: the way round all processors, as a local rule of each of them."""
+"""Hamiltonian cycles, as a local rule: the port to the next processor.
+
+A Hamiltonian cycle visits every processor once and returns to the first. A family that knows one
+states it by a rule (`ring_cycle`: one port leads all the way round); one that was found by search
+is a table of N ports (`table_cycle`). Walks along the cycle then need nothing but a node's number.
+"""
 
 from __future__ import annotations
 

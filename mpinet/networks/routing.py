@@ -1,4 +1,10 @@
-"""Wayfinding: how a message finds its way by decisions of the nodes that it passes."""
+"""Routing: how a message finds its way by decisions of the nodes that it passes.
+
+A routing is two local rules. `start` writes the message's header at the source; `decide` looks at
+the header in a node and returns the port to leave by, `ARRIVED` or `STUCK`. A stateless routing has
+the target's number as its header and decides by node and target alone; others rewrite the header on
+the way. A node knows its own number, the header and the parameters, never the whole network.
+"""
 
 from __future__ import annotations
 

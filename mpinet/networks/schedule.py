@@ -1,4 +1,10 @@
-"""Broadcast schedules: what a node sends on and listens on in a step, as local rules."""
+"""Broadcast schedules: on which ports a node sends and listens in a step, as local rules.
+
+A schedule is made for one root. Its rule returns the port to send on from the node's own number,
+the root, the step, and the step in which the node was informed; so no table of calls is stored.
+The machine runs it step by step and checks the port model. Phases name stretches of the steps, for
+results to show.
+"""
 
 from __future__ import annotations
 

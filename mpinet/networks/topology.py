@@ -1,4 +1,10 @@
-"""The contract of a topology: local rules about one processor, and nothing else.
+"""The topology: a network as local rules about one processor, and nothing else.
+
+A topology is a description, never a stored graph: which processor is behind a port, by which port
+that one leads back, which channel (link or bus) joins them. Each follows from a processor's number
+alone, so that a rank computes the neighbours of the processors that it hosts, and a network may
+have more processors than fit into memory. A family subclasses `Topology`, says how many processors
+and ports it has, and defines the rule `neighbor`; everything else has a default.
 
 A topology is a description, never a stored graph. A family subclasses `Topology`, says how many
 processors and ports it has, and gives the rule `neighbor`; everything else has a default.
