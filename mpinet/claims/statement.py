@@ -1,4 +1,9 @@
-"""A claim: a statement of a paper, what it says in numbers, and how that is measured."""
+"""A claim: a statement of a paper, what it says in numbers, and how that is measured.
+
+A claim has a formula (what the paper says at a point), a measurement on the emulator, a relation
+that has to hold between the two, and a grid of points to try. The decorator `claim` makes one of
+the function that measures; `unsettled` records one that cannot be measured, and why.
+"""
 
 from __future__ import annotations
 
