@@ -70,7 +70,7 @@ def require_form(function: Any) -> None:
 def start_of(function: Any) -> str:
     """The file and the line where a function's text begins."""
     code = function.__code__
-    return f"{shown(code.co_filename)}:{code.co_firstlineno}"
+    return f"{relative_name(code.co_filename)}:{code.co_firstlineno}"
 
 
 def place_in(function: Any, name: str) -> str:
@@ -80,15 +80,15 @@ def place_in(function: Any, name: str) -> str:
         line = instruction.starts_line or line
         if instruction.argval == name:
             break
-    return f"{shown(function.__code__.co_filename)}:{line}"
+    return f"{relative_name(function.__code__.co_filename)}:{line}"
 
 
-def shown(file: str) -> str:
+def relative_name(file: str) -> str:
     """A file's name, relative to the current directory where it lies in it."""
     return file.removeprefix(os.getcwd() + os.sep)
 
 
-def raised(function: Any, arguments: tuple[Any, ...], error: BaseException) -> RuleError:
+def error_of(function: Any, arguments: tuple[Any, ...], error: BaseException) -> RuleError:
     """Return the error for an exception that a user's rule raised in Python."""
     where = raised_at(error) or start_of(function)
     if isinstance(error, NameError):
@@ -111,7 +111,7 @@ def raised_at(error: BaseException) -> str:
     for frame, line in walk_tb(error.__traceback__):
         file = os.path.abspath(frame.f_code.co_filename)
         if not file.startswith((ROOM, *LIBRARIES)) and os.path.exists(file):
-            found = f"{shown(file)}:{line}"
+            found = f"{relative_name(file)}:{line}"
     return found
 
 
@@ -158,7 +158,7 @@ def _numbas_place(text: str, functions: list[Any]) -> str:
     found += re.findall(r"([^\s\"]+\.py) \((\d+)\)", text)
     for file, line in found:
         if os.path.basename(file) in files:
-            return f"{shown(files[os.path.basename(file)].__code__.co_filename)}:{line}"
+            return f"{relative_name(files[os.path.basename(file)].__code__.co_filename)}:{line}"
     return start_of(functions[0])
 
 

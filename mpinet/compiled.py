@@ -34,7 +34,7 @@ from typing import Any, overload
 import numpy as np
 
 from mpinet.arguments import Arguments
-from mpinet.blame import is_own, no_number, not_compiled, raised, require_form
+from mpinet.blame import error_of, is_own, no_number, not_compiled, require_form
 from mpinet.errors import MpinetError, NodeError
 
 SIGNATURES = {
@@ -210,7 +210,7 @@ class Compiled:
     def _jit(self, signature: Any) -> Any:
         """Compile for one signature, or load from the disk what was compiled before."""
         try:
-            return _native().kept(self._entry(), signature, _watch.get())
+            return _native().load_or_compile(self._entry(), signature, _watch.get())
         except Exception as error:
             own = [part.function for part in self._parts() if is_own(part.function)]
             if not own:
@@ -270,7 +270,7 @@ class Rule(Compiled):
             raise
         except Exception as error:
             if is_own(self.function):
-                raise raised(self.function, args, error) from error
+                raise error_of(self.function, args, error) from error
             raise
         if isinstance(value, WHOLE) or self.kind == "start_rule":
             return value

@@ -23,7 +23,9 @@ SEAL = sha256().digest_size
 """Bytes before a file's own."""
 
 
-def kept(function: FunctionType, signature: Any, compiling: Compiling = nullcontext) -> Any:
+def load_or_compile(
+    function: FunctionType, signature: Any, compiling: Compiling = nullcontext
+) -> Any:
     """Compile for one signature, or load what was compiled before.
 
     Parameters

@@ -34,13 +34,13 @@ def whole(text: str) -> int:
         It is none, or it has more than `MOST_DIGITS` digits; the sentence shows it.
     """
     if not re.fullmatch("[+-]?[0-9]+(_[0-9]+)*", text.strip()):
-        raise ValueError(f"{shown(text)} is not a whole number")
+        raise ValueError(f"{quoted(text)} is not a whole number")
     if len(text) > MOST_DIGITS:
-        raise ValueError(f"{shown(text)} is too long: a number has {MOST_DIGITS} digits at most")
+        raise ValueError(f"{quoted(text)} is too long: a number has {MOST_DIGITS} digits at most")
     return int(text)
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """Quote what was typed for an error message, shortened if it is long."""
     if len(text) <= SHOWN:
         return repr(text)

@@ -13,7 +13,7 @@ import numba
 from numba.experimental import structref
 
 from mpinet.compiled import SIGNATURES
-from mpinet.nativecache import kept
+from mpinet.nativecache import load_or_compile
 
 
 @structref.register
@@ -58,4 +58,4 @@ def box_maker(kind: str) -> Callable[[Any], Any]:
     put = FunctionType(_put.__code__, {"structref": structref, "box": box}, "put")
     put.__qualname__ = f"put_{kind}"
     put.__module__ = __name__
-    return kept(put, box(box.field_dict["call"]))
+    return load_or_compile(put, box(box.field_dict["call"]))

@@ -144,14 +144,14 @@ def run_on(
         own = [one for one in fitting if ranks == 1 or one.starts]
         rows += run_here(own, replace(setting, ranks=ranks), watch, tell)
         for benchmark in (one for one in fitting if one not in own):
-            new = launched(ranks, benchmark, setting)
+            new = job_rows(ranks, benchmark, setting)
             for row in new:
                 tell(row)
             rows += new
     return rows
 
 
-def launched(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[str, Any]]:
+def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[str, Any]]:
     """The rows of a benchmark's job on several ranks."""
     words = [sys.executable, "-m", "mpinet", "bench", benchmark.name, "--json"]
     words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]

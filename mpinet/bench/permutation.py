@@ -71,7 +71,7 @@ def targets_of(topology: Topology, seed: int) -> Ints:
 def by_mask_kernel(setting: Setting, targets: Ints) -> float:
     """Millions of message-hops a second of the mask kernel."""
     at, counts = np.arange(targets.size, dtype=np.uint32), np.zeros(2, np.int64)
-    target, used = targets.astype(np.uint32), touched(targets.size, np.uint32)
+    target, used = targets.astype(np.uint32), touched_zeros(targets.size, np.uint32)
     seconds = setting.seconds(lambda: kernels.fix_bits(at, target, used, counts))
     return speed(counts[kernels.HOPS], seconds)
 
@@ -82,12 +82,12 @@ def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: In
     Sources write headers in the time that is measured, as they do in mpinet.
     """
     rules = topology.neighbor.native, routing.decide.native, topology.params, routing.params
-    used, counts = touched(topology.size, np.uint32), np.zeros(2, np.int64)
+    used, counts = touched_zeros(topology.size, np.uint32), np.zeros(2, np.int64)
     if routing.start is target_only:
         at, target = np.arange(topology.size, dtype=np.uint32), targets.astype(np.uint32)
         seconds = setting.seconds(lambda: kernels.sweep(*rules, at, target, used, counts))
         return speed(counts[kernels.HOPS], seconds)
-    nodes, port = np.arange(topology.size), touched(topology.size, np.uint8)
+    nodes, port = np.arange(topology.size), touched_zeros(topology.size, np.uint8)
 
     def work() -> None:
         kernels.sweep_headers(*rules, nodes, port, headers_of(routing, targets), used, counts)
@@ -96,7 +96,7 @@ def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: In
     return speed(counts[kernels.HOPS], seconds)
 
 
-def touched(size: int, dtype: DTypeLike) -> Array:
+def touched_zeros(size: int, dtype: DTypeLike) -> Array:
     """Zeros whose memory is there already, so that no round has to wait for it."""
     return np.full(size, 0, dtype)
 

@@ -67,7 +67,7 @@ def on_torus(setting: Setting, size: tuple[int, int, int]) -> Contenders:
     topology = open_topology("torus:" + "x".join([str(side)] * dimensions))
     sources, targets = _everybody(topology, load, setting.seed)
     router = make_saturated(topology, load, setting.seed, Local())
-    state = [_packed(sources, side, dimensions), _packed(targets, side, dimensions)]
+    state = [_pack(sources, side, dimensions), _pack(targets, side, dimensions)]
     words, used = np.arange(len(sources)), np.zeros(topology.size, np.uint32)
     counts = np.zeros(2, np.int64)
 
@@ -98,7 +98,7 @@ def _other_nodes(size: int, count: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, size - 1, count)
 
 
-def _packed(nodes: np.ndarray, side: int, dimensions: int) -> np.ndarray:
+def _pack(nodes: np.ndarray, side: int, dimensions: int) -> np.ndarray:
     """Nodes as the kernel knows them: a byte a coordinate."""
     packed = np.zeros(len(nodes), np.uint32)
     for i in range(dimensions):

@@ -93,7 +93,7 @@ def verify(
             done += 1
             if watch is not None:
                 watch(done)
-    known = _gathered(known, transport)
+    known = _gather(known, transport)
     if transport.rank != 0:
         return []
     return list(_verdicts(claims, tasks, known, source))
@@ -135,7 +135,7 @@ def subjects(tasks: Sequence[Task]) -> list[list[Task]]:
     return sorted(groups.values(), key=share, reverse=True)
 
 
-def _gathered(findings: Mapping[Key, Finding], transport: Local) -> dict[Key, Finding]:
+def _gather(findings: Mapping[Key, Finding], transport: Local) -> dict[Key, Finding]:
     """The findings of all ranks, on rank 0."""
     rows = [[list(key), asdict(found)] for key, found in findings.items()]
     texts = transport.gather(json.dumps(rows).encode())

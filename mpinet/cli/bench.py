@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
 from mpinet.errors import UsageError
-from mpinet.numerals import is_whole, shown
+from mpinet.numerals import is_whole, quoted
 from mpinet.plain import plain
 from mpinet.report.rows import Row
 
@@ -59,14 +59,14 @@ def _ranks(text: str) -> list[int]:
     """Read numbers of ranks."""
     numbers = text.split(",")
     if not all(is_whole(number) and int(number) > 0 for number in numbers):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no list of ranks, such as 1,2")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no list of ranks, such as 1,2")
     return list(dict.fromkeys(map(int, numbers)))
 
 
 def _repeat(text: str) -> int:
     """Read a number of rounds."""
     if not is_whole(text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no number of rounds: 1 or more")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no number of rounds: 1 or more")
     return int(text)
 
 

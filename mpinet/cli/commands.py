@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 import mpinet
-from mpinet.numerals import shown
+from mpinet.numerals import quoted
 
 COMMANDS = {
     "topologies": "list the networks that can be named",
@@ -72,7 +72,7 @@ def parse(typed: Sequence[str]) -> argparse.Namespace:
 def _unknown(word: str) -> str:
     close = difflib.get_close_matches(word.lower(), COMMANDS, n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
-    return f"there is no command {shown(word)}: {hint}'mpinet --help' lists them all."
+    return f"there is no command {quoted(word)}: {hint}'mpinet --help' lists them all."
 
 
 def module_of(command: str) -> ModuleType:

@@ -10,7 +10,7 @@ from mpinet.cli.machinejob import MachineJob
 from mpinet.cli.options import add_common, add_machine, topology_of, without_folders
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
-from mpinet.numerals import is_whole, shown
+from mpinet.numerals import is_whole, quoted
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -58,7 +58,7 @@ def images(text: str) -> list[int] | str:
         return text
     words = text.split(",")
     if not all(map(is_whole, words)):
-        raise argparse.ArgumentTypeError(f"host processors are numbers U,V,.., not {shown(text)}")
+        raise argparse.ArgumentTypeError(f"host processors are numbers U,V,.., not {quoted(text)}")
     return [int(word) for word in words]
 
 

@@ -11,7 +11,7 @@ from mpinet.errors import UsageError
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
-from mpinet.numerals import is_whole, shown, whole
+from mpinet.numerals import is_whole, quoted, whole
 
 if TYPE_CHECKING:
     from mpinet.machine import PortModel
@@ -88,7 +88,7 @@ def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> Non
 def seed(text: str) -> int:
     """Read a seed: 0 .. 2^63 - 1."""
     if not is_whole(text) or int(text) >= 2**63:
-        raise argparse.ArgumentTypeError(f"a seed is a whole number 0..2^63-1, not {shown(text)}")
+        raise argparse.ArgumentTypeError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
     return int(text)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.cli.job import Job, Watch
 from mpinet.errors import UsageError
-from mpinet.numerals import is_whole, shown
+from mpinet.numerals import is_whole, quoted
 from mpinet.plain import plain
 from mpinet.report.rows import Row
 
@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _whole(text: str) -> int:
     """Read a whole number."""
     if not is_whole(text):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no whole number")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no whole number")
     return int(text)
 
 
@@ -72,7 +72,7 @@ def _positive(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{shown(text)} is no positive number")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no positive number")
     return number
 
 

@@ -136,7 +136,7 @@ class Route(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Route, and hash the paths if that is wanted."""
         from mpinet.programs.route import route
-        from mpinet.report.hashes import dealt_lines, hashed, path_lines
+        from mpinet.report.hashes import dealt_lines, hash_of, path_lines
 
         options = self.options
         machine = self._machine(transport, watch)
@@ -147,7 +147,7 @@ class Route(MachineJob):
         result: Row = plain(found) | {"routing": self._routing.name}
         if options.paths:
             lines = path_lines(self.network, self._routing, self._traffic.ends)
-            result["paths_sha256"] = hashed(dealt_lines(transport, self._traffic.total, lines))
+            result["paths_sha256"] = hash_of(dealt_lines(transport, self._traffic.total, lines))
         return result
 
     def rehearse(self, dry: Dry) -> Rehearsal:

@@ -168,7 +168,7 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
         if found is not None:
             inside, lower = found, cuts.width(found)
         else:
-            lower, inside = solved(cuts, lower, inside, seconds)
+            lower, inside = solve(cuts, lower, inside, seconds)
     upper = cuts.width(inside)
     return Bisection(lower, upper, lower == upper, away_from_first(inside))
 
@@ -270,7 +270,7 @@ def _first_cuts(network: Topology) -> list[Flags]:
     return halves
 
 
-def solved(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
+def solve(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
     """Search for a narrower cut by constraint solver; return a lower bound and the best cut."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()

@@ -79,7 +79,7 @@ def hamiltonian_cycle(topology: Topology | str, seconds: float = 60.0) -> list[i
     own = _own_cycle(network)
     if own is not None:
         return own
-    return None if _plainly_none(network) else _searched(network, seconds)
+    return None if _has_none(network) else _solve(network, seconds)
 
 
 def _own_cycle(network: Topology) -> list[int] | None:
@@ -89,13 +89,13 @@ def _own_cycle(network: Topology) -> list[int] | None:
         return None
     nodes = np.arange(network.size)
     following = network.neighbor(nodes, cycle.successor(nodes))
-    order = _followed(following)
+    order = _follow(following)
     if not is_hamiltonian_cycle(network, order):
         raise WiringError(f"The cycle {cycle.name} that {network.name} offers is not Hamiltonian.")
     return order
 
 
-def _followed(following: Ints) -> list[int]:
+def _follow(following: Ints) -> list[int]:
     """The nodes from 0 on until one comes again or there is none."""
     ahead = following.tolist()
     order, node = [0], ahead[0]
@@ -105,7 +105,7 @@ def _followed(following: Ints) -> list[int]:
     return order
 
 
-def _plainly_none(network: Topology) -> bool:
+def _has_none(network: Topology) -> bool:
     """Return whether a cut node, or a bipartition with unequal sides, rules a cycle out."""
     graph = to_graph(network)
     if not graph.is_biconnected():
@@ -114,7 +114,7 @@ def _plainly_none(network: Topology) -> bool:
     return bool(bipartite and 2 * sum(sides) != network.size)
 
 
-def _searched(network: Topology, seconds: float) -> list[int] | None:
+def _solve(network: Topology, seconds: float) -> list[int] | None:
     """Search by constraint solver: one arc out of and into every node, all in one circuit."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
@@ -141,4 +141,4 @@ def _searched(network: Topology, seconds: float) -> list[int] | None:
     for u, v, chosen in arcs:
         if solver.boolean_value(chosen):
             following[u] = v
-    return _followed(following)
+    return _follow(following)

@@ -114,7 +114,7 @@ def _carry(machine: Machine, routing: Routing, sources: Ints, targets: Ints) -> 
 
 def _by_channel(topology: Topology, left: Ints) -> tuple[Ints, Ints]:
     """Loads of the channels, and where they leave from, from what left by each port."""
-    nodes, ports = np.nonzero(_wired(topology))
+    nodes, ports = np.nonzero(_wired_ports(topology))
     if topology.links:
         return left[nodes, ports], np.stack([nodes, ports], axis=1)
     carried = np.zeros(topology.busses or 0, np.int64)
@@ -122,7 +122,7 @@ def _by_channel(topology: Topology, left: Ints) -> tuple[Ints, Ints]:
     return carried, np.zeros((0, 2), np.int64)
 
 
-def _wired(topology: Topology) -> Ints:
+def _wired_ports(topology: Topology) -> Ints:
     """Return whether each port of each node is wired, shape (N, ports)."""
     nodes = np.arange(topology.size)[:, np.newaxis]
     wired: Ints = topology.neighbor(nodes, np.arange(topology.ports)) >= 0

@@ -161,7 +161,7 @@ def automorphism_group(topology: Topology | str) -> AutomorphismGroup:
     exchanged while all processors stay where they are.
     """
     network = as_topology(topology)
-    graph, colors = _colored(network)
+    graph, colors = _colored_graph(network)
     generators = graph.automorphism_group(color=colors)
     images = np.array(generators, np.int64).reshape(-1, graph.vcount())
     order = int(graph.count_automorphisms(color=colors))
@@ -266,7 +266,7 @@ def _member_lists(pairs: Ints) -> list[bytes]:
     return sorted(members.tobytes() for members in np.split(pairs[:, 0].copy(), starts))
 
 
-def _colored(topology: Topology) -> tuple[Any, list[int] | None]:
+def _colored_graph(topology: Topology) -> tuple[Any, list[int] | None]:
     """The graph whose symmetry is the network's, and its vertices' colours."""
     if topology.links:
         return to_graph(topology), None
@@ -277,7 +277,7 @@ def _colored(topology: Topology) -> tuple[Any, list[int] | None]:
 
 def _canonical_order(topology: Topology) -> Ints:
     """The vertices, processors and busses, in the order of the canonical form."""
-    graph, colors = _colored(topology)
+    graph, colors = _colored_graph(topology)
     graph.vs["number"] = range(graph.vcount())
     canonical = graph.permute_vertices(graph.canonical_permutation(color=colors))
     return np.array(canonical.vs["number"], np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def written(*parts: int) -> str:
+def address_text(*parts: int) -> str:
     """Numbers as an address: ``(19,6)``."""
     return f"({','.join(map(str, parts))})"
 

@@ -289,7 +289,7 @@ def _check_busses(topology: Topology, nodes: Ints) -> None:
     order = np.lexsort((by, bus))
     bus, by, seen, columns = bus[order], by[order], seen[order], columns[order]
     starts = np.flatnonzero((np.diff(bus, prepend=-1) != 0) | (np.diff(by, prepend=-1) != 0))
-    views = np.add.reduceat(_scrambled(seen), starts) + _scrambled(by[starts])
+    views = np.add.reduceat(_scramble(seen), starts) + _scramble(by[starts])
     members = np.diff(np.append(starts, bus.size))
     first = np.searchsorted(bus[starts], bus[starts])
     wrong = (views != views[first]) | (members != members[first])
@@ -300,7 +300,7 @@ def _check_busses(topology: Topology, nodes: Ints) -> None:
         )
 
 
-def _scrambled(numbers: Ints) -> Words:
+def _scramble(numbers: Ints) -> Words:
     """Numbers spread over 64 bits (splitmix64)."""
     word = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -100,10 +100,10 @@ def product_cycle(first: Topology, second: Topology) -> Cycle | None:
     # come first, as they have a cycle for all sides.
     for rows, columns in ((fast, slow), (slow, fast)):
         if columns.walk.closed:
-            return _woven("cylinder", next_in_cylinder, rows, columns)
+            return _weave("cylinder", next_in_cylinder, rows, columns)
     for rows, columns in ((fast, slow), (slow, fast)):
         if rows.factor.size % 2 == 0 and columns.factor.size > 1:
-            return _woven("grid", next_in_grid, rows, columns)
+            return _weave("grid", next_in_grid, rows, columns)
     return None
 
 
@@ -142,7 +142,7 @@ class _Side(NamedTuple):
         return table.ravel()
 
 
-def _woven(name: str, turn: Rule, rows: _Side, columns: _Side) -> Cycle:
+def _weave(name: str, turn: Rule, rows: _Side, columns: _Side) -> Cycle:
     """The cycle of these two walks."""
     size = rows.factor.size * columns.factor.size
     head = [size, rows.factor.ports + columns.factor.ports]

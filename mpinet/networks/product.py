@@ -51,7 +51,7 @@ class Product(Topology):
             busses = first.busses * second.size + second.busses * first.size
         size, ports = first.size * second.size, first.ports + second.ports
         own = (first.busses or 0, second.busses or 0)
-        params = joined(first, first.params, second.params, own)
+        params = product_params(first, first.params, second.params, own)
         hosts = first.size * second.hosts
         super().__init__(arguments or "", size, ports, params, hosts=hosts, busses=busses)
         if arguments is None:
@@ -122,7 +122,7 @@ class Product(Topology):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Every routing of the first factor, then every one of the second."""
         return {
-            joined_name(one, other): partial(self._routing, one, other)
+            product_name(one, other): partial(self._routing, one, other)
             for one in self.first.routings
             for other in self.second.routings
         }
@@ -130,11 +130,11 @@ class Product(Topology):
     def _routing(self, one: str, other: str) -> Routing:
         first, second = self.first.routing(one), self.second.routing(other)
         own = (first.words, 0)
-        params = joined(self.first, first.params, second.params, own)
+        params = product_params(self.first, first.params, second.params, own)
         return Routing(
-            name=joined_name(one, other),
-            decide=joined_decide(first.decide, second.decide),
-            start=joined_start(first.start, second.start),
+            name=product_name(one, other),
+            decide=product_decide(first.decide, second.decide),
+            start=product_start(first.start, second.start),
             params=with_head(self, params),
             header_bits=self._header_bits(first, second),
             words=first.words + second.words,
@@ -160,7 +160,7 @@ class Product(Topology):
         root_b, root_a = divmod(root, self.first.size)
         ones, others = self.first.schedules(root_a), self.second.schedules(root_b)
         return {
-            joined_name(one, other): partial(self._schedule, root, ones[one], others[other])
+            product_name(one, other): partial(self._schedule, root, ones[one], others[other])
             for one in ones
             for other in others
             if ones[one]().can_follow and others[other]().can_follow
@@ -180,11 +180,11 @@ class Product(Topology):
         self, root: int, one: Callable[[], Schedule], other: Callable[[], Schedule]
     ) -> Schedule:
         first, second = one(), other()
-        params = joined(self.first, first.params, second.params, (first.steps, 0))
+        params = product_params(self.first, first.params, second.params, (first.steps, 0))
         return Schedule(
-            name=joined_name(first.name, second.name),
+            name=product_name(first.name, second.name),
             root=root,
-            rule=joined_send(first.rule, second.rule),
+            rule=product_send(first.rule, second.rule),
             params=with_head(self, params),
             phases=first.phases + second.phases,
         )
@@ -215,7 +215,7 @@ def require_factors(first: Topology, second: Topology) -> None:
         )
 
 
-def joined(
+def product_params(
     first: Topology,
     first_params: Ints,
     second_params: Ints,
@@ -231,7 +231,7 @@ def with_head(topology: Topology, params: Sequence[int]) -> Ints:
     return np.array([topology.size, topology.ports, *params], np.int64)
 
 
-def joined_name(one: str, other: str) -> str:
+def product_name(one: str, other: str) -> str:
     """The name of two factors' ways together."""
     return one if one == other else f"{one}+{other}"
 
@@ -263,19 +263,19 @@ def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
 
 
 @cache
-def joined_start(first: Rule, second: Rule) -> Any:
+def product_start(first: Rule, second: Rule) -> Any:
     """The rule that starts both factors' headers."""
     return start.bind("Product.start", first_start=first, second_start=second)
 
 
 @cache
-def joined_decide(first: Rule, second: Rule) -> Any:
+def product_decide(first: Rule, second: Rule) -> Any:
     """The rule that corrects the first coordinate, then the second."""
     return decide.bind("Product.decide", first_decide=first, second_decide=second)
 
 
 @cache
-def joined_send(first: Rule, second: Rule) -> Any:
+def product_send(first: Rule, second: Rule) -> Any:
     """The rule that broadcasts in the root's first copy, then in all second ones."""
     return send.bind("Product.send", first_send=first, second_send=second)
 

@@ -137,11 +137,11 @@ def check_schedules(topology: Topology) -> None:
                 if place == 0 and not (informed[: topology.hosts] >= 0).all():
                     node = int((informed[: topology.hosts] < 0).argmax())
                     raise WiringError(
-                        f"{_named(topology, schedule)} does not inform processor {node}."
+                        f"{_label(topology, schedule)} does not inform processor {node}."
                     )
 
 
-def _named(topology: Topology, schedule: Schedule) -> str:
+def _label(topology: Topology, schedule: Schedule) -> str:
     return f"{topology.name}: schedule {schedule.name} from {schedule.root}"
 
 
@@ -157,7 +157,7 @@ def _play(topology: Topology, schedule: Schedule) -> Ints:
         for node, count in heard.items():
             if schedule.receive is not None and count > schedule.receive:
                 raise WiringError(
-                    f"{_named(topology, schedule)}: processor {node} receives {count} messages in "
+                    f"{_label(topology, schedule)}: processor {node} receives {count} messages in "
                     f"step {step}, more than {schedule.receive}."
                 )
             informed[node] = step if informed[node] < 0 else informed[node]
@@ -175,14 +175,14 @@ def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int
         count, first = answer // SPAN + 1, answer % SPAN
         if schedule.send is not None and count > schedule.send:
             raise WiringError(
-                f"{_named(topology, schedule)}: processor {node} sends {count} messages in step "
+                f"{_label(topology, schedule)}: processor {node} sends {count} messages in step "
                 f"{step}, more than {schedule.send}."
             )
         for port in range(first, first + count):
             other = topology.neighbor(node, port) if port < topology.ports else -1
             if other < 0:
                 raise WiringError(
-                    f"{_named(topology, schedule)}: processor {node} sends on port {port} in step "
+                    f"{_label(topology, schedule)}: processor {node} sends on port {port} in step "
                     f"{step}, which is not wired."
                 )
             heard[other] = heard.get(other, 0) + 1

@@ -25,7 +25,7 @@ from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.numerals import counted, looks_whole, shown, whole
+from mpinet.numerals import counted, looks_whole, quoted, whole
 
 MAX_SIZE = 2**63 - 1
 """Largest number of processors: numbers are 64-bit."""
@@ -240,7 +240,7 @@ class Topology:
             number = -1
         if not 0 <= number < self.size or self.address(number) != address:
             raise NodeError(
-                f"{shown(address)} is not an address in {self.name}: addresses are "
+                f"{quoted(address)} is not an address in {self.name}: addresses are "
                 f"{self.address(0)} .. {self.address(self.size - 1)}."
             )
         return number

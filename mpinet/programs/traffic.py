@@ -22,7 +22,7 @@ from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
-from mpinet.numerals import is_whole, shown
+from mpinet.numerals import is_whole, quoted
 
 PATTERNS = (
     "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"
@@ -241,7 +241,7 @@ def _host(topology: Topology, text: str, where: str) -> int:
 def _count(text: str) -> int:
     if not is_whole(text) or int(text) == 0:
         raise UsageError(
-            f"random:{shown(text)}: the number of messages must be a whole number >= 1."
+            f"random:{quoted(text)}: the number of messages must be a whole number >= 1."
         )
     return int(text)
 

@@ -11,7 +11,7 @@ from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import window_of
 from mpinet.networks.topology import Topology
-from mpinet.report.hashes import dealt_lines, edge_lines, hashed
+from mpinet.report.hashes import dealt_lines, edge_lines, hash_of
 
 PLAIN, TABLE, GRAPHML = (".txt", ".edges", ".edgelist", ""), ".csv", ".graphml"
 
@@ -60,7 +60,7 @@ def written_edges(
         write(b"source,target\n")
     change = {GRAPHML: edge_elements, TABLE: edge_rows}.get(ending, bytes)
     lines = dealt_lines(transport, size, edge_lines(topology), window)
-    digest = hashed(lines, lambda part: write(change(part)))
+    digest = hash_of(lines, lambda part: write(change(part)))
     if ending == GRAPHML:
         write(b"</graph>\n</graphml>\n")
     return digest

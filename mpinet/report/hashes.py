@@ -40,7 +40,7 @@ def dealt_lines(
         yield from transport.gather(lines(begin, min(begin + window, count)))
 
 
-def hashed(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> str:
+def hash_of(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> str:
     """sha256 of all parts, each of which is handed to `write`, too."""
     text = sha256()
     for part in parts:
@@ -82,7 +82,7 @@ def schedule_hash(transport: Local, trace: Trace, steps: int) -> str:
             columns = [together[name] for name in ("step", "sender", "port", "receiver")]
             yield number_lines(np.stack(columns, axis=1))
 
-    return hashed(parts())
+    return hash_of(parts())
 
 
 def path_lines(

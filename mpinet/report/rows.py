@@ -62,13 +62,13 @@ def _cells(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
         if isinstance(value, Mapping):
             yield from _cells(value, f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}", _joined(value, ";")
+            yield f"{prefix}{key}", _list_text(value, ";")
 
 
-def _joined(value: Any, separator: str) -> Any:
+def _list_text(value: Any, separator: str) -> Any:
     """A list's items in one cell: ``1;2;3``, lists and objects in it as ``1:2;3:4``."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if not isinstance(value, list | tuple):
         return value
-    return separator.join(str(_joined(item, ":")) for item in value)
+    return separator.join(str(_list_text(item, ":")) for item in value)

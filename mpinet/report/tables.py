@@ -16,7 +16,7 @@ def table(rows: Iterable[Sequence[Any]], heading: Sequence[str] = ()) -> str:
     heading : sequence of str, optional
         The columns' names, underlined.
     """
-    cells = [[shown(cell) for cell in row] for row in rows]
+    cells = [[cell_text(cell) for cell in row] for row in rows]
     every = [list(heading), *cells] if heading else cells
     if not every:
         return ""
@@ -39,12 +39,12 @@ def with_phases(
     """A heading, a result's fields, what was done before, and the phases as a table."""
     others = {name: value for name, value in result.items() if name != "phases"}
     if preparation and any(preparation.values()):
-        others["preparation"] = ", ".join(f"{shown(n)} {of}" for of, n in preparation.items())
+        others["preparation"] = ", ".join(f"{cell_text(n)} {of}" for of, n in preparation.items())
     phases = [(phase["name"], phase["steps"]) for phase in result["phases"]]
     return f"{heading}\n{fields(others)}\n\n{table(phases, ('phase', 'steps'))}"
 
 
-def shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A value as a person reads it."""
     if value is None:
         return "-"
@@ -55,9 +55,9 @@ def shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}" if abs(value) >= 10000 else str(value)
     if isinstance(value, Mapping):
-        return "  ".join(f"{key} {shown(part)}" for key, part in value.items())
+        return "  ".join(f"{key} {cell_text(part)}" for key, part in value.items())
     if isinstance(value, list | tuple):
-        return " ".join(map(shown, value))
+        return " ".join(map(cell_text, value))
     return str(value)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-from mpinet.report.hashes import dealt_lines, hashed, incidence_lines
+from mpinet.report.hashes import dealt_lines, hash_of, incidence_lines
 
 
 def bus_measures(topology: Topology, transport: Local) -> dict[str, Any]:
     """Number of busses, and the sha256 of the lines ``processor bus`` (collective)."""
     lines = dealt_lines(transport, topology.size, incidence_lines(topology))
-    return {"busses": topology.busses, "incidence_sha256": hashed(lines)}
+    return {"busses": topology.busses, "incidence_sha256": hash_of(lines)}

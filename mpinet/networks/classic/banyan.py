@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.topology import Topology
 
@@ -75,7 +75,7 @@ class BanyanHypercube(Topology):
     def address(self, node: int) -> str:
         """``(L,X)``: level and label."""
         self.require_node(node)
-        return written(node >> self.label_bits, node % (1 << self.label_bits))
+        return address_text(node >> self.label_bits, node % (1 << self.label_bits))
 
     def read_address(self, address: str) -> int:
         """Put level and label together."""

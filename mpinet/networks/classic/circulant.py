@@ -71,16 +71,16 @@ class Circulant(JumpNetwork):
     def __init__(self, N: int, jumps: Sequence[int]):
         self.checked("N", N)
         if not jumps or len(set(jumps)) != len(jumps):
-            raise TopologyError(f"circulant: jumps must be distinct, not {joined(jumps)!r}.")
+            raise TopologyError(f"circulant: jumps must be distinct, not {jumps_text(jumps)!r}.")
         for jump in jumps:
             require_integer("circulant", "a jump", jump, 1, N // 2)
         divisor = gcd(N, *jumps)
         if divisor > 1:
             raise TopologyError(
-                f"circulant: N = {N} and the jumps {joined(jumps)} have the common divisor "
+                f"circulant: N = {N} and the jumps {jumps_text(jumps)} have the common divisor "
                 f"{divisor}, so that the network falls apart; add another jump."
             )
-        super().__init__(f"{N},jumps={joined(jumps)}", N, jumps)
+        super().__init__(f"{N},jumps={jumps_text(jumps)}", N, jumps)
 
 
 class RecursiveCirculant(JumpNetwork):
@@ -145,6 +145,6 @@ def powers_below(N: int, d: int) -> list[int]:
     return powers
 
 
-def joined(jumps: Sequence[int]) -> str:
+def jumps_text(jumps: Sequence[int]) -> str:
     """Jumps as a topology string has them."""
     return "-".join(map(str, jumps))

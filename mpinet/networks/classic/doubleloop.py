@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.ring import Ring
 from mpinet.networks.namedproduct import NamedProduct
@@ -38,7 +38,7 @@ class DoubleLoopHypercube(NamedProduct):
         """``(r,l,x)``: place in the ring, loop, the cube's label in decimal."""
         self.require_node(node)
         bits, place = divmod(node, self.first.size)
-        return written(place, bits % 2, bits // 2)
+        return address_text(place, bits % 2, bits // 2)
 
     def read_address(self, address: str) -> int:
         """Put place, loop and label together."""

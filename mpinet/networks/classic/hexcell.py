@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing, stateless
@@ -111,7 +111,7 @@ class HexCell(Topology):
         """``(X,Y+1)``: level and place in it, both from 1."""
         self.require_node(node)
         level, place = level_and_place(node)
-        return written(level, place + 1)
+        return address_text(level, place + 1)
 
     def read_address(self, address: str) -> int:
         """Put level and place together."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import rule
-from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.binary import same_port
 from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
@@ -52,7 +52,7 @@ class HierarchicalCube(Topology):
     def address(self, node: int) -> str:
         """``(X,Y)``: the small cube's number and the place in it."""
         self.require_node(node)
-        return written(node >> self.bits, node % (1 << self.bits))
+        return address_text(node >> self.bits, node % (1 << self.bits))
 
     def read_address(self, address: str) -> int:
         """Put cube and place together."""

@@ -117,14 +117,14 @@ def nearest_fit(block, place, wanted, free, params):
     if not fits(block, wanted, params):
         return NONE
     home = least_change(place, wanted, free, params[SHIFT], params[record(block, params) + A])
-    best = cleared(block, place, home, free, params)
+    best = nearest_open(block, place, home, free, params)
     if is_open(block, wanted, params):
         return best
     return beside(block, place, best, wanted, free, params)
 
 
 @inlined
-def cleared(block, place, home, free, params):
+def nearest_open(block, place, home, free, params):
     """The nearest of the open fits that come of `home` by clearing subsections from the top.
 
     One limit goes up the free bits above the wanted ones, another down those below them.

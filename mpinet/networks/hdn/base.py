@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import integer, require_integer
-from mpinet.numerals import shown, whole
+from mpinet.numerals import quoted, whole
 
 RING, COMPLETE, PATH = "C", "K", "P"
 
@@ -49,7 +49,7 @@ def factors(text: str) -> tuple[Factor, ...]:
 def _factor(text: str) -> Factor:
     match = re.fullmatch(r"([A-Za-z]?)(-?[0-9]+)", text)
     if match is None:
-        raise ValueError(f"{shown(text)} is not a factor such as C5, K4 or P3")
+        raise ValueError(f"{quoted(text)} is not a factor such as C5, K4 or P3")
     return Factor(match[1] or RING, whole(match[2]))
 
 
@@ -117,7 +117,7 @@ def require_super(family: str, base: tuple[Factor, ...], levels: Any) -> tuple[M
     if levels and any(factor.kind == PATH for factor in base):
         raise TopologyError(
             f"{family}: BASE must be symmetric to have levels, without path factors P; "
-            f"{joined(base)} goes only without super-nodes."
+            f"{base_text(base)} goes only without super-nodes."
         )
     return tuple(tuple(sorted(members)) for members in levels)
 
@@ -142,11 +142,11 @@ def _super_of_size(family: str, base: tuple[Factor, ...], size: int) -> Members:
         return found[0]
     if not found:
         raise TopologyError(
-            f"{family}: sizes must be products of factors of {joined(base)}; {size} is none."
+            f"{family}: sizes must be products of factors of {base_text(base)}; {size} is none."
         )
     listed = " ".join(map(members_text, found[:LISTED])) + (" .." if found[LISTED:] else "")
     raise TopologyError(
-        f"{family}: size {size} in sizes fits several super-nodes of {joined(base)}: {listed}; "
+        f"{family}: size {size} in sizes fits several super-nodes of {base_text(base)}: {listed}; "
         "say which one with super."
     )
 
@@ -163,7 +163,7 @@ def _of_product(base: tuple[Factor, ...], size: int, at: int = 0) -> Iterator[Me
             yield from ((index, *members) for members in rest)
 
 
-def joined(base: Sequence[Factor]) -> str:
+def base_text(base: Sequence[Factor]) -> str:
     """The factors as a topology string has them."""
     return "x".join(map(str, base))
 

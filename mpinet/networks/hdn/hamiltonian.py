@@ -150,7 +150,7 @@ def _renumbered(nodes: Ints, digits: list[Digit], others: list[Digit]) -> Ints:
     return moved
 
 
-def _lifted(topology: DualNet, steps: Ints, paths: list[Ints]) -> Cycle:
+def _lifted_cycle(topology: DualNet, steps: Ints, paths: list[Ints]) -> Cycle:
     """The cycle of these steps (origin, path) by cluster and tables of ports by path."""
     head = _head(topology)
     paths_at = len(head) + steps.size
@@ -187,7 +187,7 @@ def _path_table(topology: DualNet, path: Ints) -> Ints:
 def _there_and_back(topology: DualNet, order: Ints) -> Cycle:
     """One cluster in each class."""
     tables = [_path_table(topology, path) for path in (order, order[::-1])]
-    return _lifted(topology, np.array([[0, 0], [0, 1]]), tables)
+    return _lifted_cycle(topology, np.array([[0, 0], [0, 1]]), tables)
 
 
 def _starts(topology: DualNet, super_nodes: Ints) -> Ints:
@@ -213,13 +213,13 @@ def _of_symmetric_clusters(topology: DualNet, order: Ints, super_nodes: Ints) ->
     back = ports_to(topology, order, np.roll(order, 1))
     tables = []
     for port in ports:
-        path = _opened(order, ahead, back, port)
+        path = _path_without(order, ahead, back, port)
         moves = Mapped(moved, head, nodes=unit, ports=unit)
         tables.append(_path_table(topology, moves(path, path[0])))
-    return _lifted(topology, _steps(super_nodes, starts, indices), tables)
+    return _lifted_cycle(topology, _steps(super_nodes, starts, indices), tables)
 
 
-def _opened(order: Ints, ahead: Ints, back: Ints, port: int) -> Ints:
+def _path_without(order: Ints, ahead: Ints, back: Ints, port: int) -> Ints:
     """The cycle without a link that is a port's: the path from the node with the port."""
     against = np.flatnonzero(back == port)
     if against.size:
@@ -250,7 +250,7 @@ def _of_searched_paths(topology: DualNet, order: Ints) -> Cycle | None:
             return None
         tables.append(_path_table(topology, path))
     steps = _steps(super_nodes, np.zeros_like(starts), np.arange(clusters))
-    return _lifted(topology, steps, tables)
+    return _lifted_cycle(topology, steps, tables)
 
 
 @rule

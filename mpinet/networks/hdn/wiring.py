@@ -19,8 +19,8 @@ from mpinet.networks.hdn.base import (
     SUPER_ALLOWED,
     Factor,
     Members,
+    base_text,
     factors,
-    joined,
     members_text,
     require_base,
     require_super,
@@ -243,7 +243,9 @@ class HierarchicalDualNet(DualNet):
         members = require_super("hdn", base, () if super is None else super)
         levels = "/".join(map(members_text, members))
         # The name that docs/contract, 1, gives the parameter hides Python's own super.
-        DualNet.__init__(self, joined(base) + (f",super={levels}" if levels else ""), base, members)
+        DualNet.__init__(
+            self, base_text(base) + (f",super={levels}" if levels else ""), base, members
+        )
 
 
 class RecursiveDualNet(DualNet):
@@ -256,7 +258,7 @@ class RecursiveDualNet(DualNet):
     def __init__(self, BASE: Sequence[tuple[str, int]], k: int):
         base = require_base("rdn", BASE)
         self.checked("k", k)
-        super().__init__(f"{joined(base)},{k}", base, require_super("rdn", base, [()] * k))
+        super().__init__(f"{base_text(base)},{k}", base, require_super("rdn", base, [()] * k))
 
 
 class DualCube(DualNet):

@@ -6,7 +6,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 """Digits of the paper's text form; larger radices get decimal digits and commas (ours)."""
 
 
-def written(k: int, digits: list[int], largest: int) -> str:
+def address_text(k: int, digits: list[int], largest: int) -> str:
     """The text of an address.
 
     Parameters
@@ -25,7 +25,7 @@ def written(k: int, digits: list[int], largest: int) -> str:
 
 
 def read(text: str, largest: int) -> tuple[int, list[int]]:
-    """The inverse of `written`.
+    """The inverse of `address_text`.
 
     Raises
     ------

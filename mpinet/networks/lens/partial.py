@@ -140,7 +140,7 @@ class PartialLens(BusNetwork):
         self.require_node(node)
         k, d = map(int, row_and_column(node, self.params))
         digits = [int(digit_at(d, place, self.params)) for place in range(1, self.level + 1)]
-        return addresses.written(k, digits, self.radices[0])
+        return addresses.address_text(k, digits, self.radices[0])
 
     def read_address(self, address: str) -> int:
         """Put row and digits together."""

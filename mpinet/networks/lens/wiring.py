@@ -201,7 +201,7 @@ class LensNetwork(BusNetwork):
             for _ in range(count):
                 value, digit = divmod(value, radix)
                 digits.append(digit)
-        return addresses.written(k, digits[::-1], max(self.radices))
+        return addresses.address_text(k, digits[::-1], max(self.radices))
 
     def _read(self, address: str) -> int:
         k, digits = addresses.read(address, max(self.radices))

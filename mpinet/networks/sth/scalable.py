@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from mpinet.errors import TopologyError
-from mpinet.networks.addresses import parts_of, written
+from mpinet.networks.addresses import address_text, parts_of
 from mpinet.networks.namedproduct import NamedProduct
 from mpinet.networks.parameters import Parameter, integer, whole_number
 from mpinet.networks.routing import Routing
@@ -58,7 +58,7 @@ class ScalableTwistedHypercube(NamedProduct):
         """``(u,v)``: the place in the loop, and the cube's label in decimal."""
         self.require_node(node)
         v, u = divmod(node, self.first.size)
-        return written(u, v)
+        return address_text(u, v)
 
     def read_address(self, address: str) -> int:
         """Put place and label together."""

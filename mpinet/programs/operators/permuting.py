@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike
 
 from mpinet.arrays import Array, Flags, Ints
 from mpinet.errors import UsageError
-from mpinet.numerals import is_whole, shown
+from mpinet.numerals import is_whole, quoted
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,
@@ -73,7 +73,7 @@ class CyclicShift(Permuting):
         if not text:
             return cls()
         if not is_whole(text.removeprefix("-")):
-            raise UsageError(f"shift:{shown(text)}: give a whole number, as in shift:5.")
+            raise UsageError(f"shift:{quoted(text)}: give a whole number, as in shift:5.")
         return cls(int(text))
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
@@ -168,7 +168,9 @@ class Transposition(Permuting):
             return cls()
         rows, _, columns = text.partition("x")
         if not (is_whole(rows) and is_whole(columns)):
-            raise UsageError(f"transpose:{shown(text)}: give rows x columns, as in transpose:4x16.")
+            raise UsageError(
+                f"transpose:{quoted(text)}: give rows x columns, as in transpose:4x16."
+            )
         return cls(int(rows), int(columns))
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:

@@ -14,7 +14,7 @@ from mpinet.claims.ledger import PAPERS, Paper, PaperTable, paper
 from mpinet.claims.verdict import VERDICTS, Verdict
 from mpinet.report.files import whole_file
 from mpinet.report.ledger.terminal import tally
-from mpinet.report.tables import shown
+from mpinet.report.tables import cell_text
 
 
 def write_page(path: Path, verdicts: Sequence[Verdict], budget: str) -> None:
@@ -124,7 +124,7 @@ def _value(value: Any) -> str:
     """A value, field by field."""
     if isinstance(value, Mapping):
         return "<br>".join(f"{escape(str(key))}: {_value(part)}" for key, part in value.items())
-    return escape(shown(value))
+    return escape(cell_text(value))
 
 
 def _where(verdict: Verdict) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from mpinet.report.tables import shown
+from mpinet.report.tables import cell_text
 
 COLOURS = {"holds": "32", "refuted": "31", "open": "33", "error": "35"}
 """ANSI colours of the verdicts."""
@@ -86,12 +86,12 @@ def _found(row: Mapping[str, Any]) -> str:
 
 def fields_text(values: Mapping[str, Any]) -> str:
     """Names and values in a line."""
-    return " ".join(f"{key}={shown(part)}" for key, part in values.items())
+    return " ".join(f"{key}={cell_text(part)}" for key, part in values.items())
 
 
 def value_text(value: Any) -> str:
     """A value in few characters."""
-    text = fields_text(value) if isinstance(value, Mapping) else shown(value)
+    text = fields_text(value) if isinstance(value, Mapping) else cell_text(value)
     return shortened(text, VALUE)
 
 

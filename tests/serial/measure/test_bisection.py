@@ -10,7 +10,7 @@ from serial.measure.walked import graph_of
 import mpinet
 from mpinet import measure
 from mpinet.errors import NodeError, OutOfReach, UsageError
-from mpinet.measure.bisection import Bisection, cuts_of, flow_bound, solved, spectral_bound
+from mpinet.measure.bisection import Bisection, cuts_of, flow_bound, solve, spectral_bound
 from mpinet.measure.frontier import exact_cut
 from mpinet.networks.graph import from_networkx
 
@@ -89,7 +89,7 @@ def test_every_way_of_proof_agrees_on_random_graphs(seed):
     least, cuts = by_trying(topology), cuts_of(topology)
     assert cuts.width(exact_cut(cuts, 10)) == least
     worst = np.arange(topology.size) % 2 == 1
-    bound, inside = solved(cuts, 0, worst, 10)
+    bound, inside = solve(cuts, 0, worst, 10)
     assert bound == cuts.width(inside) == least
     assert max(spectral_bound(topology, cuts), flow_bound(topology)) <= least
 
@@ -98,7 +98,7 @@ def test_every_way_of_proof_agrees_on_random_graphs(seed):
 def test_the_solver_parts_busses(name):
     topology = mpinet.open(name)
     cuts = cuts_of(topology)
-    bound, inside = solved(cuts, 0, np.arange(topology.size) % 2 == 1, 10)
+    bound, inside = solve(cuts, 0, np.arange(topology.size) % 2 == 1, 10)
     assert bound == cuts.width(inside) == by_trying(topology)
     assert spectral_bound(topology, cuts) <= bound
 
