@@ -1,6 +1,6 @@
-"""What is wrong in a user's own file, in one sentence that names the file and the line.
+"""Errors in a user's own file, as one sentence that names the file and the line.
 
-Python and Numba tell it in dozens of lines, most of them about mpinet and Numba.
+Python and Numba take dozens of lines for it, most of them about mpinet and Numba.
 """
 
 from __future__ import annotations

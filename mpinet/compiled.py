@@ -11,12 +11,14 @@ called. Four kinds of function exist:
 ``@idiom``
     likewise, but compiled by itself first, for LLVM to see one instruction in it.
 ``@kernel`` or ``@kernel("signature")``
-    a loop over many processors or messages. The types of its parameters are told by annotations
-    (see `arguments`) or by a signature, which may name the rule kinds.
+    a loop over many processors or messages. The types of its parameters come from annotations
+    (see `arguments`) or from a signature, which may name the rule kinds.
 
 Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
 of functions from other files: an edit can never bring back an old result. With
 ``NUMBA_DISABLE_JIT=1`` the same functions run as plain Python and are the reference.
+
+The kinds share how they are bound, fingerprinted and compiled, and so this one file, long as it is.
 """
 
 from __future__ import annotations

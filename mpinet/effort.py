@@ -1,4 +1,4 @@
-"""How far one walks here, and the sentence for walks that a network's size alone forbids."""
+"""The bound on walks over a network, and the sentence for walks that its size forbids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the launcher says of this process, known before MPI is."""
+"""This process's rank and the number of ranks by the launcher's variables, before MPI starts."""
 
 import os
 
@@ -13,7 +13,7 @@ def launched_ranks() -> int:
 
 
 def launched_rank() -> int:
-    """This process's rank by the launcher's word (0 without a launcher)."""
+    """Return this process's rank by the launcher's variables (0 without a launcher)."""
     return _first_number(RANK_VARIABLES, 0)
 
 

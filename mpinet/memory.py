@@ -1,4 +1,4 @@
-"""How much memory there is here, and the sentence for what does not fit into it.
+"""Memory of this host, and the sentence for what does not fit into it.
 
 What grows with a network's size is compared with this before it is allocated: a typing error in a
 topology string ends in a sentence, not in a host without memory.
@@ -17,7 +17,7 @@ from mpinet.launched import launched_here
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
 
 CGROUPS = Path("/proc/self/cgroup")
-"""Tells the control groups of this process; a group may limit memory, and so may those above it."""
+"""Lists the control groups of this process; a group may limit memory, and so may its parents."""
 
 CGROUP_LIMITS = {
     "": ("/sys/fs/cgroup", "memory.max"),

@@ -17,7 +17,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.typeinfer import register_dispatcher
 
 Compiling = Callable[[], AbstractContextManager[object]]
-"""Gives the context in which a function is compiled."""
+"""Returns the context in which a function is compiled."""
 
 SEAL = sha256().digest_size
 """Bytes before a file's own."""
@@ -31,11 +31,11 @@ def load_or_compile(
     Parameters
     ----------
     function : function
-        What Numba can compile; its name tells it from all others of its file.
+        What Numba can compile, under a name that no other function of its file has.
     signature : object
         In Numba's types.
     compiling : callable
-        Gives the context in which it is compiled, where nothing could be loaded.
+        Returns the context in which it is compiled, where nothing could be loaded.
     """
     native: Any = numba.njit(function)
     with ExitStack() as stack:

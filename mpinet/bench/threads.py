@@ -1,4 +1,4 @@
-"""What an emulated processor cannot do without: a thread of its own, and pickled messages.
+"""The least that an emulated processor needs: a thread of its own, and pickled messages.
 
 No machine moves these, nothing is counted, and neither tags nor errors are known.
 """

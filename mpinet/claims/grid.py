@@ -24,7 +24,7 @@ class Grid:
     Parameters
     ----------
     make : callable
-        Gives the points of the full budget.
+        Returns the points of the full budget.
     text : str
         The range as a person reads it.
     chosen : callable, optional
@@ -60,7 +60,7 @@ def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -
     text : str
         The range as a person reads it.
     listed : iterable of dict, or callable
-        The points, or what gives them.
+        The points, or a function that returns them.
 
     Examples
     --------

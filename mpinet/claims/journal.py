@@ -124,7 +124,7 @@ def _is_torn(path: Path) -> bool:
 
 
 def findings_in(lines: bytes) -> dict[Key, Finding]:
-    """Read lines that `known` gave; an error that was found is found again."""
+    """Parse the lines of `known`; errors are left out, so that their points are tried again."""
     findings = dict(_row(json.loads(line)) for line in lines.splitlines())
     return {key: found for key, found in findings.items() if not found.error}
 

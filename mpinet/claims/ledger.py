@@ -1,4 +1,4 @@
-"""Which claims there are: the papers' in their rooms, a user's in a file."""
+"""The claims: the papers' in their rooms, a user's in a file."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 FACTS = ("all", "exists", "iso", "iff", "=>", "superset")
-"""Relations that state a fact: the measurement says whether it is one."""
+"""Relations that state a fact: the measurement is true or false."""
 
 RELATIONS = ("=", "~", "in", *ORDERS, *FACTS)
 

@@ -1,4 +1,4 @@
-"""Connectivity: how few nodes or links have to go until a network is in pieces.
+"""Connectivity: the fewest nodes or links whose removal leaves a network in pieces.
 
 Networks are taken as simple graphs; in a bus network a link joins every two members of a bus, or
 (`incidence_connectivity`) processors and busses are both nodes. Flows come from igraph.

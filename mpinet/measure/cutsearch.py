@@ -99,7 +99,7 @@ def random_cuts(cuts: Cuts) -> list[Flags]:
 
 @inlined
 def gain(node, offsets, channels, members, within, here):
-    """By how much the cut gets narrower if the node goes to the other side."""
+    """Return by how much moving the node to the other side narrows the cut."""
     total = 0
     for e in range(offsets[node], offsets[node + 1]):
         c = channels[e]

@@ -129,7 +129,7 @@ def remaining(offsets: Ints, tails: Ints) -> Flags:
 
 @kernel("int64(int64[::1], int64[::1], boolean[::1], int64[::1])")
 def shortest_cycle(offsets, tails, left, cycle):
-    """Write the shortest cycle through vertices that are `left`; its length, 0 if there is none."""
+    """Write the shortest cycle through vertices that are `left`; return its length or 0."""
     count = offsets.size - 1
     best = 0
     reached_by = np.full(count, -1, np.int64)

@@ -46,7 +46,7 @@ def distance_matrix(
     dead : iterable of int
         Nodes that send and receive nothing.
     cut : iterable of (int, int)
-        Links that carry nothing; in a bus network pairs of members that do not hear each other.
+        Links that carry nothing; in a bus network pairs of bus members out of reach of each other.
 
     Returns
     -------

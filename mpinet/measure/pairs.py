@@ -1,4 +1,4 @@
-"""Whose routes are measured: all ordered pairs of processors, a traffic pattern, or a list."""
+"""The pairs whose routes are measured: all ordered ones, a traffic pattern, or a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes as the nodes' decisions make them: length, stretch, whether they end, headers.
+"""Routes that the nodes' decisions make: length, stretch, termination, headers.
 
 A route is walked by the routing's two local rules from the source on; every hop leaves by a wired
 port. On busses a hop is one bus traversed. Routes start and end at processors; switches are passed.
@@ -140,7 +140,7 @@ class Largest:
     Parameters
     ----------
     transport : Local
-        How the ranks talk.
+        The ranks that agree.
     """
 
     def __init__(self, transport: Local):

@@ -1,7 +1,7 @@
 """Degrees, links and incidences of a network, its graph, and what is left of it after a removal.
 
 Links count once: several links between the same two nodes are one here. In a bus network a link
-joins every two members of a bus, and the incidences tell who is on which bus.
+joins every two members of a bus, and the incidences are its (processor, bus) pairs.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def without(
     topology : Topology or str
         The network.
     nodes : iterable of int
-        Nodes that go. The others are renumbered in order; `Part.nodes` tells their old numbers.
+        Nodes that go. The others are renumbered in order; `Part.nodes` has their old numbers.
     links : iterable of (int, int)
         Pairs of neighbours that are neighbours no more, of a network of links.
     busses : iterable of int

@@ -1,4 +1,4 @@
-"""What networks of 2^n processors share whose addresses are the bits of their numbers."""
+"""Networks of 2^n processors whose addresses are the bits of their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue: which families there are, and how a topology string is read.
+"""The catalogue of families, and the reader of topology strings.
 
 A family is one line of `FAMILIES`. Its module is imported when the family is asked for, so that a
 short job does not pay for the others.

@@ -101,7 +101,7 @@ def _search(neighbors: Ints, closed: bool) -> Ints | None:
 
 @kernel("boolean(int64[:, ::1], boolean, int64, int64[::1])")
 def grow(neighbors, closed, effort, order):
-    """Write a path or a cycle through all nodes, from node 0 on; whether one was found."""
+    """Write a path or a cycle through all nodes, from node 0 on; return whether it was found."""
     size = order.size
     places = np.full(size, -1, np.int64)
     order[0], places[0] = 0, 0

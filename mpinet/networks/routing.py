@@ -90,7 +90,7 @@ class Routing:
     dead: tuple[int, ...] = ()
 
     def around(self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()) -> Routing:
-        """The routing where nodes and links are dead: itself if it does not know how.
+        """Return the routing that avoids dead nodes and links: itself if it avoids none.
 
         Parameters
         ----------

@@ -98,7 +98,7 @@ def dead_at(params):
 def go_round(tokens, count, place, detoured, params):
     """Replace the tokens to the dead node (at `place`) and from it by the detour.
 
-    Writes the list of tokens to `detoured` and gives their number.
+    Writes the list of tokens to `detoured` and returns their number.
     """
     at = dead_at(params)
     dead = params[at]

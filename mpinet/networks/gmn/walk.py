@@ -91,7 +91,7 @@ def span(hops, params):
 
 @inlined
 def set_off(source, scratch, params):
-    """Begin a path at the source, whose position is given back."""
+    """Begin a path at the source; return the source's position."""
     m = params[SECTOR]
     position = source % m
     scratch[LATEST, :m] = -1
@@ -117,7 +117,7 @@ def go_on(token, node, position, count, row, scratch, params):
     """Go on by a token to the node that it leads to, which is at `position`, and drop the loop.
 
     There is one where the path, of `count` tokens in a row of scratch, has been at that node.
-    Gives the path's new number of tokens, and the node.
+    Returns the path's new number of tokens, and the node.
     """
     node = behind(node, token, params)
     met = place_of(node, position, scratch)
@@ -135,7 +135,7 @@ def go_on(token, node, position, count, row, scratch, params):
 
 @inlined
 def emit(source, way, hops, diagonal, scratch, params):
-    """Write the walk from the source over the three places of `way`, without loops; its length.
+    """Write the loop-free walk from the source over the places of `way`; return its length.
 
     Hops of a type, and the diagonal, are spent where the walk first comes to their position. The
     tokens get into `TOKENS`; the nodes, the source first, into `NODES`.
