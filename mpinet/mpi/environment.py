@@ -45,7 +45,7 @@ class Finalized(Processor):
 
 def _state() -> str | None:
     """What the running processor has done to MPI; None if nothing."""
-    state: str | None = running.world.current.remembered().get(STATE)
+    state: str | None = running.turns.current.remembered().get(STATE)
     return state
 
 
@@ -53,7 +53,7 @@ def Init() -> None:
     """Begin with MPI, where ``mpi4py.rc.initialize`` has kept the import from it."""
     if Is_initialized():
         raise REAL.Exception(REAL.ERR_OTHER)
-    running.world.current.remembered()[STATE] = INITIALIZED
+    running.turns.current.remembered()[STATE] = INITIALIZED
 
 
 def Init_thread(required: int = REAL.THREAD_MULTIPLE) -> int:
@@ -66,7 +66,7 @@ def Finalize() -> None:
     """Be done with MPI. The machine goes on for others."""
     if not Is_initialized() or Is_finalized():
         raise REAL.Exception(REAL.ERR_OTHER)
-    here = running.world.current
+    here = running.turns.current
     here.remembered()[STATE] = FINALIZED
     here.__class__ = Finalized
 
@@ -98,10 +98,10 @@ def Wtime() -> float:
     sent, and while it asks again and again for it.
     """
     world = running.world
-    here = world.current
-    if type(here) is Processor and here.account is None and world.time_passes(QUESTIONS):
+    here = running.turns.current
+    if type(here) is Processor and here.account is None and world.clock.must_wait(QUESTIONS):
         here.account = world.accounts.at("Wtime", sys._getframe(1))
-        world.pass_time()
+        world.clock.wait()
         here.account = None
     return world.transit.now * STEP
 
@@ -114,7 +114,7 @@ def Wtick() -> float:
 def Get_processor_name() -> str:
     """The network, and the processor's address in it."""
     topology = running.world.machine.topology
-    return f"{topology.name}/{topology.address(running.world.current.id)}"
+    return f"{topology.name}/{topology.address(running.turns.current.id)}"
 
 
 def Get_hw_resource_info() -> Any:

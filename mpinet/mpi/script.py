@@ -73,7 +73,7 @@ def run_script(
     with rare_collections(), descriptors_kept(out or sys.stdout) as apart:
         world = World(machine, routing, packet, synchronous, apart, pattern)
         world.accounts.naming = Naming(whole)
-        running.world = world
+        running.begin(world)
         _run(world, whole, arguments)
         return outcome(world)
 

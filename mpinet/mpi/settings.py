@@ -6,8 +6,10 @@ import os
 import warnings
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.world import World
 
 CHOICES: dict[str, dict[str, Any]] = {
     "thread_level": dict.fromkeys(("single", "funneled", "serialized", "multiple")),
@@ -80,13 +82,13 @@ class Package(ModuleType):
     @property
     def rc(self) -> Rc:
         """The settings."""
-        if DELETED in running.world.current.remembered():
+        if DELETED in running.turns.current.remembered():
             raise AttributeError("module 'mpi4py' has no attribute 'rc'")
         return self._rc
 
     @rc.deleter
     def rc(self) -> None:
-        running.world.current.remembered()[DELETED] = True
+        running.turns.current.remembered()[DELETED] = True
 
     @property
     def MPI(self) -> ModuleType:  # noqa: N802  (mpi4py's name)
@@ -100,23 +102,47 @@ def settled() -> dict[str, Any]:
 
     Variables of the environment go before what the script says.
     """
-    kept = running.world.current.remembered()
+    here = running.turns.current
+    kept = here.remembered()
     if SETTLED not in kept:
-        given = DEFAULTS if DELETED in kept else {**DEFAULTS, **_given()}
-        kept[SETTLED] = {name: _settled(name, given[name]) for name in DEFAULTS}
+        if kept.keys().isdisjoint((GIVEN, DELETED)) and here.own is None and _variables_unset():
+            kept[SETTLED] = DEFAULTS
+        else:
+            given = DEFAULTS if DELETED in kept else {**DEFAULTS, **_given()}
+            kept[SETTLED] = {name: _settled(name, given[name]) for name in DEFAULTS}
     found: dict[str, Any] = kept[SETTLED]
     return found
 
 
+def _variables_unset() -> bool:
+    """Whether no variable of the environment says anything, for processors without their own.
+
+    The environment is read once a rank: a thousand processors would read it a thousand times.
+    """
+    unset = _UNSET.get(running.world)
+    if unset is None:
+        unset = _UNSET[running.world] = os.environ.keys().isdisjoint(map(_variable, DEFAULTS))
+    return unset
+
+
+_UNSET: WeakKeyDictionary[World, bool] = WeakKeyDictionary()
+"""What `_variables_unset` has found, by run."""
+
+
+def _variable(name: str) -> str:
+    """The variable of the environment that goes before a setting."""
+    return f"MPI4PY_RC_{name.upper()}"
+
+
 def _given() -> dict[str, Any]:
     """What the running processor has set."""
-    given: dict[str, Any] = running.world.current.remembered().setdefault(GIVEN, {})
+    given: dict[str, Any] = running.turns.current.remembered().setdefault(GIVEN, {})
     return given
 
 
 def _settled(name: str, value: Any) -> Any:
     """What a setting is; warns of one that cannot be, in whose place is the usual one."""
-    text = os.environ.get(f"MPI4PY_RC_{name.upper()}")
+    text = os.environ.get(_variable(name))
     if text is not None:
         value = _given()[name] = _read(text, DEFAULTS[name])
     usual = DEFAULTS[name]

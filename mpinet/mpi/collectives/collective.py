@@ -12,7 +12,6 @@ from mpinet.mpi.world.endpoint import Membership
 from mpinet.mpi.world.message import BODY
 from mpinet.mpi.world.ranks import Members
 from mpinet.mpi.world.trees import Pattern
-from mpinet.mpi.world.world import World
 
 OBJECTS = "barrier bcast gather scatter allgather alltoall reduce allreduce scan exscan".split()
 """Collectives of Python objects."""
@@ -41,8 +40,6 @@ class Collective:
 
     Parameters
     ----------
-    world : World
-        The run.
     scope : Scope
         Where its messages are sent.
     rank : int
@@ -56,10 +53,9 @@ class Collective:
         Members.
     """
 
-    __slots__ = ("_scope", "_tag", "_world", "rank", "size")
+    __slots__ = ("_scope", "_tag", "rank", "size")
 
-    def __init__(self, world: World, scope: Scope, rank: int, tag: int):
-        self._world = world
+    def __init__(self, scope: Scope, rank: int, tag: int):
         self._scope = scope
         self._tag = tag
         self.rank = rank
@@ -71,12 +67,11 @@ class Collective:
 
         Members call a communicator's collectives in one order, so that each can count them.
         """
-        world = running.world
         scope = comm._scope.part(COLLECTIVES)
-        counted = world.current.remembered()
+        counted = running.turns.current.remembered()
         number = counted[scope.context] = counted.get(scope.context, 0) + 1
         tag = number * len(KINDS) + KINDS[kind]
-        return cls(world, scope, comm.rank, tag)
+        return cls(scope, comm.rank, tag)
 
     def again(self, start: int) -> Collective:
         """One start of a collective that has been prepared as this call.
@@ -86,7 +81,7 @@ class Collective:
         """
         number, kind = divmod(self._tag, len(KINDS))
         tag = paired(number, start) * len(KINDS) + kind
-        return Collective(self._world, self._scope, self.rank, tag)
+        return Collective(self._scope, self.rank, tag)
 
     def tell(self, rank: int, body: Any) -> None:
         """Send a body to a member.
@@ -98,27 +93,27 @@ class Collective:
         body : bytes, Items or Runs
             What nobody changes any more; its length is its bytes.
         """
-        self._world.send(self._scope, rank, self._tag, body)
+        running.mail.send(self._scope, rank, self._tag, body)
 
     def hear(self, rank: int) -> Any:
         """Wait for a body from a member."""
-        return self._world.receive(self._scope, rank, self._tag)[BODY]
+        return running.mail.receive(self._scope, rank, self._tag)[BODY]
 
     def shape(self, root: int) -> Shape:
         """The tree along which a root informs the members, or hears from them."""
-        trees = self._world.trees
+        trees = running.world.trees
         if trees.pattern is Pattern.DIRECT:
             return Star(self.rank, self.size, root)
         if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
-            tree = self._world.tree(self._members.members[root])
+            tree = running.world.tree(self._members.members[root])
             if tree is not None:
-                return Own(self._members, self._world.current.slot, tree)
+                return Own(self._members, running.turns.current.slot, tree)
         return Binomial(self.rank, self.size, root)
 
     @property
     def exchanges(self) -> bool:
         """Whether members exchange with partners rather than by way of a root."""
-        trees = self._world.trees
+        trees = running.world.trees
         if trees.pattern is not None:
             return trees.pattern is Pattern.EXCHANGE
         return self._whole and isinstance(self._members.members, range) and trees.doubling
@@ -131,7 +126,7 @@ class Collective:
     @property
     def _whole(self) -> bool:
         """Whether all processors of the machine are members."""
-        return self.size == self._world.size
+        return self.size == running.world.size
 
 
 def paired(one: int, other: int) -> int:

@@ -62,7 +62,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         """
         if not callable(function):
             raise AttributeError(f"{type(function).__name__!r} object cannot be called")
-        kept = running.world.current.remembered()
+        kept = running.turns.current.remembered()
         if kept.get(CREATED, 0) == MOST_OWN:
             raise RuntimeError("cannot create too many user-defined reduction operations")
         kept[CREATED] = kept.get(CREATED, 0) + 1

@@ -167,7 +167,7 @@ class Comm(
 
         def work() -> None:
             enter(made, name(), lambda: groups)
-            running.world.current.remembered()[made._context] = holding
+            running.turns.current.remembered()[made._context] = holding
 
         return made, Request.beside(work)
 
@@ -258,7 +258,7 @@ class Comm(
 
     def _free(self) -> None:
         """Let it be the null communicator on the running processor."""
-        context, here = self._context, running.world.current
+        context, here = self._context, running.turns.current
         contexts = running.world.contexts
         if self._name_of_context in CONSTANTS or not contexts.held(context, here.id):
             raise REAL.Exception(REAL.ERR_COMM)
@@ -286,7 +286,7 @@ class Comm(
     @call
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """End the run of all processors."""
-        running.world.stop(Aborted(errorcode))
+        running.turns.stop(Aborted(errorcode))
 
     @classmethod
     def Get_parent(cls) -> Intercomm:
@@ -339,7 +339,7 @@ class Intracomm(Arranging, Comm):
             Tells apart groups that have processors in common.
         """
         members = group._all
-        if members.rank_of(running.world.current.id) == UNDEFINED:
+        if members.rank_of(running.turns.current.id) == UNDEFINED:
             return Intracomm()
         part = among(members, self._context + GROUPS, tag)
         return opened(Intracomm, (*origin(part), 0), lambda: (members,))
@@ -493,7 +493,7 @@ class Intercomm(InterCollectives, Comm):
 
     def _between(self, name: Sequence[int], sides: tuple[Members, ...]) -> Any:
         """A communicator between groups, if the caller is in one and the other is not empty."""
-        here = running.world.current.id
+        here = running.turns.current.id
         if not all(one.members for one in sides):
             return Intercomm()
         if all(one.rank_of(here) == UNDEFINED for one in sides):
@@ -522,7 +522,7 @@ def known_as(context: int) -> Any:
 
 def opened_alone() -> Any:
     """A new communicator of the running processor alone."""
-    return opened(Intracomm, (*named(), 0), lambda: (members_of([running.world.current.id]),))
+    return opened(Intracomm, (*named(), 0), lambda: (members_of([running.turns.current.id]),))
 
 
 def _known_color(color: int) -> int:

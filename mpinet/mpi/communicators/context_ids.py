@@ -28,7 +28,7 @@ MADE = "communicators"
 
 def named() -> Origin:
     """A name for a communicator that the running processor gives."""
-    here = running.world.current
+    here = running.turns.current
     kept = here.remembered()
     kept[MADE] = kept.get(MADE, 0) + 1
     return here.id, kept[MADE]
@@ -43,9 +43,8 @@ def turn(comm: Membership) -> Collective:
 
 def among(members: Members, context: int, tag: int) -> Collective:
     """An agreement of some processors, the running one with them."""
-    world = running.world
     scope = Scope(context, members, members)
-    return Collective(world, scope, members.rank_of(world.current.id), tag)
+    return Collective(scope, members.rank_of(running.turns.current.id), tag)
 
 
 def origin(part: Collective) -> Origin:

@@ -23,7 +23,7 @@ def unopened(cls: type[Any]) -> Any:
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
     comm._scope = NOWHERE
     comm._constant = False
-    comm._holder = running.world.current
+    comm._holder = running.turns.current
     return comm
 
 
@@ -36,7 +36,7 @@ def face(cls: type[Any], context: int) -> Any:
         ``ERR_COMM``: it has the communicator no longer.
     """
     comm = unopened(cls)
-    contexts, here = running.world.contexts, running.world.current.id
+    contexts, here = running.world.contexts, running.turns.current.id
     if not contexts.held(context, here):
         raise REAL.Exception(REAL.ERR_COMM)
     comm._scope = contexts.scope(context, here)
@@ -62,7 +62,7 @@ def opened(cls: type[Any], name: Hashable, groups: Groups) -> Any:
 
 def enter(comm: Any, name: Any, groups: Groups) -> None:
     """Let a face be that of a new communicator."""
-    contexts, here = running.world.contexts, running.world.current.id
+    contexts, here = running.world.contexts, running.turns.current.id
     context = contexts.open(name, groups, here)
     scope = contexts.scope(context, here)
     if scope.group is not scope.others:
@@ -73,7 +73,7 @@ def enter(comm: Any, name: Any, groups: Groups) -> None:
 
 def opened_for_member(cls: type[Any], name: Hashable, members: Members) -> Any:
     """A new communicator for a member; the null one for others."""
-    if members.rank_of(running.world.current.id) == UNDEFINED:
+    if members.rank_of(running.turns.current.id) == UNDEFINED:
         return cls()
     return opened(cls, name, lambda: (members,))
 

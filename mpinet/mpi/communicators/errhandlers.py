@@ -100,7 +100,7 @@ for _number, _name in enumerate(NAMES):
 
 def _own() -> dict[int, Function]:
     """The functions of the running processor's own error handlers, by number."""
-    own: dict[int, Function] = running.world.current.remembered().setdefault(CREATED, {})
+    own: dict[int, Function] = running.turns.current.remembered().setdefault(CREATED, {})
     return own
 
 
@@ -157,4 +157,4 @@ class ErrorHandling(Membership):
         if function is not None:
             function(self, errorcode)
         elif number != RETURN and errorcode != REAL.SUCCESS:
-            running.world.stop(Aborted(errorcode))
+            running.turns.stop(Aborted(errorcode))

@@ -25,11 +25,11 @@ class Caller(Members):
     @property
     def members(self) -> tuple[int]:  # type: ignore[override]
         """The running processor."""
-        return (running.world.current.id,)
+        return (running.turns.current.id,)
 
     def rank_of(self, processor: int) -> int:
         """A processor's rank; `UNDEFINED` if it is not the running one."""
-        return 0 if processor == running.world.current.id else UNDEFINED
+        return 0 if processor == running.turns.current.id else UNDEFINED
 
 
 class Group(Numbered, REAL.Group):  # type: ignore[misc]
@@ -104,7 +104,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
 
     def Get_rank(self) -> int:
         """The caller's rank; `UNDEFINED` if it is no member."""
-        return self._all.rank_of(running.world.current.id)
+        return self._all.rank_of(running.turns.current.id)
 
     size = property(Get_size)
     rank = property(Get_rank)

@@ -52,9 +52,9 @@ def between(
     told = None
     if part.rank == leader:
         own = packed([*named(), *local._group.members])
-        world, leaders = running.world, bridge._scope.part(LEADERS)
-        world.send(leaders, remote_leader, tag, own)
-        theirs = world.receive(leaders, remote_leader, tag)[BODY]
+        mail, leaders = running.mail, bridge._scope.part(LEADERS)
+        mail.send(leaders, remote_leader, tag, own)
+        theirs = mail.receive(leaders, remote_leader, tag)[BODY]
         told = _both(own, theirs)
     one, other = _parted(algorithms.broadcast(part, leader, told))
     return _origin(one), (one[2:], other[2:])
@@ -78,10 +78,11 @@ def from_groups(
     told = None
     if part.rank == leader:
         own = packed(named())
-        world, there = running.world, remote.members[remote_leader]
-        leaders = Scope(place + LEADERS, world.contexts.world, world.contexts.world)
-        world.send(leaders, there, 0, own)
-        theirs = world.receive(leaders, there, 0)[BODY]
+        mail, there = running.mail, remote.members[remote_leader]
+        everybody = running.world.contexts.world
+        leaders = Scope(place + LEADERS, everybody, everybody)
+        mail.send(leaders, there, 0, own)
+        theirs = mail.receive(leaders, there, 0)[BODY]
         told = _both(own, theirs)
     one, _ = _parted(algorithms.broadcast(part, leader, told))
     return _origin(one)
@@ -169,10 +170,10 @@ class RemoteCalls(Membership):
             rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
             told = None
             if part.rank == 0:
-                world = running.world
+                mail = running.mail
                 own = packed([*named()]) + b"".join(rows or ())
-                world.send(scope, 0, tag, own)
-                theirs = world.receive(scope, 0, tag)[BODY]
+                mail.send(scope, 0, tag, own)
+                theirs = mail.receive(scope, 0, tag)[BODY]
                 first, last = (own, theirs) if leads else (theirs, own)
                 told = packed([len(first)]) + first + last
             one, other = _parted(algorithms.broadcast(part, 0, told))

@@ -223,7 +223,7 @@ class NeighborCollectives(Membership):
         down come from above, on a graph they keep their order. An exchange that has been begun
         goes on when the communicator is freed.
         """
-        world, rank = running.world, self.rank
+        mail, rank = running.mail, self.rank
         topology, scope = self._holding.topology, self._scope.part(NEIGHBORS)
 
         def swap(exchange: Exchange, turn: int, start: int) -> None:
@@ -233,11 +233,11 @@ class NeighborCollectives(Membership):
             for place, (target, body) in enumerate(zip(targets, bodies(), strict=True)):
                 if target != PROC_NULL:
                     tag = first + topology.way(place)
-                    world.send(scope, target, tag, body)
+                    mail.send(scope, target, tag, body)
             for place, source in enumerate(topology.sources(rank)):
                 if source != PROC_NULL:
                     tag = first + topology.way_from(place)
-                    body = world.receive(scope, source, tag)[BODY]
+                    body = mail.receive(scope, source, tag)[BODY]
                     take(place, body)
 
         return swap

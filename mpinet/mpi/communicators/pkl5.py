@@ -23,7 +23,7 @@ def _comm_lock(comm: Comm, key: Hashable = None) -> Lock:
 
 def _comm_lock_table(comm: Comm) -> dict[Hashable, Lock]:
     """A communicator's locks."""
-    kept = running.world.current.remembered()
+    kept = running.turns.current.remembered()
     table: dict[Hashable, Lock] = kept.setdefault((Lock, comm._context), {})
     return table
 
@@ -53,7 +53,7 @@ def _commctx_inter(comm: Intercomm) -> tuple[Any, int, Any, bool]:
 
 def _beside(cls: type[Any], comm: Comm) -> tuple[Any, int]:
     """The communicator beside another one, and the next tag in it."""
-    kept = running.world.current.remembered()
+    kept = running.turns.current.remembered()
     key = BESIDE, comm._context
     if key not in kept:
         kept[key] = [opened(cls, (*_name(comm), BESIDE), comm._groups), 0]

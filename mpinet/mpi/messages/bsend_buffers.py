@@ -76,23 +76,22 @@ def claim(context: int, size: int) -> None:
     Exception
         ``ERR_BUFFER``: none is attached, or it is full.
     """
-    world = running.world
-    kept = world.current.kept or {}
+    kept = running.turns.current.kept or {}
     buffer = kept.get((Attached, context)) or kept.get((Attached, WHOLE))
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
-    buffer.claim(size, world.transit.now)
+    buffer.claim(size, running.world.transit.now)
 
 
 def _attach(context: int, memory: Any) -> None:
-    kept = running.world.current.remembered()
+    kept = running.turns.current.remembered()
     if (Attached, context) in kept:
         raise REAL.Exception(REAL.ERR_BUFFER)
     kept[Attached, context] = Attached(memory)
 
 
 def _detach(context: int) -> Any:
-    buffer = running.world.current.remembered().pop((Attached, context), None)
+    buffer = running.turns.current.remembered().pop((Attached, context), None)
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
     return buffer.given

@@ -95,7 +95,7 @@ class Grequest(Request):
     ) -> Grequest:
         """A request that `Complete` completes."""
         answers = Answers(query_fn, free_fn, cancel_fn, tuple(args or ()), dict(kwargs or {}))
-        promise = Promise(running.world.current)
+        promise = Promise(running.turns.current)
         one = cls.of(promise, answers.finish)
         one._answers, one._promise = answers, promise
         return one
@@ -106,7 +106,7 @@ class Grequest(Request):
         promise = self._promise
         if promise is None or promise.done:
             raise REAL.Exception(REAL.ERR_REQUEST)
-        running.world.happened(promise)
+        running.turns.happened(promise)
         if self._event is None:
             self._answers.free()
 

@@ -86,26 +86,26 @@ class Probes(Membership):
         """What looks for a message from a rank; None for `PROC_NULL`."""
         if source == PROC_NULL:
             return None
-        return Arrival(running.world.current, self._scope.expected(source, tag))
+        return Arrival(running.turns.current, self._scope.envelope(source, tag))
 
 
 def awaited(probe: Arrival) -> Body:
     """Wait for the message that a probe finds."""
-    world = running.world
-    found = world.at_hand(probe)
+    mail = running.mail
+    found = mail.probe(probe)
     if found is None:
-        world.wait(probe)
-        found = world.at_hand(probe)
+        running.turns.wait(probe)
+        found = mail.probe(probe)
         assert found is not None
     return found
 
 
 def at_hand(probe: Arrival) -> Body | None:
     """The message that a probe finds, after the machine's next step at the latest."""
-    found = running.world.at_hand(probe)
+    found = running.mail.probe(probe)
     if found is None:
-        running.world.poll()
-        found = running.world.at_hand(probe)
+        running.turns.poll()
+        found = running.mail.probe(probe)
     return found
 
 
@@ -224,7 +224,7 @@ class Message(Numbered):
         one = cls()
         one._received = NO_PROC
         if probe is not None and message is not None:
-            running.world.take(message)
+            running.mail.take(message)
             probe.message = message
             one._received = probe
         return one

@@ -32,11 +32,11 @@ class BufferMessages(Membership):
     @call
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory."""
-        world = running.world
-        if world.synchronous:
+        mail = running.mail
+        if mail.synchronous:
             self.Ssend(buf, dest, tag)
         else:
-            world.send(self._scope, dest, tag, _body(buf, dest))
+            mail.send(self._scope, dest, tag, _body(buf, dest))
 
     @call
     def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
@@ -51,8 +51,8 @@ class BufferMessages(Membership):
     @call
     def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
         """Send memory, and wait until a receive has matched."""
-        world = running.world
-        world.wait(world.send_synchronously(self._scope, dest, tag, _body(buf, dest)))
+        mail = running.mail
+        running.turns.wait(mail.send_synchronously(self._scope, dest, tag, _body(buf, dest)))
 
     @call
     def Recv(
@@ -60,7 +60,7 @@ class BufferMessages(Membership):
     ) -> None:
         """Receive into memory."""
         buffer = _incoming(buf, source)
-        message = None if source == PROC_NULL else running.world.receive(self._scope, source, tag)
+        message = None if source == PROC_NULL else running.mail.receive(self._scope, source, tag)
         if status is not None:
             fill(status, message)
         if message is not None and buffer is not None:
@@ -100,7 +100,7 @@ class BufferMessages(Membership):
     @call
     def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory."""
-        return Request.of(running.world.send_standard(self._scope, dest, tag, _body(buf, dest)))
+        return Request.of(running.mail.send_standard(self._scope, dest, tag, _body(buf, dest)))
 
     @call
     def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
@@ -115,7 +115,7 @@ class BufferMessages(Membership):
     @call
     def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send memory; complete when a receive has matched."""
-        sending = running.world.send_synchronously(self._scope, dest, tag, _body(buf, dest))
+        sending = running.mail.send_synchronously(self._scope, dest, tag, _body(buf, dest))
         return Request.of(sending)
 
     @call
@@ -157,7 +157,7 @@ class BufferMessages(Membership):
     @call
     def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
         """A send of memory, to be started."""
-        return self._repeating_send(buf, dest, tag, running.world.synchronous)
+        return self._repeating_send(buf, dest, tag, running.mail.synchronous)
 
     @call
     def Rsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
@@ -185,10 +185,10 @@ class BufferMessages(Membership):
 
     def _begin_send(self, buffer: Buffer | None, dest: int, tag: int, synchronous: bool) -> Request:
         body = b"" if buffer is None else buffer.read()
-        world = running.world
+        mail = running.mail
         if synchronous:
-            return Request.of(world.send_synchronously(self._scope, dest, tag, body))
-        world.send(self._scope, dest, tag, body)
+            return Request.of(mail.send_synchronously(self._scope, dest, tag, body))
+        mail.send(self._scope, dest, tag, body)
         return Request.of(HAPPENED)
 
     def _begin_buffered(self, buffer: Buffer | None, dest: int, tag: int) -> Request:
@@ -214,7 +214,7 @@ class BufferMessages(Membership):
         recvtag: int,
     ) -> Request:
         """A send and a receive as one request; a synchronous send is awaited with the receive."""
-        sending = running.world.send_standard(self._scope, dest, sendtag, body)
+        sending = running.mail.send_standard(self._scope, dest, sendtag, body)
         received = self._begin_receive(buffer, source, recvtag)
         return received if sending is HAPPENED else _both(sending, received)
 
@@ -251,10 +251,10 @@ def _both(sending: Event, received: Request) -> Request:
 
     def wait() -> None:
         for event in events:
-            running.world.wait(event)
+            running.turns.wait(event)
 
-    both = running.world.begin(wait)
+    both = running.turns.begin(wait)
     for event in events:
         if not event.done:
-            event.owner = both.strand
+            event.owner = both.fiber
     return Request.of(both, received._finish)

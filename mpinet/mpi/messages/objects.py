@@ -28,11 +28,11 @@ class ObjectMessages(Membership):
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
-        world = running.world
-        if world.synchronous:
+        mail = running.mail
+        if mail.synchronous:
             self.ssend(obj, dest, tag)
         else:
-            world.send(self._scope, dest, tag, dumps(obj))
+            mail.send(self._scope, dest, tag, dumps(obj))
 
     @call
     def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
@@ -42,13 +42,13 @@ class ObjectMessages(Membership):
     @call
     def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object, and wait until a receive has matched."""
-        world = running.world
-        world.wait(world.send_synchronously(self._scope, dest, tag, dumps(obj)))
+        mail = running.mail
+        running.turns.wait(mail.send_synchronously(self._scope, dest, tag, dumps(obj)))
 
     @call
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object."""
-        return Request.of(running.world.send_standard(self._scope, dest, tag, dumps(obj)))
+        return Request.of(running.mail.send_standard(self._scope, dest, tag, dumps(obj)))
 
     @call
     def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
@@ -59,7 +59,7 @@ class ObjectMessages(Membership):
     @call
     def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object; complete when a receive has matched."""
-        return Request.of(running.world.send_synchronously(self._scope, dest, tag, dumps(obj)))
+        return Request.of(running.mail.send_synchronously(self._scope, dest, tag, dumps(obj)))
 
     @call
     def recv(
@@ -71,7 +71,7 @@ class ObjectMessages(Membership):
     ) -> Any:
         """Receive an object."""
         room = None if buf is None else _room_given(buf, source)
-        message = None if source == PROC_NULL else running.world.receive(self._scope, source, tag)
+        message = None if source == PROC_NULL else running.mail.receive(self._scope, source, tag)
         return loaded(message, room, status)
 
     @call
@@ -93,19 +93,19 @@ class ObjectMessages(Membership):
         status: Any = None,
     ) -> Any:
         """Send an object, and receive one."""
-        world = running.world
-        sending = world.send_standard(self._scope, dest, sendtag, dumps(sendobj))
+        mail = running.mail
+        sending = mail.send_standard(self._scope, dest, sendtag, dumps(sendobj))
         room = None if recvbuf is None else _room_given(recvbuf, source)
-        message = None if source == PROC_NULL else world.receive(self._scope, source, recvtag)
+        message = None if source == PROC_NULL else mail.receive(self._scope, source, recvtag)
         found = loaded(message, room, status)
-        world.wait(sending)
+        running.turns.wait(sending)
         return found
 
     def _send_buffered(self, obj: Any, dest: int, tag: int) -> None:
         body = dumps(obj)
         if dest != PROC_NULL:
             claim(self._context, len(body))
-        running.world.send(self._scope, dest, tag, body)
+        running.mail.send(self._scope, dest, tag, body)
 
 
 def loaded(message: Message | None, room: int | None = None, status: Any = None) -> Any:

@@ -76,7 +76,7 @@ class Request(Numbered):
         work : callable
             What is done; if it fails, those who find the request complete get its error.
         """
-        completion = running.world.begin(work)
+        completion = running.turns.begin(work)
 
         def finish(status: Any) -> None:
             if completion.error is not None:
@@ -326,13 +326,13 @@ class Request(Numbered):
     def _wait(self) -> None:
         """Wait until it is complete, if it is active."""
         if self._event is not None:
-            running.world.wait(self._event)
+            running.turns.wait(self._event)
 
     def _test(self) -> bool:
         """Whether it is complete or not active, after the machine's next step at the latest."""
         event = self._event
         if event is not None and not event.done:
-            running.world.poll()
+            running.turns.poll()
             return event.done
         return True
 
@@ -351,7 +351,7 @@ class Request(Numbered):
     def _cancel(self, event: Event) -> None:
         """Cancel it as far as that is possible."""
         if isinstance(event, Receive):
-            running.world.cancel(event)
+            running.mail.cancel(event)
 
     def _forget(self) -> None:
         """Be the null request; what has been begun comes to its end."""
@@ -403,19 +403,18 @@ def _finish_beside(event: Event, finish: Finish) -> None:
 
     As nobody could be given an error then, it ends the run.
     """
-    world = running.world
     if event.done:
         finish(None)
         return
 
     def work() -> None:
-        world.wait(event)
+        running.turns.wait(event)
         try:
             finish(None)
         except Exception as error:
-            world.stop(error)
+            running.turns.stop(error)
 
-    event.owner = world.begin(work).strand
+    event.owner = running.turns.begin(work).fiber
 
 
 # ---- several requests
@@ -447,7 +446,7 @@ def _wait_some(requests: Sequence[Request]) -> list[int] | None:
     events = _active(requests)
     if not events:
         return None
-    running.world.wait_any(tuple(events.values()))
+    running.turns.wait_any(tuple(events.values()))
     return _done(events)
 
 
@@ -457,21 +456,21 @@ def _test_some(requests: Sequence[Request]) -> list[int] | None:
     if not events:
         return None
     if not _done(events):
-        running.world.poll()
+        running.turns.poll()
     return _done(events)
 
 
 def _wait_all(requests: Sequence[Request]) -> None:
     """Wait until all active ones are complete."""
     for event in _active(requests).values():
-        running.world.wait(event)
+        running.turns.wait(event)
 
 
 def _test_all(requests: Sequence[Request]) -> bool:
     """Whether all active ones are complete, after the machine's next step at the latest."""
     events = _active(requests).values()
     if not all(event.done for event in events):
-        running.world.poll()
+        running.turns.poll()
     return all(event.done for event in events)
 
 

@@ -32,7 +32,7 @@ def call_last(main: dict[str, Any]) -> None:
         function(*arguments, **named)
 
 
-def let_go(main: ModuleType | None) -> None:
+def release_objects(main: ModuleType | None) -> None:
     """Let go of a script's objects, the last first, so that their ``__del__`` is its processor's.
 
     What such a function may use stays: modules, functions, classes, plain values, MPI's objects.

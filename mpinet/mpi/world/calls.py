@@ -11,7 +11,9 @@ from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent
 
+from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.turns import Turns
 from mpinet.mpi.world.world import World
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,6 +23,12 @@ class Running:
     """The run that this process's scripts belong to; there is one at a time."""
 
     world: World
+    turns: Turns
+    mail: Mail
+
+    def begin(self, world: World) -> None:
+        """Make a run the one that calls belong to."""
+        self.world, self.turns, self.mail = world, world.turns, world.mail
 
 
 running = Running()
@@ -33,27 +41,27 @@ def on_behalf_of(processor: Processor | None) -> Iterator[None]:
     Python's collector calls ``__del__`` of whatever it finds, whoever runs: what is freed there is
     its owner's. Nothing may wait within it.
     """
-    world = running.world
-    here = world.current
-    world.current = processor or here
+    turns = running.turns
+    here = turns.current
+    turns.current = processor or here
     try:
         yield
     finally:
-        world.current = here
+        turns.current = here
 
 
 CALL = """
 def {kind}({parameters}):
-    world = running.world
-    here = world.current
+    here = running.turns.current
     if getcurrent() is not here.thread:
-        world.threads.refuse("{kind}")
+        running.world.threads.refuse("{kind}")
     if here.account is not None:
         return method({arguments})
     frame = caller(1)
-    account = world.accounts.last.get(frame.f_lasti)
+    accounts = running.world.accounts
+    account = accounts.last.get(frame.f_lasti)
     if account is None or account.code is not frame.f_code or account.kind != "{kind}":
-        account = world.accounts.at("{kind}", frame)
+        account = accounts.at("{kind}", frame)
     here.account = account
     account.calls += 1
     try:

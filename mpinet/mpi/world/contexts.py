@@ -58,7 +58,7 @@ class Scope:
         """The same members in another part of the context, for the emulator's own messages."""
         return Scope(self.context + part, self.group, self.others)
 
-    def expected(self, source: int, tag: int) -> Envelope:
+    def envelope(self, source: int, tag: int) -> Envelope:
         """What is on messages from a rank, with a tag; both may be wildcards.
 
         Raises
@@ -72,7 +72,7 @@ class Scope:
             if tag != ANY_TAG and tag & self.tags != tag:
                 raise REAL.Exception(REAL.ERR_TAG)
         except TypeError:
-            return self.expected(as_int(source), as_int(tag))
+            return self.envelope(as_int(source), as_int(tag))
         return self.context, source, tag
 
 

@@ -41,7 +41,7 @@ def explain(world: World, polling: int) -> NoReturn:
         The same text on every rank.
     """
     machine, transport = world.machine, world.machine.transport
-    here = [one for one in world.processors if one is not None]
+    here = [one for one in world.turns.processors if one is not None]
     stuck = all_waiting(machine, [one.id for one in here])
     rows = {one.id: (_next(world, one, stuck), one.awaited is None) for one in here}
     told = gathered_of(transport, rows)
@@ -93,7 +93,7 @@ def _events(processor: Processor) -> tuple[Event, ...]:
         return ()
     found: tuple[Event, ...] = ()
     for event in awaited if isinstance(awaited, tuple) else (awaited,):
-        beside = _events(event.strand) if isinstance(event, Completion) else ()
+        beside = _events(event.fiber) if isinstance(event, Completion) else ()
         found += beside or (event,)
     return found
 

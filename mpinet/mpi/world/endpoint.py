@@ -83,7 +83,7 @@ class Membership:
     @property
     def rank(self) -> int:
         """The running processor's rank."""
-        return self._group.rank_of(running.world.current.id)
+        return self._group.rank_of(running.turns.current.id)
 
     @property
     def size(self) -> int:
@@ -93,7 +93,7 @@ class Membership:
     @property
     def _holding(self) -> Holding:
         """What the running processor keeps of it."""
-        kept = running.world.current.remembered()
+        kept = running.turns.current.remembered()
         holding: Holding | None = kept.get(self._context)
         if holding is None:
             holding = kept[self._context] = Holding()
@@ -103,7 +103,6 @@ class Membership:
         """Expect a message from a rank without waiting; None from `PROC_NULL`."""
         if source == PROC_NULL:
             return None
-        world = running.world
-        receive = Receive(world.current, self._scope.expected(source, tag))
-        world.post(receive)
+        receive = Receive(running.turns.current, self._scope.envelope(source, tag))
+        running.mail.post(receive)
         return receive

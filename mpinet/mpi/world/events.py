@@ -8,7 +8,7 @@ from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 
 if TYPE_CHECKING:
     from mpinet.mpi.world.message import Envelope, Message
-    from mpinet.mpi.world.processor import Processor, Strand
+    from mpinet.mpi.world.processor import Fiber, Processor
 
 
 class Event:
@@ -85,7 +85,7 @@ class Receive(Event):
         _, source, tag = self.envelope
         return source != ANY_SOURCE and tag != ANY_TAG
 
-    def fits(self, message: Message) -> bool:
+    def matches(self, message: Message) -> bool:
         """Whether it may get a message."""
         context, source, tag = self.envelope
         come, sender, sent, _, _ = message
@@ -120,7 +120,7 @@ class Arrival(Receive):
     __slots__ = ()
 
 
-class Matching(Event):
+class Acknowledgement(Event):
     """The matching receive of a synchronous send.
 
     Attributes
@@ -157,23 +157,23 @@ class Completion(Event):
 
     Attributes
     ----------
-    strand : Strand
+    fiber : Fiber
         What is done.
     error : Exception or None
         Why it has failed; the script's, which finds out when it asks for the end.
     """
 
-    __slots__ = ("error", "strand")
+    __slots__ = ("error", "fiber")
 
-    def __init__(self, owner: Processor, strand: Strand):
+    def __init__(self, owner: Processor, fiber: Fiber):
         super().__init__(owner)
-        self.strand = strand
+        self.fiber = fiber
         self.error: Exception | None = None
 
     @property
     def _awaited(self) -> Event | None:
-        """What the strand waits for, if for one thing."""
-        awaited = self.strand.awaited
+        """What the fiber waits for, if for one thing."""
+        awaited = self.fiber.awaited
         return awaited if isinstance(awaited, Event) else None
 
     @property
@@ -183,7 +183,7 @@ class Completion(Event):
 
     @property
     def peer(self) -> int:
-        """Whom the strand waits for."""
+        """Whom the fiber waits for."""
         return PROC_NULL if self._awaited is None else self._awaited.peer
 
     @property

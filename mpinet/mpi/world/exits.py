@@ -13,7 +13,7 @@ import numpy as np
 
 from mpinet.errors import OutputError, ProgramError, Unread
 from mpinet.machine import Machine
-from mpinet.mpi.world.failure import named, told
+from mpinet.mpi.world.failure import described, named
 from mpinet.mpi.world.processor import Processor, number_of
 from mpinet.process.telling import gathered
 
@@ -47,8 +47,8 @@ class Exits:
         self._failed: tuple[int, str] | None = None
 
     @property
-    def news(self) -> int:
-        """How much there is to settle on this rank."""
+    def unsettled(self) -> int:
+        """Lines and failures of this rank that `settle` is to deal with."""
         return len(self._printed) + (self._failed is not None)
 
     @property
@@ -56,21 +56,21 @@ class Exits:
         """The SHA-256 of what has been written to the standard output; on rank 0."""
         return self._written.hexdigest()
 
-    def say(self, processor: Processor, error: bool, text: str) -> None:
-        """Print what a processor prints when the round is over."""
+    def print(self, processor: Processor, error: bool, text: str) -> None:
+        """Print a processor's text when the round is over."""
         self._printed.append((number_of(processor), error, text))
 
-    def leave(self, processor: Processor) -> None:
+    def end(self, processor: Processor) -> None:
         """Count what an ended processor has not received."""
         if processor.unexpected is not None:
             self.unreceived[processor.slot] += len(processor.unexpected)
 
-    def leave_out(self, slot: int) -> None:
+    def count_unreceived(self, slot: int) -> None:
         """Count a message that has come to a processor which has ended."""
         self.unreceived[slot] += 1
 
     def fail(self, processor: Processor, error: BaseException, step: int) -> None:
-        """Note that a processor has failed; of several in one round the lowest counts.
+        """Record a processor's failure; of several in one round the lowest processor's counts.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Exits:
             return
         if self._failed is None or processor.id < self._failed[0]:
             name = named(self._machine.topology, processor.id)
-            self._failed = processor.id, f"Processor {name}, after step {step}, {told(error)}"
+            self._failed = processor.id, f"Processor {name}, after step {step}, {described(error)}"
 
     def settle(self) -> None:
         """Print what was printed, by processor, and end the run if one has failed (collective).

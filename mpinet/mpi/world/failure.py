@@ -34,7 +34,7 @@ def named(topology: Topology, processor: int) -> str:
     return address if address == str(processor) else f"{processor} {address}"
 
 
-def told(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """Where a script has failed and why; for an error of its own with the traceback within it."""
     where = _raised_at(error.__traceback__)
     if isinstance(error, SystemExit):

@@ -54,7 +54,7 @@ def _refuse_call(processor: Processor) -> NoReturn:
     else:
         why = "which is installed, and the processors of a rank share it"
         remedy = f"Install it beside the script ({BESIDE.format(package=package)})"
-    running.world.stop(UsageError(f"MPI is used while {name} is imported, {why}. {remedy}."))
+    running.turns.stop(UsageError(f"MPI is used while {name} is imported, {why}. {remedy}."))
 
 
 @contextmanager
@@ -71,10 +71,10 @@ def loading(world: World) -> Iterator[None]:
         return codes[key]
 
     def load(loader: Any, module: ModuleType) -> None:
-        here, name = world.current, module.__name__
+        here, name = world.turns.current, module.__name__
         if here.main is None:
             EXECUTE(loader, module)
-        elif world.privacy.installed.owns(module, name):
+        elif world.turns.privacy.installed.owns(module, name):
             _claim_importers(world, name)
             exec(code_of(loader, name), module.__dict__)  # type: ignore[arg-type]
         else:
@@ -85,10 +85,10 @@ def loading(world: World) -> Iterator[None]:
     def create_compiled(loader: Any, spec: ModuleSpec) -> ModuleType:
         module = ModuleType(spec.name)
         module.__file__, module.__loader__ = spec.origin, loader
-        return cast(ModuleType, _apart(world.current, CREATE_COMPILED, loader, spec))
+        return cast(ModuleType, _apart(world.turns.current, CREATE_COMPILED, loader, spec))
 
     def load_compiled(loader: Any, module: ModuleType) -> None:
-        _apart(world.current, EXECUTE_COMPILED, loader, module)
+        _apart(world.turns.current, EXECUTE_COMPILED, loader, module)
 
     source: Any = SourceFileLoader
     compiled: Any = ExtensionFileLoader
@@ -126,7 +126,7 @@ def _is_sharing() -> bool:
     """Whether a module that others will share is under way yet, beside the one that ends."""
     under_way = _under_way()
     next(under_way)
-    owns = running.world.privacy.installed.owns
+    owns = running.turns.privacy.installed.owns
     return not all(owns(module, module.__name__) for module in under_way)
 
 
@@ -149,7 +149,7 @@ def _claim_importers(world: World, name: str) -> None:
     name : str
         The module; the last begun.
     """
-    privacy, here = world.privacy, world.current
+    privacy, here = world.turns.privacy, world.turns.current
     importers = _under_way()
     next(importers)
     for importer in importers:
@@ -159,7 +159,7 @@ def _claim_importers(world: World, name: str) -> None:
         if type(here) is Loading:
             here.__class__ = Processor  # type: ignore[assignment]
         if privacy.shares(package):
-            world.stop(
+            world.turns.stop(
                 UsageError(
                     f"{importer.__name__} imports {name}, which every processor loads for itself, "
                     f"but the processors of a rank share {package} already. Import {name} first, "

@@ -44,7 +44,7 @@ class Unexpected:
         if receive.exact:
             line = self._lines.get(receive.envelope)
             return None if line is None else self._messages[_first(line)]
-        return next((message for message in self if receive.fits(message)), None)
+        return next((message for message in self if receive.matches(message)), None)
 
     def take(self, message: Message) -> None:
         """Give away a message that `find` has found: of its envelope the earliest."""
@@ -84,7 +84,7 @@ class Posted:
         for receive in self._wild:
             if found is not None and found.number < receive.number:
                 break
-            if receive.fits(message):
+            if receive.matches(message):
                 self._wild.remove(receive)
                 return receive
         if found is not None:

@@ -13,23 +13,47 @@ Envelope = tuple[int, int, int]
 context, the sender's rank in the communicator, and the tag; of a receive rank and tag may be
 wildcards."""
 
-Told = tuple[int, int, int]
-"""Sender, key and account of a synchronous send, which is told of the matching receive."""
+Ack = tuple[int, int, int]
+"""Where to acknowledge the receive of a synchronous send: the sender, the send's key there, and the
+account that pays."""
 
-Message = tuple[int, int, int, Any, Told | None]
-"""What is on the envelope, the body (bytes, or what says by its length how many), and who is told
-if anybody is."""
+Message = tuple[int, int, int, Any, Ack | None]
+"""(context, source, tag, body, ack): the envelope; the packed payload, or any object whose `len()`
+is its size in bytes; and where to acknowledge a synchronous send, else None."""
 
 BODY: Final = 3
-TOLD: Final = 4
-"""The places of the body, and of who is told."""
+ACK: Final = 4
+"""The places of the body and of the acknowledgement."""
 
-SENT: Final = 4
-"""What a message is among all that have been sent, one list, which is kinder to a processor's cache
-than lists in a list: sender, receiver, the number of the account that pays, and the message."""
+COLUMNS: Final = 4
+"""Items of a message in the outbox: sender, receiver, the account that pays, the message."""
+
+
+class Outbox(list[Any]):
+    """What a rank's processors have sent since the last step, as one flat list.
+
+    It is filled by ``extend((sender, receiver, account, message))``: a flat list is four times as
+    fast as a list of tuples, as neither a tuple is made nor the collector has one to look at.
+    """
+
+    __slots__ = ()
+
+    @property
+    def messages(self) -> int:
+        """How many messages there are."""
+        return len(self) // COLUMNS
+
+    @property
+    def columns(self) -> tuple[list[Any], ...]:
+        """Senders, receivers, accounts and messages."""
+        return tuple(self[place::COLUMNS] for place in range(COLUMNS))
+
+    def senders(self, start: int) -> list[int]:
+        """The senders of what has been sent since the outbox had `start` items."""
+        return self[start::COLUMNS]
 
 
 def envelope_of(message: Message) -> Envelope:
-    """What is on a message's envelope."""
+    """A message's envelope."""
     context, source, tag, _, _ = message
     return context, source, tag

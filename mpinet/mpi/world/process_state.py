@@ -162,7 +162,7 @@ def own_random_numbers(world: World) -> Iterator[None]:
 
     def seeding(name: str) -> Callable[..., Any]:
         def seed(*arguments: Any, **named: Any) -> Any:
-            here = world.current
+            here = world.turns.current
             here.own = here.own or Own()
             here.own.states.setdefault(name, None)
             return seeds[name](*arguments, **named)

@@ -1,4 +1,4 @@
-"""A virtual processor that runs a script."""
+"""A virtual processor that runs a script, and helper fibers that run beside it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
 """A processor's number, even where it may not be asked for (`Loading`)."""
 
 
-class Strand(Processor):
+class Fiber(Processor):
     """Something that a processor does beside its script: a collective that was begun.
 
     Attributes

@@ -148,10 +148,10 @@ def own_settings(world: World) -> Iterator[None]:
     """Within it, a processor that changes a setting has its own from then on."""
 
     def changing(setting: Setting) -> None:
-        here = world.current
+        here = world.turns.current
         if here.main is None:
             return
-        shared = world.privacy.settings
+        shared = world.turns.privacy.settings
         here.own = here.own or Own()
         if setting not in here.own.settings:
             shared.setdefault(setting, setting.get())
@@ -167,14 +167,14 @@ def own_settings(world: World) -> Iterator[None]:
     def filters(*_: Any) -> Setting:
         """The filters of warnings: functions change the list, which has to be one's own."""
         changing(WARNED["filters"])
-        if warnings.filters is world.privacy.settings.get(WARNED["filters"]):
+        if warnings.filters is world.turns.privacy.settings.get(WARNED["filters"]):
             Warned.put("filters", list(warnings.filters))
         return WARNED["filters"]
 
     def logger(one: logging.Logger, *_: Any) -> Setting:
         """A logger, whose lists have to be one's own."""
         setting = Setting(Logged, one)
-        if world.current.main is not None:
+        if world.turns.current.main is not None:
             changing(setting)
             handlers, others, *rest = Logged.get(one)
             Logged.put(one, (list(handlers), list(others), *rest))
@@ -206,7 +206,7 @@ def own_settings(world: World) -> Iterator[None]:
         watch_loops()
         for owner, name, function in replaced:
             setattr(owner, name, function)
-        for setting, value in world.privacy.settings.items():
+        for setting, value in world.turns.privacy.settings.items():
             setting.put(value)
 
 

@@ -47,7 +47,7 @@ class Printing(io.TextIOBase):
             return self._below.write(text)
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self._world.exits.say(self._world.current, self._error, text)
+        self._world.exits.print(self._world.turns.current, self._error, text)
         return len(text)
 
     def writable(self) -> bool:

@@ -21,8 +21,9 @@ from mpinet.errors import UsageError
 from mpinet.mpi.world.failure import script_line
 
 if TYPE_CHECKING:
+    from mpinet.mpi.world.exits import Exits
     from mpinet.mpi.world.processor import Processor
-    from mpinet.mpi.world.world import World
+    from mpinet.mpi.world.turns import Turns
 
 SIGNAL = signal.SIGURG
 """Wakes a processor that waits for its thread: a signal that has no effect on whom it is new to."""
@@ -36,12 +37,15 @@ class Threads:
 
     Parameters
     ----------
-    world : World
-        The run.
+    turns : Turns
+        Who runs.
+    exits : Exits
+        Notes who has failed.
     """
 
-    def __init__(self, world: World):
-        self._world = world
+    def __init__(self, turns: Turns, exits: Exits):
+        self._turns = turns
+        self._exits = exits
         self._owners: WeakKeyDictionary[Thread, Processor] = WeakKeyDictionary()
         self._failed = False
         self._staying: set[int] = set()
@@ -72,13 +76,13 @@ class Threads:
 
     def join(self) -> None:
         """Wait for the running processor's threads, as the interpreter does at its end."""
-        here = self._world.current
+        here = self._turns.current
         for thread, owner in list(self._owners.items()):
             if owner is here and not thread.daemon:
                 thread.join()
 
     def refuse(self, call: str) -> NoReturn:
-        """Let the run end for a call that is not made by a processor itself.
+        """End the run for a call that is not made by a processor itself.
 
         Raises
         ------
@@ -90,11 +94,10 @@ class Threads:
         said = f"{call} is called from a thread; a processor has only one."
         if _is_main():
             raise RuntimeError(said)
-        world = self._world
-        owner = self._owners.get(current_thread(), world.current)
+        owner = self._owners.get(current_thread(), self._turns.current)
         if not self._over:
             error = UsageError(said).with_traceback(script_line())
-            world.exits.fail(owner, error, world.transit.now)
+            self._exits.fail(owner, error, self._turns.now)
             self._failed = True
         while not self._over:
             signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
@@ -103,16 +106,16 @@ class Threads:
 
     def _began(self, thread: Thread) -> None:
         """Note whose a thread is."""
-        self._owners[thread] = self._owners.get(current_thread(), self._world.current)
+        self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
 
     def _wake(self, *_: Any) -> None:
         """Let the running processor stay where it is: it may wait for what a failed one holds."""
-        here = self._world.current
+        here = self._turns.current
         if not self._failed or here.id in self._staying:
             return
         if here.id >= 0 and here.account is None and getcurrent() is here.thread:
             self._staying.add(here.id)
-            self._world.stay()
+            self._turns.stay()
 
 
 def _is_main() -> bool:

@@ -18,7 +18,7 @@ from mpinet.machine.router import Router
 from mpinet.machine.step import by_owner
 from mpinet.mpi.world.accounts import Arrivals
 from mpinet.mpi.world.contexts import Contexts
-from mpinet.mpi.world.message import BODY, SENT, Message
+from mpinet.mpi.world.message import BODY, Message, Outbox
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.process.values import from_bytes, to_bytes
@@ -90,14 +90,14 @@ class Transit:
         return self._router.live
 
     def advance(
-        self, setting_out: list[Any], sent: int, under_way: int
+        self, setting_out: Outbox, sent: int, under_way: int
     ) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
 
         Parameters
         ----------
-        setting_out : list
-            Messages on this rank that set out in this step, as items of `SENT`.
+        setting_out : Outbox
+            Messages on this rank that set out in this step.
         sent, under_way : int
             Messages on all ranks that set out in this step, and those with all others.
 
@@ -115,11 +115,11 @@ class Transit:
         self.now += self._router.step()
         return self._received()
 
-    def _set_out(self, sent: list[Any]) -> None:
+    def _set_out(self, sent: Outbox) -> None:
         """Give the router what processors have sent, and the bodies to the receivers' ranks."""
-        machine, count = self._machine, len(sent) // SENT
-        *addresses, messages = (sent[place::SENT] for place in range(SENT))
-        rows = np.array([np.fromiter(one, np.int64, count) for one in addresses])
+        machine, count = self._machine, sent.messages
+        *addresses, messages = sent.columns
+        rows = np.array([np.fromiter(column, np.int64, count) for column in addresses])
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
         self._give_bodies(rows[1], keys, messages)
@@ -165,8 +165,8 @@ class Transit:
         """Bodies as another rank gets them: contexts have other numbers there."""
         name = self._contexts.name
         rows = [
-            (key, name(context), source, tag, data, told)
-            for key, (context, source, tag, data, told) in bodies
+            (key, name(context), source, tag, data, ack)
+            for key, (context, source, tag, data, ack) in bodies
         ]
         return to_bytes(rows) if rows else b""
 
@@ -177,8 +177,8 @@ class Transit:
         rows: list[Any] = from_bytes(text)
         number = self._contexts.number
         return {
-            key: (number(name), source, tag, data, told)
-            for key, name, source, tag, data, told in rows
+            key: (number(name), source, tag, data, ack)
+            for key, name, source, tag, data, ack in rows
         }
 
     def _received(self) -> tuple[list[int], list[Message]]:

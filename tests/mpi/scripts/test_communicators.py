@@ -607,7 +607,7 @@ def test_nothing_is_kept_of_communicators_that_are_freed(tmp_path):
         made.barrier()
         pkl5.Intracomm(made).bcast(rank)
         made.Free()
-        kept.append(len(running.world.current.remembered()))
+        kept.append(len(running.turns.current.remembered()))
     say(kept[0] == kept[-1])
     """
     said, _ = played(tmp_path, "ring:5", script)
@@ -680,5 +680,5 @@ def standing_in(world):
     """The stand-in module of a run."""
     from mpinet.mpi.world.calls import running
 
-    running.world = world
+    running.begin(world)
     return stand_in()

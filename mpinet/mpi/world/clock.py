@@ -1,0 +1,91 @@
+"""The clock that scripts read by ``MPI.Wtime``: a step of the machine is a unit of time.
+
+Computation takes no time, so a script that reads the clock in a loop would wait for ever. Time
+passes for whoever asks again and again, and while the asker's port is busy with what it has sent.
+"""
+
+from __future__ import annotations
+
+from mpinet.mpi.world.mail import Mail
+from mpinet.mpi.world.transit import Transit
+from mpinet.mpi.world.turns import Turns
+
+HURRY = 1000
+"""Idling for so many steps makes the next idle round one step longer: so any time comes soon."""
+
+IDLE = 10**12
+"""Steps of idling, with nothing under way, after which those who wait for a time are starved."""
+
+
+class Clock:
+    """Lets time pass for those who ask for it.
+
+    Parameters
+    ----------
+    turns, mail, transit : Turns, Mail, Transit
+        Who runs, what has been sent in this round, and what is under way.
+
+    Attributes
+    ----------
+    asked : int
+        How often this rank's processors have asked for the time in this round.
+    """
+
+    def __init__(self, turns: Turns, mail: Mail, transit: Transit):
+        self.asked = 0
+        self._turns = turns
+        self._mail = mail
+        self._transit = transit
+        self._idled = 0
+        self._senders: set[int] = set()
+        self._seen = 0
+
+    @property
+    def may_idle(self) -> bool:
+        """Whether time may pass yet without a message."""
+        return self._idled < IDLE
+
+    def idle(self) -> None:
+        """Pass time: nothing is under way, and somebody waits for a time."""
+        steps = 1 + self._idled // HURRY
+        self._idled += steps
+        self._transit.idle(steps)
+
+    def move(self) -> None:
+        """Note that the machine makes a step, with all that has been sent."""
+        self._idled = self._seen = 0
+        self._senders.clear()
+
+    def must_wait(self, patience: int) -> bool:
+        """Whether the running processor, which asks for the time, has to wait for it to pass.
+
+        Parameters
+        ----------
+        patience : int
+            How often it may ask while nothing else happens.
+        """
+        here = self._turns.current
+        self.asked += 1
+        here.asked += 1
+        if here.asked > patience or self._idled:
+            here.asked = 0
+            return True
+        return self._is_sending(here.id)
+
+    def wait(self) -> None:
+        """Resume the running processor after a step, when its port is no longer busy.
+
+        The step comes even if nothing is under way.
+        """
+        turns = self._turns
+        turns.poll()
+        while self._is_sending(turns.current.id):
+            turns.poll()
+
+    def _is_sending(self, sender: int) -> bool:
+        """Whether something that a processor has sent has not left its port."""
+        outbox = self._mail.outbox
+        if self._seen < len(outbox):
+            self._senders.update(outbox.senders(self._seen))
+            self._seen = len(outbox)
+        return sender in self._senders or not self._transit.has_begun(sender)

@@ -1,0 +1,281 @@
+"""Mail: point-to-point messages of this rank's processors, from send to matching receive.
+
+A *standard* send puts the message into the outbox, from which it sets out in the machine's next
+step. A message that arrives gets the earliest *posted* receive that it matches; if there is none,
+it waits in the *unexpected* queue for its receive (`matching`). A *synchronous* send completes when
+its receive has matched: the receiver then sends an *acknowledgement*, a message like any other.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from mpinet.mpi.real import PROC_NULL, REAL, as_int
+from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.world.contexts import Contexts, Scope
+from mpinet.mpi.world.events import HAPPENED, Acknowledgement, Arrival, Event, Receive
+from mpinet.mpi.world.exits import Exits
+from mpinet.mpi.world.matching import Posted, Unexpected
+from mpinet.mpi.world.message import ACK, Ack, Message, Outbox
+from mpinet.mpi.world.processor import Fiber, Processor
+from mpinet.mpi.world.turns import Turns
+
+ACKNOWLEDGEMENTS = ("acknowledgements", 0)
+"""Name of the context in which synchronous sends are acknowledged; the tag is the send's key."""
+
+
+class Mail:
+    """What this rank's processors send and receive.
+
+    Parameters
+    ----------
+    turns : Turns
+        Who sends and receives, and wakes up for it.
+    contexts : Contexts
+        Keep communicators' messages apart.
+    exits : Exits
+        Counts what nobody receives.
+    synchronous : bool
+        Whether standard sends wait for their receives, as large messages do on real machines.
+
+    Attributes
+    ----------
+    outbox : Outbox
+        What has been sent since the machine's last step.
+    to_self : int
+        Messages since then that processors have sent to themselves: no progress of the machine.
+    """
+
+    def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
+        self.synchronous = synchronous
+        self.outbox = Outbox()
+        self.to_self = 0
+        self._turns = turns
+        self._exits = exits
+        self._acknowledgements = contexts.number(ACKNOWLEDGEMENTS)
+        self._unacknowledged: dict[int, Acknowledgement] = {}
+        self._keys = count()
+
+    def collect(self) -> Outbox:
+        """Take what has been sent out of the outbox."""
+        sent, self.outbox = self.outbox, Outbox()
+        return sent
+
+    # ---- sends
+
+    def send(self, scope: Scope, target: int, tag: int, data: Any, ack: Ack | None = None) -> None:
+        """Send a message from the running processor to another one, or to itself.
+
+        Parameters
+        ----------
+        scope : Scope
+            Where it is sent.
+        target : int
+            The receiver's rank; `PROC_NULL`: nobody's.
+        tag : int
+            The tag.
+        data : bytes
+            The packed payload, or any object whose ``len()`` is its size in bytes.
+        ack : Ack, optional
+            Where to acknowledge the matching receive.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``, ``ERR_TAG``: there is no such rank or tag.
+        """
+        others = scope.others
+        if target == PROC_NULL:
+            return
+        try:
+            receiver = others.processor(target)
+            if tag & scope.tags != tag:
+                raise REAL.Exception(REAL.ERR_TAG)
+            if type(tag) is not int:  # an enumeration of the script's, which other ranks lack
+                tag = int(tag)
+        except TypeError:
+            self.send(scope, as_int(target), as_int(tag), data, ack)
+            return
+        here = self._turns.current
+        account: Account = here.account  # type: ignore[assignment]
+        message = scope.context, scope.group.rank_of(here.id), tag, data, ack
+        if receiver == here.id:
+            self.to_self += 1
+            self._match(here, message)
+        else:
+            account.sent += len(data)
+            self.outbox.extend((here.id, receiver, account.number, message))
+
+    def send_synchronously(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
+        """Send a message as `send` does; the event is its acknowledgement."""
+        if target == PROC_NULL:
+            return HAPPENED
+        here = self._turns.current
+        assert here.account is not None
+        key = next(self._keys)
+        event = self._unacknowledged[key] = Acknowledgement(here, scope.context, as_int(target))
+        try:
+            self.send(scope, target, tag, data, (here.id, key, here.account.number))
+        except Exception:
+            del self._unacknowledged[key]
+            raise
+        return event
+
+    def send_standard(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
+        """Send a message in the run's standard mode; the event completes the send."""
+        if self.synchronous:
+            return self.send_synchronously(scope, target, tag, data)
+        self.send(scope, target, tag, data)
+        return HAPPENED
+
+    def _acknowledge(self, processor: Processor, message: Message) -> None:
+        """Tell a synchronous send, on the sender's account, that its receive has matched."""
+        ack = message[ACK]
+        if ack is None:
+            return
+        sender, key, account = ack
+        if sender == processor.id:
+            self._turns.happened(self._unacknowledged.pop(key))
+        else:
+            answer = self._acknowledgements, processor.id, key, b"", None
+            self.outbox.extend((processor.id, sender, account, answer))
+
+    # ---- receives
+
+    def receive(self, scope: Scope, source: int, tag: int) -> Message:
+        """Block the running processor until it has received a message.
+
+        Parameters
+        ----------
+        scope : Scope
+            Where it is sent.
+        source, tag : int
+            The sender's rank, and the tag; wildcards for any.
+
+        Raises
+        ------
+        Exception
+            ``ERR_RANK``, ``ERR_TAG``: there is no such rank or tag.
+        """
+        here = self._turns.current
+        envelope = scope.envelope(source, tag)
+        # One `Receive` serves all blocking receives of a processor, which has one at a time. A
+        # fiber's is posted: messages come to its processor, which may itself block in a receive.
+        receive = here.receiving
+        if receive is None:
+            receive = Receive(here, envelope)
+            if type(here) is Fiber:
+                self.post(receive)
+                self._turns.wait(receive)
+                return receive.message  # type: ignore[return-value]
+            here.receiving = receive
+        receive.envelope = envelope
+        if here.unexpected is None or not self._take_unexpected(receive):
+            self._turns.sleep(receive)
+        message, receive.message = receive.message, None
+        return message  # type: ignore[return-value]
+
+    def post(self, receive: Receive) -> None:
+        """Post a receive of the running processor, without blocking."""
+        if self._take_unexpected(receive):
+            return
+        here = self._turns.current
+        if here.posted is None:
+            here.posted = Posted()
+        here.posted.add(receive)
+
+    def cancel(self, receive: Receive) -> None:
+        """Cancel a receive that has not matched yet."""
+        if not receive.done and receive.owner.posted is not None:
+            receive.owner.posted.cancel(receive)
+            self._turns.happened(receive)
+
+    def probe(self, receive: Receive) -> Message | None:
+        """The unexpected message that a receive of the running processor would match, if any."""
+        unexpected = self._turns.current.unexpected
+        return None if unexpected is None else unexpected.find(receive)
+
+    def take(self, message: Message) -> None:
+        """Match an unexpected message of the running processor, which `probe` has found."""
+        here = self._turns.current
+        assert here.unexpected is not None
+        here.unexpected.take(message)
+        if not len(here.unexpected):
+            here.unexpected = None
+        self._acknowledge(here, message)
+
+    def _take_unexpected(self, receive: Receive) -> bool:
+        """Match a receive with an unexpected message; whether there is one."""
+        message = self.probe(receive)
+        if message is None:
+            return False
+        self.take(message)
+        receive.message = message
+        receive.done = True
+        return True
+
+    # ---- delivery
+
+    def deliver(self, slots: list[int], messages: list[Message]) -> None:
+        """Deliver what has arrived to the processors in slots.
+
+        The usual case is told out in full, as it is on the path of every message: the processor
+        blocks in a receive of just this message, with none posted before, and none to acknowledge.
+        """
+        processors, ready = self._turns.processors, self._turns.ready
+        for slot, message in zip(slots, messages, strict=True):
+            processor = processors[slot]
+            if (
+                processor is not None
+                and processor.posted is None
+                and type(awaited := processor.awaited) is Receive
+                and awaited.matches(message)
+                and message[ACK] is None
+            ):
+                awaited.message = message
+                processor.awaited = None
+                ready.append(processor)
+            else:
+                self._deliver_any(slot, message)
+
+    def _deliver_any(self, slot: int, message: Message) -> None:
+        """Deliver any message to what is in a slot: a processor that may have ended."""
+        context, _, tag, _, _ = message
+        processor = self._turns.processors[slot]
+        if context == self._acknowledgements:
+            self._turns.happened(self._unacknowledged.pop(tag))
+        elif processor is None:
+            self._exits.count_unreceived(slot)
+        else:
+            self._match(processor, message)
+
+    def _match(self, processor: Processor, message: Message) -> None:
+        """Match a message with a receive of its processor; without one it is unexpected."""
+        receive = self._receive_for(processor, message)
+        if receive is None:
+            if processor.unexpected is None:
+                processor.unexpected = Unexpected()
+            processor.unexpected.add(message)
+            awaited = processor.awaited
+            if type(awaited) is Arrival and awaited.matches(message):
+                self._turns.happened(awaited)
+            return
+        receive.message = message
+        self._turns.happened(receive)
+        self._acknowledge(processor, message)
+
+    @staticmethod
+    def _receive_for(processor: Processor, message: Message) -> Receive | None:
+        """The receive that a message is for: one posted earlier, or the one that blocks."""
+        posted = processor.posted
+        if posted is not None:
+            receive = posted.take(message)
+            if not posted:
+                processor.posted = None
+            if receive is not None:
+                return receive
+        awaited = processor.awaited
+        if type(awaited) is Receive and awaited.matches(message):
+            return awaited
+        return None

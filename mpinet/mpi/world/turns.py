@@ -1,0 +1,235 @@
+"""Turns: which processor's script runs, and when.
+
+The scheduler of a rank. Every processor is a greenlet, a coroutine with a stack of its own. Within
+a round each one that can go on has a turn: it runs until it blocks, and then switches straight to
+the next. Nobody is interrupted, so that the order of turns, and with it every result, depends on
+the script and the machine alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from operator import length_hint
+from typing import NoReturn
+
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from mpinet.mpi.world.atexit_hooks import release_objects
+from mpinet.mpi.world.events import Completion, Event
+from mpinet.mpi.world.exits import Exits
+from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.process_state import Privacy
+from mpinet.mpi.world.processor import Fiber, Processor
+
+POLLS_A_ROUND = 100
+"""Polls of one processor in a round without progress that are answered at once: until others have
+run it would get the same answer."""
+
+
+class Turns:
+    """The scheduler of this rank's processors.
+
+    A processor is *ready* (has a turn in this round), *polling* (has one in the next round,
+    whatever happens), or *blocked* (has one when an event that it awaits happens).
+
+    Parameters
+    ----------
+    numbers : sequence of (int or None)
+        The processors' numbers by slot; None for switches.
+    exits : Exits
+        Notes how processors end.
+
+    Attributes
+    ----------
+    current : Processor
+        The processor, or helper fiber, that is running.
+    processors : list of (Processor or None)
+        By slot; None for switches and for those that have ended.
+    running : int
+        Processors that have not ended.
+    ready, polling : list of Processor
+        Those that are, in the order of their turns.
+    rounds_in_vain : int
+        How many of the last rounds have had polls and no progress.
+    now : int
+        Steps of the machine before this round.
+    privacy : Privacy
+        What processors have of their own; there from the first turn on.
+    """
+
+    current: Processor
+    privacy: Privacy
+
+    def __init__(self, numbers: Sequence[int | None], exits: Exits):
+        self.processors: list[Processor | None] = [
+            None if number is None else Processor(number, slot)
+            for slot, number in enumerate(numbers)
+        ]
+        self.running = len(self.processors) - self.processors.count(None)
+        self.ready: list[Processor] = []
+        self.polling: list[Processor] = []
+        self.rounds_in_vain = 0
+        self.now = 0
+        self._exits = exits
+        self._new: list[Processor] = []
+        self._round: Iterator[Processor] = iter(())
+        self._fibers: set[Fiber] = set()
+        self._scheduler = self.current = Processor(-1, -1)
+        self._scheduler.thread = getcurrent()
+
+    def start(self, program: Callable[[Processor], None]) -> None:
+        """Give every processor a thread that is to run a program."""
+        self._new = [processor for processor in self.processors if processor is not None]
+        for processor in self._new:
+            processor.thread = self._thread(processor, program)
+        self.privacy = Privacy()
+
+    # ---- rounds
+
+    def run_until_all_block(self) -> None:
+        """Run every processor until it blocks, polls or ends."""
+        while self._new or self.ready:
+            new, self._new = self._new, []
+            for processor in new:  # one by one: a first switch starts on the caller's stack
+                self._run_each([processor])
+            ready, self.ready = self.ready, []
+            self._run_each(ready)
+
+    def next_round(self) -> None:
+        """Begin a round: whoever polls runs again, whatever the machine's step brings."""
+        self.ready, self.polling = self.polling, []
+
+    def _run_each(self, processors: list[Processor]) -> None:
+        """Give turns to processors, one after another.
+
+        `sleep` switches from one to the next without coming back here; a processor that ends
+        does come back (to its greenlet's parent), hence the loop.
+        """
+        self._round = iter(processors)
+        while length_hint(self._round):
+            self.sleep()
+        self.sleep()  # takes away what is the last one's own, if that has ended
+
+    def _thread(self, processor: Processor, program: Callable[[Processor], None]) -> greenlet:
+        """A processor's thread; `partial` would lie on the C stack, copied at every switch."""
+        return greenlet(lambda: self._live(processor, program), self._scheduler.thread)
+
+    def _live(self, processor: Processor, program: Callable[[Processor], None]) -> None:
+        """Run a program on a processor, to whatever end."""
+        try:
+            program(processor)
+        except GreenletExit:
+            release_objects(processor.main)
+            return
+        except BaseException as error:
+            self._exits.fail(processor, error, self.now)
+        release_objects(processor.main)
+        self._exits.end(processor)
+        self.processors[processor.slot] = None
+        self.running -= 1
+
+    def close(self) -> None:
+        """End the threads of processors that have not come to their end.
+
+        A script may catch what ends it, and go on to its next call; there it stays.
+        """
+        self._round = iter(())
+        for processor in [*self._fibers, *self.processors]:
+            if processor is not None and processor.thread:
+                self.current = processor
+                processor.thread.throw(GreenletExit)
+
+    # ---- what processors do
+
+    def sleep(self, awaited: Event | tuple[Event, ...] | None = None) -> None:
+        """Switch to the next runnable processor; return when this one is resumed.
+
+        After the run it never is. The last processor of a round switches to the scheduler.
+
+        Parameters
+        ----------
+        awaited : Event, tuple of Event or None
+            What it waits for, one of them; None: it is made ready by other means.
+        """
+        here, privacy, modules = self.current, self.privacy, sys.modules
+        here.awaited = awaited
+        here.since = self.now
+        # Most processors own nothing, and this test is all that privacy costs them: modules are
+        # counted, since imports cannot be hooked for what is in `sys.modules` already.
+        if (
+            here.own is not None
+            or len(modules) != privacy.present
+            or sys.stdout is not privacy.stdout
+            or sys.stderr is not privacy.stderr
+        ):
+            privacy.leave(here)
+        self.current = following = next(self._round, self._scheduler)
+        main = following.main
+        if main is not None:
+            modules["__main__"] = main
+        if following.own is not None:
+            following.own.enter()
+        following.thread.switch()
+
+    def happened(self, event: Event) -> None:
+        """Mark an event as done; if its owner awaits it, the owner is ready."""
+        event.done = True
+        owner = event.owner
+        awaited = owner.awaited
+        if awaited is event or (type(awaited) is tuple and event in awaited):
+            owner.awaited = None
+            self.ready.append(owner)
+
+    def wait(self, event: Event) -> None:
+        """Block the running processor until an event has happened."""
+        if not event.done:
+            self.sleep(event)
+
+    def wait_any(self, events: tuple[Event, ...]) -> None:
+        """Block the running processor until one of several events has happened."""
+        if not any(event.done for event in events):
+            self.sleep(events)
+
+    def poll(self) -> None:
+        """Resume the running processor after the machine's next step."""
+        here = self.current
+        here.in_vain += 1
+        if self.rounds_in_vain and here.in_vain < POLLS_A_ROUND:
+            return
+        here.in_vain = 0
+        self.polling.append(here)
+        self.sleep()
+
+    def begin(self, work: Callable[[], None]) -> Completion:
+        """Start a helper fiber of the running processor; return the event of its end."""
+        here = self.current
+        fiber = Fiber(here)
+        completion = Completion(here, fiber)
+
+        def live() -> None:
+            try:
+                work()
+            except GreenletExit:
+                return
+            except Exception as error:
+                completion.error = error
+            except BaseException as error:
+                self._exits.fail(fiber, error, self.now)
+            self._fibers.discard(fiber)
+            self.happened(completion)
+
+        fiber.thread = greenlet(live, self._scheduler.thread)
+        self._fibers.add(fiber)
+        self._new.append(fiber)
+        return completion
+
+    def stop(self, error: BaseException) -> NoReturn:
+        """Fail the running processor, whatever its script catches."""
+        self._exits.fail(self.current, error.with_traceback(script_line()), self.now)
+        self.stay()
+
+    def stay(self) -> NoReturn:
+        """Block the running processor for good: the run has failed, and ends."""
+        while True:
+            self.sleep()
