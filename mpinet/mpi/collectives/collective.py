@@ -8,7 +8,7 @@ from mpinet.mpi.collectives.member_trees import Binomial, Own, Shape, Star
 from mpinet.mpi.real import REAL, as_int
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
 from mpinet.mpi.world.ranks import Members
 from mpinet.mpi.world.trees import Pattern
@@ -62,7 +62,7 @@ class Collective:
         self.size = len(scope.others.members)
 
     @classmethod
-    def of(cls, comm: Membership, kind: str) -> Collective:
+    def of(cls, comm: Endpoint, kind: str) -> Collective:
         """The running processor's next collective on a communicator.
 
         Members call a communicator's collectives in one order, so that each can count them.
@@ -135,7 +135,7 @@ def paired(one: int, other: int) -> int:
     return both * (both + 1) // 2 + other
 
 
-def known_root(comm: Membership, root: int) -> int:
+def known_root(comm: Endpoint, root: int) -> int:
     """The rank of a root.
 
     Raises

@@ -13,8 +13,8 @@ from typing import Any
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.collectives.payloads import Bundle, Fold, Part
-from mpinet.mpi.communicators.intercommunicator import RemoteCalls
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
+from mpinet.mpi.world.endpoint import IntercommEndpoint
 
 
 class Between:
@@ -22,7 +22,7 @@ class Between:
 
     Parameters
     ----------
-    comm : RemoteCalls
+    comm : IntercommEndpoint
         The communicator.
     kind : str
         The call's name.
@@ -37,7 +37,7 @@ class Between:
 
     __slots__ = ("across", "within")
 
-    def __init__(self, comm: RemoteCalls, kind: str):
+    def __init__(self, comm: IntercommEndpoint, kind: str):
         self.within = Collective.of(comm._local, kind)
         self.across = Collective.of(comm, kind)
 
@@ -65,7 +65,7 @@ class Between:
         return self.across.hear(0)
 
 
-def known_remote_root(comm: RemoteCalls, root: int) -> int:
+def known_remote_root(comm: IntercommEndpoint, root: int) -> int:
     """The rank that says who is the root.
 
     Raises

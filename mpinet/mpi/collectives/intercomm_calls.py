@@ -10,13 +10,13 @@ from mpinet.mpi.collectives import intercomm_plans
 from mpinet.mpi.collectives.intercomm_algorithms import Between, known_remote_root
 from mpinet.mpi.collectives.objects import ObjectCollectives, Operator, dumped
 from mpinet.mpi.collectives.operators import SUM
-from mpinet.mpi.communicators.intercommunicator import RemoteCalls
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.endpoint import IntercommEndpoint
 
 
-class InterCollectives(RemoteCalls, ObjectCollectives):
+class InterCollectives(IntercommEndpoint, ObjectCollectives):
     """Collectives as `mpi4py.MPI.Intercomm` has them."""
 
     __slots__ = ()

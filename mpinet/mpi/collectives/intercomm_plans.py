@@ -16,9 +16,9 @@ from mpinet.mpi.collectives.plans import (
     told_counts,
     write,
 )
-from mpinet.mpi.communicators.intercommunicator import RemoteCalls
 from mpinet.mpi.messages.buffers import Blocks, Buffer
 from mpinet.mpi.real import REAL
+from mpinet.mpi.world.endpoint import IntercommEndpoint
 
 Plan: TypeAlias = Callable[[Between], None]
 """What is done in a collective call."""
@@ -29,7 +29,7 @@ def barrier() -> Plan:
     return algorithms.barrier
 
 
-def bcast(comm: RemoteCalls, buf: Any, root: int) -> Plan:
+def bcast(comm: IntercommEndpoint, buf: Any, root: int) -> Plan:
     """Bring the root's buffer to all members of the other group."""
     root = known_remote_root(comm, root)
     out_of = Buffer(buf) if root == REAL.ROOT else None
@@ -43,7 +43,9 @@ def bcast(comm: RemoteCalls, buf: Any, root: int) -> Plan:
     return plan
 
 
-def gather(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
+def gather(
+    comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]
+) -> Plan:
     """Bring a buffer of every member of the other group to the root's blocks."""
     root = known_remote_root(comm, root)
     blocks = kind(recvbuf, comm.remote_size, True) if root == REAL.ROOT else None
@@ -57,7 +59,9 @@ def gather(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type[
     return plan
 
 
-def scatter(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
+def scatter(
+    comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]
+) -> Plan:
     """Bring a block of the root's to the buffer of every member of the other group."""
     root = known_remote_root(comm, root)
     size = comm.remote_size
@@ -72,7 +76,7 @@ def scatter(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, root: int, kind: type
     return plan
 
 
-def allgather(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
+def allgather(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
     """Bring a buffer of every member to the blocks of all of the other group."""
     own, blocks = Buffer(sendbuf), kind(recvbuf, comm.remote_size, True)
 
@@ -82,7 +86,7 @@ def allgather(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, kind: type[Blocks])
     return plan
 
 
-def alltoall(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
+def alltoall(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
     """Bring a block of every member to a block of every one of the other group."""
     size = comm.remote_size
     out_of, into = kind(sendbuf, size), kind(recvbuf, size, True)
@@ -93,7 +97,7 @@ def alltoall(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) 
     return plan
 
 
-def reduce(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
+def reduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
     """Combine the buffers of all members of the other group at the root."""
     root = known_remote_root(comm, root)
     result = Buffer(recvbuf, writable=True) if root == REAL.ROOT else None
@@ -109,7 +113,7 @@ def reduce(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> 
     return plan
 
 
-def allreduce(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+def allreduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     """Combine the buffers of each group for all members of the other one."""
     own, result = Buffer(sendbuf), Buffer(recvbuf, writable=True)
     require_alike(own, result)
@@ -122,7 +126,7 @@ def allreduce(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     return plan
 
 
-def reduce_scatter_block(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+def reduce_scatter_block(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     """Combine the blocks of each group; every member of the other one gets a block."""
     size = comm.size
     blocks, result = Blocks(sendbuf, size), Buffer(recvbuf, writable=True)
@@ -138,7 +142,7 @@ def reduce_scatter_block(comm: RemoteCalls, sendbuf: Any, recvbuf: Any, op: Op) 
 
 
 def reduce_scatter(
-    comm: RemoteCalls, sendbuf: Any, recvbuf: Any, counts: Sequence[int] | None, op: Op
+    comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, counts: Sequence[int] | None, op: Op
 ) -> Plan:
     """Combine the buffers of each group; every member of the other one gets its count of them."""
     size, rank = comm.size, comm.rank

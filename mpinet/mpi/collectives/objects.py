@@ -16,7 +16,7 @@ from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 
 Operator: TypeAlias = Op | Callable[[Any, Any], Any]
 
@@ -26,7 +26,7 @@ NUMERIC: Kinds = (int, float, Number, np.generic, np.ndarray)
 """What predefined operators combine to the same in any order; strings and lists are others."""
 
 
-class ObjectCollectives(Membership):
+class ObjectCollectives(Endpoint):
     """Collectives of objects, as `mpi4py.MPI.Intracomm` has them."""
 
     __slots__ = ()

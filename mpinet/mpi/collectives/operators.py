@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mpinet.mpi.communicators.handles import handle_of, thing_of
 from mpinet.mpi.constants import serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.handles import handle_of, thing_of
 
 MOST_OWN = 32
 """Operators of a script's own that a processor may have at a time, as in mpi4py."""

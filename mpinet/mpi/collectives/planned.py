@@ -6,10 +6,10 @@ from typing import Any
 
 from mpinet.mpi.collectives import plans
 from mpinet.mpi.collectives.collective import Collective
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 
 
-class PlannedCollectives(Membership):
+class PlannedCollectives(Endpoint):
     """A communicator whose collectives are plans that are done.
 
     Attributes

@@ -19,7 +19,7 @@ from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.constants import instance_of
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
 from mpinet.mpi.real import REAL
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 
 Plan: TypeAlias = Callable[[Collective], None]
 """What is done in a collective call."""
@@ -35,7 +35,7 @@ def barrier() -> Plan:
     return algorithms.barrier
 
 
-def bcast(comm: Membership, buf: Any, root: int) -> Plan:
+def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
     """Bring the root's buffer to all members."""
     root = known_root(comm, root)
     sends = comm.rank == root
@@ -49,7 +49,7 @@ def bcast(comm: Membership, buf: Any, root: int) -> Plan:
     return plan
 
 
-def gather(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
+def gather(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
     """Bring a buffer of every member to the root's blocks."""
     root = known_root(comm, root)
     blocks = kind(recvbuf, comm.size, True) if comm.rank == root else None
@@ -63,7 +63,7 @@ def gather(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[B
     return plan
 
 
-def scatter(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
+def scatter(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
     """Bring a block of the root's to every member's buffer."""
     root = known_root(comm, root)
     size = comm.size
@@ -79,7 +79,7 @@ def scatter(comm: Membership, sendbuf: Any, recvbuf: Any, root: int, kind: type[
     return plan
 
 
-def allgather(comm: Membership, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
+def allgather(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
     """Bring a buffer of every member to the blocks of all."""
     blocks = kind(recvbuf, comm.size, True)
     own = blocks.block(comm.rank) if in_place(sendbuf) else Buffer(sendbuf)
@@ -90,7 +90,7 @@ def allgather(comm: Membership, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) 
     return plan
 
 
-def alltoall(comm: Membership, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
+def alltoall(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
     """Bring a block of every member to a block of every other."""
     size = comm.size
     into = kind(recvbuf, size, True)
@@ -102,7 +102,7 @@ def alltoall(comm: Membership, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -
     return plan
 
 
-def reduce(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
+def reduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
     """Combine all members' buffers at the root."""
     root = known_root(comm, root)
     result = Buffer(recvbuf, writable=True) if comm.rank == root else None
@@ -118,7 +118,7 @@ def reduce(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> P
     return plan
 
 
-def allreduce(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+def allreduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     """Combine all members' buffers for all of them."""
     result = Buffer(recvbuf, writable=True)
     own = _operand(sendbuf, result)
@@ -131,7 +131,7 @@ def allreduce(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     return plan
 
 
-def reduce_scatter_block(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+def reduce_scatter_block(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     """Combine all members' blocks; every member gets its own of the result."""
     size = comm.size
     alone = in_place(sendbuf)
@@ -150,7 +150,7 @@ def reduce_scatter_block(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op) -
 
 
 def reduce_scatter(
-    comm: Membership, sendbuf: Any, recvbuf: Any, counts: Sequence[int] | None, op: Op
+    comm: Endpoint, sendbuf: Any, recvbuf: Any, counts: Sequence[int] | None, op: Op
 ) -> Plan:
     """Combine all members' buffers; every member gets as many elements as its count says."""
     size, rank = comm.size, comm.rank
@@ -176,7 +176,7 @@ def reduce_scatter(
     return plan
 
 
-def scan(comm: Membership, sendbuf: Any, recvbuf: Any, op: Op, inclusive: bool) -> Plan:
+def scan(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, inclusive: bool) -> Plan:
     """Combine the buffers of all members up to each one, with its own if that counts."""
     result = Buffer(recvbuf, writable=True)
     own = _operand(sendbuf, result)

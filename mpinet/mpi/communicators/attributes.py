@@ -11,7 +11,7 @@ from typing import Any
 from mpinet.mpi.real import ANY_SOURCE, REAL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import TAG_LIMIT, WORLD
-from mpinet.mpi.world.endpoint import Holding, Membership
+from mpinet.mpi.world.endpoint import Endpoint, Holding
 
 FIRST_OWN = 1000
 """The first key of a script's own; MPI's are lower."""
@@ -45,7 +45,7 @@ def _keys() -> dict[int, Key]:
     return keys
 
 
-class Attributes(Membership):
+class Attributes(Endpoint):
     """Values by keys, as `mpi4py.MPI.Comm` has them."""
 
     __slots__ = ()

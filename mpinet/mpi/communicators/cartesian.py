@@ -10,7 +10,7 @@ from itertools import product
 from operator import index
 
 from mpinet.mpi.real import PROC_NULL, REAL
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 
 Periods = Sequence[bool] | bool | None
 
@@ -109,7 +109,7 @@ class Grid:
         return place ^ 1
 
 
-class CartesianCalls(Membership):
+class CartesianCalls(Endpoint):
     """What a communicator with a grid knows, as `mpi4py.MPI.Cartcomm`."""
 
     __slots__ = ()

@@ -29,9 +29,9 @@ from mpinet.mpi.communicators.creation import (
 )
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
 from mpinet.mpi.communicators.groups import Caller, Group
-from mpinet.mpi.communicators.handles import handle_of, thing_of
 from mpinet.mpi.communicators.inquiries import Inquiries
 from mpinet.mpi.communicators.intercommunicator import (
+    Leaders,
     between,
     by_color,
     chosen,
@@ -58,6 +58,7 @@ from mpinet.mpi.world.contexts import (
 )
 from mpinet.mpi.world.endpoint import Holding
 from mpinet.mpi.world.failure import Aborted
+from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.ranks import Members, members_of
 
@@ -399,7 +400,7 @@ class Intracomm(Arranging, Comm):
         return opened(Intercomm, (*agreed, 0), groups)
 
 
-class Intercomm(InterCollectives, Comm):
+class Intercomm(Leaders, InterCollectives, Comm):
     """A communicator between two groups, as `mpi4py.MPI.Intercomm`."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, Scope
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import Members
 
 Origin = tuple[int, int]
@@ -34,7 +34,7 @@ def named() -> Origin:
     return here.id, kept[MADE]
 
 
-def turn(comm: Membership) -> Collective:
+def turn(comm: Endpoint) -> Collective:
     """The next agreement of a communicator's members."""
     holding = comm._holding
     holding.agreed += 1

@@ -11,7 +11,7 @@ from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import REAL
 from mpinet.mpi.settings import CHOICES, settled
 from mpinet.mpi.world.calls import running
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.failure import Aborted
 
 Function = Callable[[Any, int], None]
@@ -109,7 +109,7 @@ def _first() -> tuple[int, None]:
     return NAMES.index(CHOICES["errors"][settled()["errors"]]), None
 
 
-class ErrorHandling(Membership):
+class ErrorHandling(Endpoint):
     """A communicator's error handler, which a script may call; errors of calls are raised."""
 
     __slots__ = ()

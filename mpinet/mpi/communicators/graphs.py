@@ -12,7 +12,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.mpi.real import REAL
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 
 Weights = Sequence[int] | int | None
 
@@ -211,7 +211,7 @@ def neighborhoods(edges: Ints, size: int) -> list[bytes]:
     return found
 
 
-class GraphCalls(Membership):
+class GraphCalls(Endpoint):
     """What a communicator with a graph knows, as `mpi4py.MPI.Graphcomm`."""
 
     __slots__ = ()
@@ -280,7 +280,7 @@ class GraphCalls(Membership):
         return len(self.neighbors)
 
 
-class NeighborhoodCalls(Membership):
+class NeighborhoodCalls(Endpoint):
     """What a member knows of a graph that nobody knows as a whole: `mpi4py.MPI.Distgraphcomm`."""
 
     __slots__ = ()

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mpinet.mpi.communicators.handles import handle_of, thing_of
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.ranks import NOBODY, Members, compared, members_of
 
 

@@ -10,14 +10,14 @@ from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import SELF, WORLD
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import compared
 
 NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
 """The names that communicators have from the beginning."""
 
 
-class Inquiries(Membership):
+class Inquiries(Endpoint):
     """Rank, size, group, name, hints and kind of a communicator, as `mpi4py.MPI.Comm` has them."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from mpinet.mpi.communicators.context_ids import Origin, among, named, packed, t
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint, IntercommEndpoint
 from mpinet.mpi.world.message import BODY
 from mpinet.mpi.world.ranks import Members, members_of
 
@@ -24,17 +24,17 @@ Sides = tuple[Members, ...]
 
 
 def between(
-    local: Membership, leader: int, bridge: Membership, remote_leader: int, tag: int
+    local: Endpoint, leader: int, bridge: Endpoint, remote_leader: int, tag: int
 ) -> tuple[Origin, tuple[Ints, ...]]:
     """Agree with another group, whose leader is known in a communicator of both leaders.
 
     Parameters
     ----------
-    local : Membership
+    local : Endpoint
         A communicator of the caller's group.
     leader : int
         The leader's rank in it.
-    bridge : Membership
+    bridge : Endpoint
         A communicator of both leaders; only leaders use it.
     remote_leader : int
         The other leader's rank in that one.
@@ -106,8 +106,8 @@ def _origin(numbers: Ints) -> Origin:
     return int(numbers[0]), int(numbers[1])
 
 
-class RemoteCalls(Membership):
-    """What a communicator between two groups has beside others', as `mpi4py.MPI.Intercomm`."""
+class Leaders(IntercommEndpoint):
+    """How the two groups of an intercommunicator agree: by way of their leaders."""
 
     __slots__ = ()
 
@@ -119,25 +119,6 @@ class RemoteCalls(Membership):
     def remote_group(self) -> Group:
         """The other group."""
         return self.Get_remote_group()
-
-    def Get_remote_size(self) -> int:
-        """Members of the other group."""
-        return len(self._others.members)
-
-    @property
-    def remote_size(self) -> int:
-        """Members of the other group."""
-        return self.Get_remote_size()
-
-    @property
-    def _sides(self) -> Sides:
-        """Both groups, in the order that all members know."""
-        return running.world.contexts.place(self._context).groups
-
-    @property
-    def _first(self) -> bool:
-        """Whether the caller's group is the first."""
-        return self._sides[0] is self._group
 
     def _agreed(self, wish: Sequence[int], of_all: bool = True) -> tuple[Origin, tuple[Ints, ...]]:
         """Agree with the other group.
@@ -180,11 +161,6 @@ class RemoteCalls(Membership):
             return _origin(one), (one[2:], other[2:])
 
         return agree
-
-    @property
-    def _local(self) -> Membership:
-        """A communicator of the caller's group, for its own part in calls of both."""
-        raise NotImplementedError
 
 
 def side_name(name: Sequence[int], first: bool) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from mpinet.mpi.messages.requests import Prequest, Request
 from mpinet.mpi.real import PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.contexts import NEIGHBORS
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
 
 Bodies = Sequence[bytes]
@@ -29,7 +29,7 @@ Swap = Callable[[Exchange, int, int], None]
 """Does an exchange, given its number among the caller's, and how often it was started before."""
 
 
-class NeighborCollectives(Membership):
+class NeighborCollectives(Endpoint):
     """Exchanges with all neighbors, as `mpi4py.MPI.Topocomm` has them."""
 
     __slots__ = ()

@@ -20,14 +20,14 @@ from mpinet.mpi.communicators.graphs import (
 )
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import call
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import members_of
 
 KINDS: dict[int, type[Any]] = {}
 """The classes of communicators whose members are arranged, by the kind of arrangement."""
 
 
-class Arranging(Membership):
+class Arranging(Endpoint):
     """Calls of a communicator within a group that give an arranged one of its members."""
 
     __slots__ = ()

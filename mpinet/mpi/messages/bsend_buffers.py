@@ -13,7 +13,7 @@ from typing import Any
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED
 
 WHOLE = -1
@@ -97,7 +97,7 @@ def _detach(context: int) -> Any:
     return buffer.given
 
 
-class AttachedBuffers(Membership):
+class AttachedBuffers(Endpoint):
     """Buffers that are attached to a communicator, as `mpi4py.MPI.Comm` has it."""
 
     __slots__ = ()

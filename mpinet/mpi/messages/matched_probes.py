@@ -7,7 +7,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, TypeVar
 
-from mpinet.mpi.communicators.handles import handle_of, thing_of
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.memory import put
@@ -16,14 +15,15 @@ from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Arrival, Receive
+from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.message import Message as Body
 
 M = TypeVar("M", bound="Message")
 
 
-class Probes(Membership):
+class Probes(Endpoint):
     """Calls that look for messages, as `mpi4py.MPI.Comm` has it."""
 
     __slots__ = ()

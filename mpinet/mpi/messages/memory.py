@@ -13,12 +13,12 @@ from mpinet.mpi.messages.requests import Prequest, Request
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Event, Receive
 from mpinet.mpi.world.message import BODY
 
 
-class BufferMessages(Membership):
+class BufferMessages(Endpoint):
     """Memory to and from one rank, as `mpi4py.MPI.Comm` has it.
 
     The arguments are mpi4py's. A send reads the memory at once, and may let its caller go on at

@@ -13,14 +13,14 @@ from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.endpoint import Membership
+from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Receive
 from mpinet.mpi.world.message import BODY, Message
 
 dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
 
 
-class ObjectMessages(Membership):
+class ObjectMessages(Endpoint):
     """Objects to and from one rank, as `mpi4py.MPI.Comm` has it."""
 
     __slots__ = ()

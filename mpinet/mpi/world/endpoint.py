@@ -1,4 +1,10 @@
-"""What a communicator is to its members: ranks, and messages in its context."""
+"""A communicator's endpoint: what it is to one of its members, ranks and messages in its context.
+
+Every member has a communicator object of its own, which scripts see as ``MPI.Comm``. All of its
+parts (messages, collectives, inquiries) rest on the classes here, and need nothing else of it.
+"""
+
+# ruff: noqa: N802  (mpi4py's names)
 
 from __future__ import annotations
 
@@ -50,10 +56,8 @@ class Holding:
         self.neighbored = 0
 
 
-class Membership:
-    """A communicator, as one of its members holds it.
-
-    Parts of a communicator's face rest on this class.
+class Endpoint:
+    """A communicator, as one of its members has it.
 
     Attributes
     ----------
@@ -106,3 +110,33 @@ class Membership:
         receive = Receive(running.turns.current, self._scope.envelope(source, tag))
         running.mail.post(receive)
         return receive
+
+
+class IntercommEndpoint(Endpoint):
+    """An intercommunicator, as a member of one of its two groups has it."""
+
+    __slots__ = ()
+
+    def Get_remote_size(self) -> int:
+        """Members of the remote group."""
+        return len(self._others.members)
+
+    @property
+    def remote_size(self) -> int:
+        """Members of the remote group."""
+        return self.Get_remote_size()
+
+    @property
+    def _sides(self) -> tuple[Members, ...]:
+        """Both groups, in the order that all members know."""
+        return running.world.contexts.place(self._context).groups
+
+    @property
+    def _first(self) -> bool:
+        """Whether the caller's group is the first."""
+        return self._sides[0] is self._group
+
+    @property
+    def _local(self) -> Endpoint:
+        """The communicator of the local group, for its own part in calls of both."""
+        raise NotImplementedError
