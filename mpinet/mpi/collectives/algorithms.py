@@ -1,4 +1,4 @@
-"""The patterns in which members tell and hear: trees, exchanges, and all to all.
+"""The patterns in which members send and receive: trees, exchanges, and all to all.
 
 They know nothing of objects and buffers: what travels is bytes, or bodies that join.
 """
@@ -33,9 +33,9 @@ def broadcast(collective: Collective, root: int, body: Any = None) -> Any:
     shape = collective.shape(root)
     parent = shape.parent
     if parent >= 0:
-        body = collective.hear(parent)
+        body = collective.receive(parent)
     for child in shape.children:
-        collective.tell(child, body)
+        collective.send(child, body)
     return body
 
 
@@ -52,10 +52,10 @@ def converge(collective: Collective, root: int, own: B, join: Callable[[B, B], B
     """
     shape = collective.shape(root)
     for child in reversed(shape.children):
-        own = join(own, collective.hear(child))
+        own = join(own, collective.receive(child))
     if shape.parent < 0:
         return own
-    collective.tell(shape.parent, own)
+    collective.send(shape.parent, own)
     return None
 
 
@@ -76,20 +76,20 @@ def exchange(collective: Collective, own: B, join: Callable[[B, B], B]) -> B:
     rank = collective.rank
     most = 1 << (collective.size.bit_length() - 1)
     if rank >= most:
-        collective.tell(rank - most, own)
-        late: B = collective.hear(rank - most)
+        collective.send(rank - most, own)
+        late: B = collective.receive(rank - most)
         return late
     if rank + most < collective.size:
-        own = join(own, collective.hear(rank + most))
+        own = join(own, collective.receive(rank + most))
     bit = 1
     while bit < most:
         partner = rank ^ bit
-        collective.tell(partner, own)
-        theirs = collective.hear(partner)
+        collective.send(partner, own)
+        theirs = collective.receive(partner)
         own = join(own, theirs) if rank < partner else join(theirs, own)
         bit <<= 1
     if rank + most < collective.size:
-        collective.tell(rank + most, own)
+        collective.send(rank + most, own)
     return own
 
 
@@ -120,10 +120,10 @@ def scatter(collective: Collective, root: int, items: Sequence[bytes] | None = N
     if items is not None:
         bundle = [items[rank] for rank in shape.walk]
     else:
-        bundle = collective.hear(shape.parent).items
+        bundle = collective.receive(shape.parent).items
     end = len(bundle)
     for child, weight in zip(shape.children, shape.weights, strict=True):
-        collective.tell(child, Bundle(bundle[end - weight : end]))
+        collective.send(child, Bundle(bundle[end - weight : end]))
         end -= weight
     return bundle[0]
 
@@ -136,8 +136,8 @@ def alltoall(collective: Collective, items: Sequence[bytes]) -> list[bytes]:
     rank, size = collective.rank, collective.size
     for distance in range(1, size):
         there = (rank + distance) % size
-        collective.tell(there, items[there])
-    return [items[rank] if one == rank else collective.hear(one) for one in range(size)]
+        collective.send(there, items[there])
+    return [items[rank] if one == rank else collective.receive(one) for one in range(size)]
 
 
 def reduce(collective: Collective, root: int, own: Part, fold: Fold) -> bytes | None:
@@ -209,8 +209,8 @@ def scan(collective: Collective, operand: bytes, combine: Combine, inclusive: bo
         bit <<= 1
         if partner >= collective.size:
             continue
-        collective.tell(partner, block)
-        theirs = collective.hear(partner)
+        collective.send(partner, block)
+        theirs = collective.receive(partner)
         if partner < rank:
             block = combine(theirs, block)
             result = theirs if result is None else combine(theirs, result)

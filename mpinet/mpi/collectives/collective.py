@@ -10,7 +10,7 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
-from mpinet.mpi.world.ranks import Members
+from mpinet.mpi.world.ranks import RankTable
 from mpinet.mpi.world.trees import Pattern
 
 OBJECTS = "barrier bcast gather scatter allgather alltoall reduce allreduce scan exscan".split()
@@ -83,7 +83,7 @@ class Collective:
         tag = paired(number, start) * len(KINDS) + kind
         return Collective(self._scope, self.rank, tag)
 
-    def tell(self, rank: int, body: Any) -> None:
+    def send(self, rank: int, body: Any) -> None:
         """Send a body to a member.
 
         Parameters
@@ -95,7 +95,7 @@ class Collective:
         """
         running.mail.send(self._scope, rank, self._tag, body)
 
-    def hear(self, rank: int) -> Any:
+    def receive(self, rank: int) -> Any:
         """Wait for a body from a member."""
         return running.mail.receive(self._scope, rank, self._tag)[BODY]
 
@@ -119,7 +119,7 @@ class Collective:
         return self._whole and isinstance(self._members.members, range) and trees.doubling
 
     @property
-    def _members(self) -> Members:
+    def _members(self) -> RankTable:
         """The members."""
         return self._scope.others
 

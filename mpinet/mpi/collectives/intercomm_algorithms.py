@@ -1,7 +1,7 @@
-"""The patterns in which the members of two groups tell and hear.
+"""The patterns in which the members of an intercommunicator's two groups send and receive.
 
-Each is one within a group, as the machine does that, and messages between those who speak for the
-groups, their first members. In calls with a root, the root says `ROOT`, the rest of its group
+Each is one within a group, as the machine does that, and messages between the groups' leaders, the
+members of rank 0. In calls with a root, the root says `ROOT`, the rest of its group
 `PROC_NULL`, and the other group the root's rank.
 """
 
@@ -53,16 +53,16 @@ class Between:
         return self.within.rank
 
     @property
-    def speaks(self) -> bool:
-        """Whether the member speaks for its group."""
+    def is_leader(self) -> bool:
+        """Whether the member is_leader for its group."""
         return self.within.rank == 0
 
-    def swapped(self, own: Any) -> Any:
+    def exchanged(self, own: Any) -> Any:
         """What each group's speaker says, for the one of the other."""
-        if not self.speaks:
+        if not self.is_leader:
             return None
-        self.across.tell(0, own)
-        return self.across.hear(0)
+        self.across.send(0, own)
+        return self.across.receive(0)
 
 
 def known_remote_root(comm: IntercommEndpoint, root: int) -> int:
@@ -82,47 +82,47 @@ def known_remote_root(comm: IntercommEndpoint, root: int) -> int:
 def barrier(between: Between) -> None:
     """Wait until all members of the other group have called."""
     algorithms.gather(between.within, 0, b"")
-    algorithms.broadcast(between.within, 0, between.swapped(b""))
+    algorithms.broadcast(between.within, 0, between.exchanged(b""))
 
 
 def broadcast(between: Between, root: int, body: Any = None) -> Any:
     """Bring the root's body to all members of the other group; None for the rest."""
     if root == REAL.ROOT:
-        between.across.tell(0, body)
+        between.across.send(0, body)
     if root < 0:
         return None
     return algorithms.broadcast(
-        between.within, 0, between.across.hear(root) if between.speaks else None
+        between.within, 0, between.across.receive(root) if between.is_leader else None
     )
 
 
 def gather(between: Between, root: int, item: bytes = b"") -> list[bytes] | None:
     """Bring an item of every member of the other group to the root; None for the rest."""
     if root == REAL.ROOT:
-        found: list[bytes] = between.across.hear(0).items
+        found: list[bytes] = between.across.receive(0).items
         return found
     if root >= 0:
         items = algorithms.gather(between.within, 0, item)
         if items is not None:
-            between.across.tell(root, Bundle(items))
+            between.across.send(root, Bundle(items))
     return None
 
 
 def scatter(between: Between, root: int, items: Sequence[bytes] = ()) -> bytes | None:
     """Bring an item of the root's to every member of the other group; None for the rest."""
     if root == REAL.ROOT:
-        between.across.tell(0, Bundle(list(items)))
+        between.across.send(0, Bundle(list(items)))
     if root < 0:
         return None
     return algorithms.scatter(
-        between.within, 0, between.across.hear(root).items if between.speaks else None
+        between.within, 0, between.across.receive(root).items if between.is_leader else None
     )
 
 
 def allgather(between: Between, item: bytes) -> list[bytes]:
     """Bring an item of every member to all of the other group."""
     items = algorithms.gather(between.within, 0, item)
-    theirs = between.swapped(None if items is None else Bundle(items))
+    theirs = between.exchanged(None if items is None else Bundle(items))
     found: list[bytes] = algorithms.broadcast(between.within, 0, theirs).items
     return found
 
@@ -132,25 +132,25 @@ def alltoall(between: Between, items: Sequence[bytes]) -> list[bytes]:
     across, size = between.across, len(items)
     for distance in range(size):
         rank = (between.rank + distance) % size
-        across.tell(rank, items[rank])
-    return [across.hear(rank) for rank in range(size)]
+        across.send(rank, items[rank])
+    return [across.receive(rank) for rank in range(size)]
 
 
 def reduce(between: Between, root: int, own: Part | None, fold: Fold) -> bytes | None:
     """Combine the operands of the other group at the root; None for the rest."""
     if root == REAL.ROOT:
-        found: bytes = between.across.hear(0)
+        found: bytes = between.across.receive(0)
         return found
     if own is not None:
         body = algorithms.reduce(between.within, 0, own, fold)
         if body is not None:
-            between.across.tell(root, body)
+            between.across.send(root, body)
     return None
 
 
 def allreduce(between: Between, own: Part, fold: Fold) -> bytes:
     """Combine each group's operands for all members of the other one."""
-    body = between.swapped(algorithms.reduce(between.within, 0, own, fold))
+    body = between.exchanged(algorithms.reduce(between.within, 0, own, fold))
     found: bytes = algorithms.broadcast(between.within, 0, body)
     return found
 
@@ -169,5 +169,5 @@ def reduce_scatter(between: Between, own: Part, fold: Fold, sizes: Sequence[int]
     sizes : sequence of int
         Bytes of the piece of every member of the caller's group.
     """
-    whole = between.swapped(algorithms.reduce(between.within, 0, own, fold))
+    whole = between.exchanged(algorithms.reduce(between.within, 0, own, fold))
     return algorithms.scatter_pieces(between.within, whole, sizes)

@@ -1,4 +1,4 @@
-"""A communicator's collectives between two groups: those of objects, and how others are done."""
+"""Collectives of intercommunicators: those of objects, and which plans those of buffers follow."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from mpinet.mpi.collectives.intercomm_algorithms import Between, known_remote_ro
 from mpinet.mpi.collectives.operators import Op, require_alike
 from mpinet.mpi.collectives.plans import (
     Reduction,
+    gathered_counts,
     integers,
     read,
     require_counts,
-    told_counts,
     write,
 )
 from mpinet.mpi.messages.buffers import Blocks, Buffer
@@ -155,7 +155,7 @@ def reduce_scatter(
     reduction = Reduction(op, own.datatype)
 
     def plan(collective: Between) -> None:
-        numbers = told_counts(collective.within, result.count) if given is None else given
+        numbers = gathered_counts(collective.within, result.count) if given is None else given
         part = reduction.part(collective.within, own.read())
         sizes = [number * own.datatype.size for number in numbers]
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))

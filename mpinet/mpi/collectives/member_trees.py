@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mpinet.mpi.world.ranks import Members
+from mpinet.mpi.world.ranks import RankTable
 from mpinet.mpi.world.trees import Tree
 
 
@@ -119,7 +119,7 @@ class Own:
 
     Parameters
     ----------
-    members : Members
+    members : RankTable
         The processors by rank, all of the machine.
     slot : int
         The member's processor among this rank's.
@@ -129,7 +129,7 @@ class Own:
 
     __slots__ = ("_members", "_slot", "_tree")
 
-    def __init__(self, members: Members, slot: int, tree: Tree):
+    def __init__(self, members: RankTable, slot: int, tree: Tree):
         self._members = members
         self._slot = slot
         self._tree = tree

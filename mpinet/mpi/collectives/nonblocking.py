@@ -1,4 +1,4 @@
-"""Collectives of buffers that are begun and go on beside the script."""
+"""Nonblocking collectives of buffers: each runs in a helper fiber beside the script."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -111,4 +111,4 @@ class BegunCollectives(PlannedCollectives):
     def _begin(self, kind: str, plan: Plan) -> Request:
         """Let the running processor take part in a collective beside its script."""
         collective = self._collective(kind)
-        return Request.beside(lambda: plan(collective))
+        return Request.of_fiber(lambda: plan(collective))

@@ -1,4 +1,4 @@
-"""Collectives of Python objects: a communicator's lower-case calls."""
+"""Collectives of pickled objects: a communicator's lower-case calls."""
 
 from __future__ import annotations
 

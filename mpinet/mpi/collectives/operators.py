@@ -1,4 +1,4 @@
-"""Operators of reductions."""
+"""Reduction operators, predefined and the script's own."""
 
 # ruff: noqa: N802  (mpi4py's names)
 

@@ -1,4 +1,4 @@
-"""Collectives of buffers that are prepared once and begun again and again."""
+"""Persistent collectives of buffers: planned once, started again and again."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -155,6 +155,6 @@ class PreparedCollectives(BegunCollectives):
 
         def begin() -> Request:
             started = collective.again(next(starts))
-            return Request.beside(lambda: plan(started))
+            return Request.of_fiber(lambda: plan(started))
 
         return Prequest.repeating(begin)

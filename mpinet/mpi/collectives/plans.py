@@ -167,7 +167,7 @@ def reduce_scatter(
     def plan(collective: Collective) -> None:
         numbers = given
         if numbers is None:
-            numbers = told_counts(collective, result.count)
+            numbers = gathered_counts(collective, result.count)
             require_counts(own, result, numbers, rank)
         part = reduction.part(collective, own.read())
         sizes = [number * own.datatype.size for number in numbers]
@@ -257,7 +257,7 @@ def integers(counts: Any, size: int) -> list[int]:
     return numbers
 
 
-def told_counts(collective: Collective, count: int) -> list[int]:
+def gathered_counts(collective: Collective, count: int) -> list[int]:
     """All members' counts, which they tell one another."""
     items = algorithms.allgather(collective, np.int64(count).tobytes())
     return [int(np.frombuffer(item, np.int64)[0]) for item in items]

@@ -1,4 +1,4 @@
-"""Values that scripts attach to communicators."""
+"""Attribute caching: values that scripts attach to communicators under keyvals."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -11,7 +11,7 @@ from typing import Any
 from mpinet.mpi.real import ANY_SOURCE, REAL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import TAG_LIMIT, WORLD
-from mpinet.mpi.world.endpoint import Endpoint, Holding
+from mpinet.mpi.world.endpoint import CommState, Endpoint
 
 FIRST_OWN = 1000
 """The first key of a script's own; MPI's are lower."""
@@ -84,7 +84,7 @@ class Attributes(Endpoint):
 
     def Get_attr(self, keyval: int) -> Any:
         """The value with a key; None if there is none."""
-        found = (self._holding.attributes or {}).get(keyval)
+        found = (self._state.attributes or {}).get(keyval)
         if found is not None:
             return found[1]
         if keyval in _keys():
@@ -111,7 +111,7 @@ class Attributes(Endpoint):
         key = _keys().get(keyval)
         if key is None:
             raise REAL.Exception(REAL.ERR_KEYVAL)
-        holding = self._holding
+        holding = self._state
         if holding.attributes is None:
             holding.attributes = {}
         if keyval in holding.attributes:
@@ -120,7 +120,7 @@ class Attributes(Endpoint):
 
     def Delete_attr(self, keyval: int) -> None:
         """Take a value away."""
-        attributes = self._holding.attributes or {}
+        attributes = self._state.attributes or {}
         if keyval not in attributes:
             raise REAL.Exception(REAL.ERR_KEYVAL)
         key, value = attributes.pop(keyval)
@@ -129,12 +129,12 @@ class Attributes(Endpoint):
 
     def _delete_all(self) -> None:
         """Take all values away, the last attached first."""
-        for keyval in reversed(list(self._holding.attributes or {})):
+        for keyval in reversed(list(self._state.attributes or {})):
             self.Delete_attr(keyval)
 
-    def _copy_to(self, holding: Holding) -> None:
+    def _copy_to(self, holding: CommState) -> None:
         """Give a duplicate the values that it is to have."""
-        for keyval, (key, value) in list((self._holding.attributes or {}).items()):
+        for keyval, (key, value) in list((self._state.attributes or {}).items()):
             copied = self._copied(key, keyval, value)
             if copied is not NotImplemented:
                 holding.attributes = holding.attributes or {}

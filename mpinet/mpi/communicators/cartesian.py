@@ -1,4 +1,4 @@
-"""Communicators whose members are arranged in a Cartesian grid."""
+"""Cartesian virtual topologies: coordinates, shifts, sub-grids."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -117,7 +117,7 @@ class CartesianCalls(Endpoint):
     @property
     def _grid(self) -> Grid:
         """The grid."""
-        grid: Grid = self._holding.topology
+        grid: Grid = self._state.topology
         return grid
 
     def Get_dim(self) -> int:

@@ -1,4 +1,9 @@
-"""Communicators as scripts see them, and how they are made from one another."""
+"""Communicators as scripts see them: `Comm`, `Intracomm`, `Intercomm`, and their constructors.
+
+A communicator is a group and a context that keeps its messages apart; an intercommunicator has a
+local and a remote group. The constructors (`Dup`, `Split`, `Create`, ..) stand here together, as
+they make classes of this file from one another; all else is in the files of the bases.
+"""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -12,33 +17,33 @@ from mpinet.mpi.collectives import Collectives
 from mpinet.mpi.collectives.intercomm_calls import InterCollectives
 from mpinet.mpi.communicators.attributes import Attributes
 from mpinet.mpi.communicators.context_ids import (
-    among,
-    named,
-    origin,
-    turn,
-    wishes,
+    agreed_and_gathered,
+    agreed_id,
+    agreement,
+    new_context_id,
+    next_agreement,
 )
 from mpinet.mpi.communicators.creation import (
+    bind,
+    comm_object,
     constant,
-    enter,
-    equipped,
-    face,
-    opened,
-    opened_for_member,
-    unopened,
+    new_comm,
+    new_comm_for_member,
+    null_comm,
+    with_hints,
 )
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
 from mpinet.mpi.communicators.groups import Caller, Group
 from mpinet.mpi.communicators.inquiries import Inquiries
 from mpinet.mpi.communicators.intercommunicator import (
     Leaders,
-    between,
-    by_color,
-    chosen,
-    from_groups,
-    side_name,
+    agreed_between_groups,
+    agreed_over_bridge,
+    local_context_name,
+    split_group,
+    split_groups,
 )
-from mpinet.mpi.communicators.virtual_topologies import KINDS, Arranging
+from mpinet.mpi.communicators.virtual_topologies import KINDS, TopologyCreation
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.messages.bsend_buffers import Attached, AttachedBuffers
 from mpinet.mpi.messages.matched_probes import Probes
@@ -56,17 +61,17 @@ from mpinet.mpi.world.contexts import (
     SELF,
     WORLD,
 )
-from mpinet.mpi.world.endpoint import Holding
+from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.failure import Aborted
 from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.ranks import Members, members_of
+from mpinet.mpi.world.ranks import RankTable, rank_table
 
 CONSTANTS = {WORLD: "COMM_WORLD", SELF: "COMM_SELF"}
 """MPI's own communicators by their contexts."""
 
-BESIDE = "beside"
-"""Under this and its context a processor keeps what is beside a communicator."""
+PKL5 = "pkl5"
+"""Under this and its context a processor keeps a communicator's companion for pkl5's messages."""
 
 RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
 """The hint that names a kind of hardware to split by, and the kind that every machine has."""
@@ -105,7 +110,7 @@ class Comm(
             null._holder = None
             return null
         cls._require(comm)
-        one: Comm = face(cls, comm._context)
+        one: Comm = comm_object(cls, comm._context)
         return one
 
     @classmethod
@@ -142,7 +147,7 @@ class Comm(
     def Dup(self, info: Any = None) -> Any:
         """A communicator of the same members, with what attributes let it have."""
         made = self._duplicate()
-        made.Set_info(info or self._holding.info)
+        made.Set_info(info or self._state.info)
         return made
 
     @call
@@ -160,17 +165,17 @@ class Comm(
     @call
     def Idup(self, info: Any = None) -> tuple[Any, Request]:
         """Begin to make a communicator of the same members."""
-        made = unopened(type(self))
-        name, groups, holding = self._naming(), self._groups(), Holding()
+        made = null_comm(type(self))
+        name, groups, holding = self._naming(), self._groups(), CommState()
         self._inherit(holding)
-        hints = info or self._holding.info
+        hints = info or self._state.info
         holding.info = hints.Dup() if hints else None
 
         def work() -> None:
-            enter(made, name(), lambda: groups)
+            bind(made, name(), lambda: groups)
             running.turns.current.remembered()[made._context] = holding
 
-        return made, Request.beside(work)
+        return made, Request.of_fiber(work)
 
     @call
     def Idup_with_info(self, info: Any) -> tuple[Any, Request]:
@@ -179,32 +184,35 @@ class Comm(
 
     def _duplicate(self) -> Any:
         """A communicator of the same members."""
-        made = opened(type(self), self._naming()(), self._groups)
-        self._inherit(made._holding)
+        made = new_comm(type(self), self._naming()(), self._groups)
+        self._inherit(made._state)
         return made
 
     def _naming(self) -> Callable[[], Hashable]:
         """The next agreement on a name; called, it gives the name."""
-        part = turn(self)
-        return lambda: (*origin(part), 0)
+        part = next_agreement(self)
+        return lambda: (*agreed_id(part), 0)
 
-    def _groups(self) -> tuple[Members, ...]:
+    def _groups(self) -> tuple[RankTable, ...]:
         """The group; of an intercommunicator both."""
-        groups: tuple[Members, ...] = running.world.contexts.place(self._context).groups
+        groups: tuple[RankTable, ...] = running.world.contexts.shared(self._context).groups
         return groups
 
-    def _inherit(self, holding: Holding) -> None:
+    def _inherit(self, holding: CommState) -> None:
         """Give a duplicate what it is to have."""
-        holding.topology = self._holding.topology
-        holding.errhandler = self._holding.errhandler
+        holding.topology = self._state.topology
+        holding.errhandler = self._state.errhandler
         self._copy_to(holding)
 
     @call
     def Create(self, group: Group) -> Any:
         """A communicator of a group of the members; the null one for all others."""
         members = group._all
-        name = (*origin(turn(self)), members.members[0] if members.members else UNDEFINED)
-        return opened_for_member(Intracomm, name, members)
+        name = (
+            *agreed_id(next_agreement(self)),
+            members.members[0] if members.members else UNDEFINED,
+        )
+        return new_comm_for_member(Intracomm, name, members)
 
     @call
     def Split(self, color: int = 0, key: int = 0) -> Any:
@@ -218,11 +226,11 @@ class Comm(
             Orders the members; those with the same key keep their order.
         """
         color = _known_color(color)
-        agreed, rows = wishes(turn(self), (color, as_int(key)))
+        agreed, rows = agreed_and_gathered(next_agreement(self), (color, as_int(key)))
         if color == UNDEFINED:
             return Intracomm()
         group = self._group
-        return opened(Intracomm, (*agreed, color), lambda: (chosen(group, rows, color),))
+        return new_comm(Intracomm, (*agreed, color), lambda: (split_group(group, rows, color),))
 
     @call
     def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
@@ -253,12 +261,12 @@ class Comm(
     # ---- its end
 
     def Free(self) -> None:
-        """Let it be the null communicator; no message is needed for that."""
+        """Free the communicator; it becomes COMM_NULL. Local: sends no message."""
         with on_behalf_of(self._holder):
             self._free()
 
     def _free(self) -> None:
-        """Let it be the null communicator on the running processor."""
+        """Free the communicator on the running processor."""
         context, here = self._context, running.turns.current
         contexts = running.world.contexts
         if self._name_of_context in CONSTANTS or not contexts.held(context, here.id):
@@ -266,9 +274,9 @@ class Comm(
         self._delete_all()
         contexts.close(context, here.id)
         kept = here.remembered()
-        beside = kept.pop((BESIDE, context), None)
-        if beside is not None:
-            beside[0].Free()
+        companion = kept.pop((PKL5, context), None)
+        if companion is not None:
+            companion[0].Free()
         for key in (context, context + COLLECTIVES, (Attached, context), (Lock, context)):
             kept.pop(key, None)
         self._scope = NOWHERE
@@ -276,7 +284,7 @@ class Comm(
     Disconnect = Free
 
     def free(self) -> None:
-        """Let it be the null communicator, if it is no constant."""
+        """Free the communicator, unless it is a constant of MPI's."""
         if not self or self._constant:
             return
         if self._name_of_context in CONSTANTS:
@@ -318,7 +326,7 @@ class Comm(
         return known_as(context)
 
 
-class Intracomm(Arranging, Comm):
+class Intracomm(TopologyCreation, Comm):
     """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
 
     __slots__ = ()
@@ -342,8 +350,8 @@ class Intracomm(Arranging, Comm):
         members = group._all
         if members.rank_of(running.turns.current.id) == UNDEFINED:
             return Intracomm()
-        part = among(members, self._context + GROUPS, tag)
-        return opened(Intracomm, (*origin(part), 0), lambda: (members,))
+        part = agreement(members, self._context + GROUPS, tag)
+        return new_comm(Intracomm, (*agreed_id(part), 0), lambda: (members,))
 
     @classmethod
     @call
@@ -369,8 +377,8 @@ class Intracomm(Arranging, Comm):
         """
         members = group._all
         place = running.world.contexts.number((("groups", stringtag), PAIRS))
-        name = (*origin(among(members, place + AGREEMENTS, 0)), 0)
-        return equipped(opened(Intracomm, name, lambda: (members,)), info, errhandler)
+        name = (*agreed_id(agreement(members, place + AGREEMENTS, 0)), 0)
+        return with_hints(new_comm(Intracomm, name, lambda: (members,)), info, errhandler)
 
     @call
     def Create_intercomm(
@@ -390,14 +398,14 @@ class Intracomm(Arranging, Comm):
             Tells apart messages of several such calls between the same leaders.
         """
         self._others.processor(local_leader)
-        agreed, sides = between(self, local_leader, peer_comm, remote_leader, tag)
+        agreed, sides = agreed_over_bridge(self, local_leader, peer_comm, remote_leader, tag)
         group = self._group
 
-        def groups() -> tuple[Members, ...]:
-            found = (members_of(side.tolist()) for side in sides)
+        def groups() -> tuple[RankTable, ...]:
+            found = (rank_table(side.tolist()) for side in sides)
             return tuple(group if one.members == group.members else one for one in found)
 
-        return opened(Intercomm, (*agreed, 0), groups)
+        return new_comm(Intercomm, (*agreed, 0), groups)
 
 
 class Intercomm(Leaders, InterCollectives, Comm):
@@ -439,10 +447,10 @@ class Intercomm(Leaders, InterCollectives, Comm):
         """
         local, remote = local_group._all, remote_group._all
         place = running.world.contexts.number((("two groups", stringtag), PAIRS))
-        agreed = from_groups(local, local_leader, remote, remote_leader, place)
+        agreed = agreed_between_groups(local, local_leader, remote, remote_leader, place)
         first = agreed[0] == local.members[local_leader]
         sides = (local, remote) if first else (remote, local)
-        return equipped(opened(Intercomm, (*agreed, 0), lambda: sides), info, errhandler)
+        return with_hints(new_comm(Intercomm, (*agreed, 0), lambda: sides), info, errhandler)
 
     @call
     def Merge(self, high: bool = False) -> Any:
@@ -456,15 +464,15 @@ class Intercomm(Leaders, InterCollectives, Comm):
         """
         agreed, (one, other) = self._agreed((bool(high),), of_all=False)
         first, last = self._sides if one[0] <= other[0] else self._sides[::-1]
-        return opened(
-            Intracomm, (*agreed, 0), lambda: (members_of([*first.members, *last.members]),)
+        return new_comm(
+            Intracomm, (*agreed, 0), lambda: (rank_table([*first.members, *last.members]),)
         )
 
     @call
     def Create(self, group: Group) -> Any:
         """A communicator between groups of the members of both; the null one for all others."""
         agreed, sides = self._agreed(group._all.members, of_all=False)
-        return self._between((*agreed, 0), tuple(members_of(one.tolist()) for one in sides))
+        return self._between((*agreed, 0), tuple(rank_table(one.tolist()) for one in sides))
 
     @call
     def Split(self, color: int = 0, key: int = 0) -> Any:
@@ -481,7 +489,7 @@ class Intercomm(Leaders, InterCollectives, Comm):
         agreed, rows = self._agreed((color, as_int(key)))
         if color == UNDEFINED:
             return Intercomm()
-        return self._between((*agreed, color), by_color(self._sides, rows, color))
+        return self._between((*agreed, color), split_groups(self._sides, rows, color))
 
     def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
         """The null communicator: no member shares hardware with one of the other group."""
@@ -492,19 +500,19 @@ class Intercomm(Leaders, InterCollectives, Comm):
         agree = self._agreeing((), of_all=False)
         return lambda: (*agree()[0], 0)
 
-    def _between(self, name: Sequence[int], sides: tuple[Members, ...]) -> Any:
+    def _between(self, name: Sequence[int], sides: tuple[RankTable, ...]) -> Any:
         """A communicator between groups, if the caller is in one and the other is not empty."""
         here = running.turns.current.id
         if not all(one.members for one in sides):
             return Intercomm()
         if all(one.rank_of(here) == UNDEFINED for one in sides):
             return Intercomm()
-        return opened(Intercomm, name, lambda: sides)
+        return new_comm(Intercomm, name, lambda: sides)
 
     @property
     def _local(self) -> Intracomm:
-        name = side_name(self._name_of_context, self._first)
-        local: Intracomm = face(Intracomm, running.world.contexts.number((name, PAIRS)))
+        name = local_context_name(self._name_of_context, self._first)
+        local: Intracomm = comm_object(Intracomm, running.world.contexts.number((name, PAIRS)))
         return local
 
     def _free(self) -> None:
@@ -515,15 +523,17 @@ class Intercomm(Leaders, InterCollectives, Comm):
 
 def known_as(context: int) -> Any:
     """The communicator that the running processor has of a context, as what it is."""
-    comm = face(Comm, context)
+    comm = comm_object(Comm, context)
     if comm.Is_inter():
-        return face(Intercomm, context)
-    return face(KINDS.get(comm.topology, Intracomm), context)
+        return comm_object(Intercomm, context)
+    return comm_object(KINDS.get(comm.topology, Intracomm), context)
 
 
 def opened_alone() -> Any:
     """A new communicator of the running processor alone."""
-    return opened(Intracomm, (*named(), 0), lambda: (members_of([running.turns.current.id]),))
+    return new_comm(
+        Intracomm, (*new_context_id(), 0), lambda: (rank_table([running.turns.current.id]),)
+    )
 
 
 def _known_color(color: int) -> int:

@@ -1,8 +1,9 @@
-"""How members of a communicator agree on another one that they make from it.
+"""Allocating context ids: how members of a communicator agree on the name of a new one.
 
-A new communicator needs a name that all members know and no other has. The first member of the old
-one gives it: its own number, and how many it has named. It tells the others by messages of the
-machine, in a broadcast; where members must know of one another's wishes, it gathers those first.
+A context id has to be the same for all members, and nobody else's. The lowest rank gives it: its
+processor's number, and how many it has given before. It reaches the others by a broadcast in a part
+of the old context of its own; where the new group depends on what members want (`Split`), a gather
+goes before. These are messages of the machine, which count its steps like all others.
 """
 
 from __future__ import annotations
@@ -17,55 +18,55 @@ from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, Scope
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.ranks import Members
+from mpinet.mpi.world.ranks import RankTable
 
-Origin = tuple[int, int]
-"""Who has named a communicator, and how many it had named by then."""
+ContextId = tuple[int, int]
+"""The processor that has given it, and how many it had given by then."""
 
 MADE = "communicators"
 """Under this a processor keeps how many communicators it has named."""
 
 
-def named() -> Origin:
-    """A name for a communicator that the running processor gives."""
+def new_context_id() -> ContextId:
+    """Allocate a context id on the running processor."""
     here = running.turns.current
     kept = here.remembered()
     kept[MADE] = kept.get(MADE, 0) + 1
     return here.id, kept[MADE]
 
 
-def turn(comm: Endpoint) -> Collective:
-    """The next agreement of a communicator's members."""
-    holding = comm._holding
+def next_agreement(comm: Endpoint) -> Collective:
+    """Begin the next agreement of a communicator's members."""
+    holding = comm._state
     holding.agreed += 1
-    return among(comm._group, comm._context + AGREEMENTS, holding.agreed)
+    return agreement(comm._group, comm._context + AGREEMENTS, holding.agreed)
 
 
-def among(members: Members, context: int, tag: int) -> Collective:
-    """An agreement of some processors, the running one with them."""
+def agreement(members: RankTable, context: int, tag: int) -> Collective:
+    """Begin an agreement of some processors, the running one with them."""
     scope = Scope(context, members, members)
     return Collective(scope, members.rank_of(running.turns.current.id), tag)
 
 
-def origin(part: Collective) -> Origin:
-    """A name that the first member gives."""
-    own = packed(named()) if part.rank == 0 else None
+def agreed_id(part: Collective) -> ContextId:
+    """Agree on the context id that rank 0 gives."""
+    own = packed(new_context_id()) if part.rank == 0 else None
     giver, count = unpacked(algorithms.broadcast(part, 0, own)).tolist()
     return giver, count
 
 
-def wishes(part: Collective, wish: Sequence[int]) -> tuple[Origin, Ints]:
-    """A name that the first member gives, and what all members wish.
+def agreed_and_gathered(part: Collective, wish: Sequence[int]) -> tuple[ContextId, Ints]:
+    """Agree on the context id that rank 0 gives, and gather what all members want.
 
     Returns
     -------
-    origin : tuple of (int, int)
+    context_id : tuple of (int, int)
         The name.
     rows : ndarray of int64, shape (members, wishes)
         What each member wishes, by rank.
     """
     rows = algorithms.gather(part, 0, packed(wish))
-    own = packed(named()) + b"".join(rows) if rows is not None else None
+    own = packed(new_context_id()) + b"".join(rows) if rows is not None else None
     numbers = unpacked(algorithms.broadcast(part, 0, own))
     return (int(numbers[0]), int(numbers[1])), numbers[2:].reshape(part.size, -1)
 

@@ -1,4 +1,8 @@
-"""How the running processor gets a face of a communicator that has been agreed on."""
+"""Making communicator objects, once the members have agreed on the context id.
+
+On every rank a communicator has one shared state (`contexts`); each of its processors has objects
+of its own that lead there, any number of them, as mpi4py has.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,18 @@ from typing import Any
 from mpinet.mpi.communicators.cartesian import Grid
 from mpinet.mpi.communicators.errhandlers import Errhandler
 from mpinet.mpi.communicators.graphs import Graph
-from mpinet.mpi.communicators.intercommunicator import side_name
+from mpinet.mpi.communicators.intercommunicator import local_context_name
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import ALL, NOWHERE, TAG_LIMIT, Scope
-from mpinet.mpi.world.ranks import Members
+from mpinet.mpi.world.ranks import RankTable
 
-Groups = Callable[[], tuple[Members, ...]]
+Groups = Callable[[], tuple[RankTable, ...]]
 """Gives a communicator's group, of an intercommunicator both."""
 
 
-def unopened(cls: type[Any]) -> Any:
-    """A face that is to be a communicator's, and is the null one's until then."""
+def null_comm(cls: type[Any]) -> Any:
+    """Make an object that is COMM_NULL until it is bound to a communicator."""
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
     comm._scope = NOWHERE
     comm._constant = False
@@ -27,15 +31,15 @@ def unopened(cls: type[Any]) -> Any:
     return comm
 
 
-def face(cls: type[Any], context: int) -> Any:
-    """A face of a communicator that the running processor has.
+def comm_object(cls: type[Any], context: int) -> Any:
+    """Make an object for a communicator that the running processor has.
 
     Raises
     ------
     Exception
         ``ERR_COMM``: it has the communicator no longer.
     """
-    comm = unopened(cls)
+    comm = null_comm(cls)
     contexts, here = running.world.contexts, running.turns.current.id
     if not contexts.held(context, here):
         raise REAL.Exception(REAL.ERR_COMM)
@@ -43,8 +47,8 @@ def face(cls: type[Any], context: int) -> Any:
     return comm
 
 
-def opened(cls: type[Any], name: Hashable, groups: Groups) -> Any:
-    """A new communicator for the running processor.
+def new_comm(cls: type[Any], name: Hashable, groups: Groups) -> Any:
+    """Make a new communicator, with an object for the running processor.
 
     Parameters
     ----------
@@ -55,40 +59,42 @@ def opened(cls: type[Any], name: Hashable, groups: Groups) -> Any:
     groups : callable
         Gives its group, of an intercommunicator both.
     """
-    comm = unopened(cls)
-    enter(comm, name, groups)
+    comm = null_comm(cls)
+    bind(comm, name, groups)
     return comm
 
 
-def enter(comm: Any, name: Any, groups: Groups) -> None:
-    """Let a face be that of a new communicator."""
+def bind(comm: Any, name: Any, groups: Groups) -> None:
+    """Bind an object to a new communicator."""
     contexts, here = running.world.contexts, running.turns.current.id
     context = contexts.open(name, groups, here)
     scope = contexts.scope(context, here)
     if scope.group is not scope.others:
-        local = side_name(name, contexts.place(context).groups[0] is scope.group)
+        local = local_context_name(name, contexts.shared(context).groups[0] is scope.group)
         contexts.open(local, lambda: (scope.group,), here)
     comm._scope = scope
 
 
-def opened_for_member(cls: type[Any], name: Hashable, members: Members) -> Any:
-    """A new communicator for a member; the null one for others."""
+def new_comm_for_member(cls: type[Any], name: Hashable, members: RankTable) -> Any:
+    """Make a new communicator for a member; COMM_NULL for others."""
     if members.rank_of(running.turns.current.id) == UNDEFINED:
         return cls()
-    return opened(cls, name, lambda: (members,))
+    return new_comm(cls, name, lambda: (members,))
 
 
-def placed(cls: type[Any], name: Hashable, members: Members, topology: Grid | Graph) -> Any:
-    """A new communicator in an arrangement that all members know, kept once on this rank."""
-    made = opened(cls, name, lambda: (members,))
-    place = running.world.contexts.place(made._context)
+def new_topology_comm(
+    cls: type[Any], name: Hashable, members: RankTable, topology: Grid | Graph
+) -> Any:
+    """Make a communicator with a virtual topology, which is kept once on this rank."""
+    made = new_comm(cls, name, lambda: (members,))
+    place = running.world.contexts.shared(made._context)
     place.topology = place.topology or topology
-    made._holding.topology = place.topology
+    made._state.topology = place.topology
     return made
 
 
-def equipped(comm: Any, info: Any, errhandler: Errhandler | None) -> Any:
-    """A communicator with hints and an error handler."""
+def with_hints(comm: Any, info: Any, errhandler: Errhandler | None) -> Any:
+    """Give a communicator hints and an error handler."""
     comm.Set_info(info)
     if errhandler:
         comm.Set_errhandler(errhandler)
@@ -97,10 +103,10 @@ def equipped(comm: Any, info: Any, errhandler: Errhandler | None) -> Any:
 
 def constant(cls: type[Any], name: str, groups: Groups) -> Any:
     """One of MPI's own communicators."""
-    comm = unopened(cls)
+    comm = null_comm(cls)
     contexts = running.world.contexts
     context = contexts.open(name, groups, ALL)
-    (group,) = contexts.place(context).groups
+    (group,) = contexts.shared(context).groups
     comm._scope = Scope(context, group, group, TAG_LIMIT)
     comm._constant = True
     return comm

@@ -1,4 +1,4 @@
-"""Error handlers of communicators."""
+"""Error handlers: what a communicator does when one of its calls fails."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -141,7 +141,7 @@ class ErrorHandling(Endpoint):
     def Get_errhandler(self) -> Errhandler:
         """The error handler; at first the one that `mpi4py.rc.errors` names."""
         errhandler = Errhandler()
-        errhandler._number = (self._holding.errhandler or _first())[0]
+        errhandler._number = (self._state.errhandler or _first())[0]
         return errhandler
 
     def Set_errhandler(self, errhandler: Errhandler) -> None:
@@ -149,11 +149,11 @@ class ErrorHandling(Endpoint):
         if not errhandler:
             raise REAL.Exception(REAL.ERR_ARG)
         number = errhandler._number
-        self._holding.errhandler = number, _own().get(number)
+        self._state.errhandler = number, _own().get(number)
 
     def Call_errhandler(self, errorcode: int) -> None:
         """Call the error handler; the fatal ones end the run."""
-        number, function = self._holding.errhandler or _first()
+        number, function = self._state.errhandler or _first()
         if function is not None:
             function(self, errorcode)
         elif number != RETURN and errorcode != REAL.SUCCESS:

@@ -1,4 +1,4 @@
-"""Communicators whose members are arranged in a graph."""
+"""Graph and distributed-graph virtual topologies: in- and out-neighbors, and their weights."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -100,17 +100,22 @@ class Neighborhood:
         cls, sources: Any, targets: Any, sourceweights: Weights, destweights: Weights
     ) -> Neighborhood:
         """A neighborhood as `Create_dist_graph_adjacent` takes it."""
-        heard = [] if sources is None else [integer(one) for one in sources]
-        told = [] if targets is None else [integer(one) for one in targets]
-        before, behind = weights_of(sourceweights, len(heard)), weights_of(destweights, len(told))
-        return cls(heard, told, None if before is None or behind is None else (before, behind))
+        incoming = [] if sources is None else [integer(one) for one in sources]
+        outgoing = [] if targets is None else [integer(one) for one in targets]
+        before, behind = (
+            weights_of(sourceweights, len(incoming)),
+            weights_of(destweights, len(outgoing)),
+        )
+        return cls(
+            incoming, outgoing, None if before is None or behind is None else (before, behind)
+        )
 
     @classmethod
     def unpacked(cls, numbers: Ints, weighted: bool) -> Neighborhood:
         """A neighborhood as `neighborhoods` gives it."""
-        heard = 1 + 2 * int(numbers[0])
-        sources, before = numbers[1:heard].reshape(2, -1).tolist()
-        targets, behind = numbers[heard:].reshape(2, -1).tolist()
+        end = 1 + 2 * int(numbers[0])
+        sources, before = numbers[1:end].reshape(2, -1).tolist()
+        targets, behind = numbers[end:].reshape(2, -1).tolist()
         return cls(sources, targets, (before, behind) if weighted else None)
 
     def sources(self, rank: int) -> list[int]:
@@ -204,9 +209,9 @@ def neighborhoods(edges: Ints, size: int) -> list[bytes]:
     bounds = np.arange(size + 1)
     into, out = by_target[:, 1].searchsorted(bounds), by_source[:, 0].searchsorted(bounds)
     for rank in range(size):
-        heard = by_target[into[rank] : into[rank + 1]]
-        told = by_source[out[rank] : out[rank + 1]]
-        parts = ([len(heard)], heard[:, 0], heard[:, 2], told[:, 1], told[:, 2])
+        incoming = by_target[into[rank] : into[rank + 1]]
+        outgoing = by_source[out[rank] : out[rank + 1]]
+        parts = ([len(incoming)], incoming[:, 0], incoming[:, 2], outgoing[:, 1], outgoing[:, 2])
         found.append(np.concatenate(parts).astype(np.int64).tobytes())
     return found
 
@@ -219,7 +224,7 @@ class GraphCalls(Endpoint):
     @property
     def _graph(self) -> Graph:
         """The graph."""
-        graph: Graph = self._holding.topology
+        graph: Graph = self._state.topology
         return graph
 
     def Get_dims(self) -> tuple[int, int]:
@@ -288,7 +293,7 @@ class NeighborhoodCalls(Endpoint):
     @property
     def _neighborhood(self) -> Neighborhood:
         """The caller's place in the graph."""
-        place: Neighborhood = self._holding.topology
+        place: Neighborhood = self._state.topology
         return place
 
     def Get_dist_neighbors_count(self) -> tuple[int, int, bool]:

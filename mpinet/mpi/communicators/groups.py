@@ -1,4 +1,4 @@
-"""Groups as scripts see them."""
+"""Groups: ordered sets of processes, as scripts see them by ``MPI.Group``; no message is needed."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -11,10 +11,10 @@ from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.handles import handle_of, thing_of
-from mpinet.mpi.world.ranks import NOBODY, Members, compared, members_of
+from mpinet.mpi.world.ranks import NOBODY, RankTable, compare, rank_table
 
 
-class Caller(Members):
+class Caller(RankTable):
     """Whoever asks, alone."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
 
     __module__ = REAL.__name__
 
-    _members: Members | None
+    _members: RankTable | None
     _constant = ""
 
     def __new__(cls, group: Group | None = None) -> Group:
@@ -50,7 +50,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         return self
 
     @classmethod
-    def _of(cls, members: Members) -> Group:
+    def _of(cls, members: RankTable) -> Group:
         """A group of these members."""
         group = cls.__new__(cls)
         group._members = members
@@ -59,10 +59,10 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     @classmethod
     def _choosing(cls, processors: Iterable[int]) -> Group:
         """A group of these processors, in this order."""
-        return cls._of(members_of(list(processors)))
+        return cls._of(rank_table(list(processors)))
 
     @property
-    def _all(self) -> Members:
+    def _all(self) -> RankTable:
         """The members.
 
         Raises
@@ -84,7 +84,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         one, another = self._members, other._members
         if one is None or another is None:
             return one is another
-        return bool(compared(one, another) == REAL.IDENT)
+        return bool(compare(one, another) == REAL.IDENT)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -111,7 +111,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
 
     def Compare(self, group: Group) -> int:
         """How it compares to another group: `IDENT`, `SIMILAR` or `UNEQUAL`."""
-        return compared(self._all, group._all)
+        return compare(self._all, group._all)
 
     def Translate_ranks(
         self, ranks: Sequence[int] | None = None, group: Group | None = None
@@ -228,7 +228,7 @@ def _ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:
     return ranks
 
 
-def constant_group(name: str, members: Members | None) -> Group:
+def constant_group(name: str, members: RankTable | None) -> Group:
     """One of MPI's own groups."""
     group = Group()
     group._members = members

@@ -11,7 +11,7 @@ from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import SELF, WORLD
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.ranks import compared
+from mpinet.mpi.world.ranks import compare
 
 NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
 """The names that communicators have from the beginning."""
@@ -45,7 +45,7 @@ class Inquiries(Endpoint):
             return int(REAL.IDENT)
         if self.Is_inter() != comm.Is_inter():
             return int(REAL.UNEQUAL)
-        found = {compared(self._group, comm._group), compared(self._others, comm._others)}
+        found = {compare(self._group, comm._group), compare(self._others, comm._others)}
         if REAL.UNEQUAL in found:
             return int(REAL.UNEQUAL)
         return int(REAL.SIMILAR if REAL.SIMILAR in found else REAL.CONGRUENT)
@@ -62,7 +62,7 @@ class Inquiries(Endpoint):
 
     def Get_topology(self) -> int:
         """`CART`, `GRAPH` or `DIST_GRAPH`; `UNDEFINED` if its members are not arranged."""
-        topology = self._holding.topology
+        topology = self._state.topology
         return UNDEFINED if topology is None else int(topology.kind)
 
     @property
@@ -89,11 +89,11 @@ class Inquiries(Endpoint):
 
     def Get_name(self) -> str:
         """Its name."""
-        return self._holding.name or NAMES.get(self._name_of_context, "")
+        return self._state.name or NAMES.get(self._name_of_context, "")
 
     def Set_name(self, name: str) -> None:
         """Give it a name for the caller."""
-        self._holding.name = name[: REAL.MAX_OBJECT_NAME - 1]
+        self._state.name = name[: REAL.MAX_OBJECT_NAME - 1]
 
     @property
     def name(self) -> str:
@@ -106,12 +106,12 @@ class Inquiries(Endpoint):
 
     def Get_info(self) -> Any:
         """The hints that it has been given."""
-        hints = self._holding.info
+        hints = self._state.info
         return REAL.Info.Create() if hints is None else hints.Dup()
 
     def Set_info(self, info: Any) -> None:
         """Give it hints; the machine takes none of them."""
-        self._holding.info = info.Dup() if info else None
+        self._state.info = info.Dup() if info else None
 
     @property
     def info(self) -> Any:

@@ -1,7 +1,8 @@
-"""Communicators between two groups: what their members agree on, and how.
+"""Intercommunicators: how two groups agree through their leaders.
 
-The first members of both groups, their leaders, tell each other what the groups want, and then
-their own group. What both name, the leader names whose group is the first of the two.
+The leader of each group sends what its members want, and the group itself, to the other leader:
+over a bridge communicator, or a context of both groups. Each leader then broadcasts both sides
+within its group. The new context id is given by the leader whose group is the first of the two.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -12,20 +13,27 @@ from collections.abc import Callable, Sequence
 
 from mpinet.arrays import Ints
 from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.communicators.context_ids import Origin, among, named, packed, turn, unpacked
+from mpinet.mpi.communicators.context_ids import (
+    ContextId,
+    agreement,
+    new_context_id,
+    next_agreement,
+    packed,
+    unpacked,
+)
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
 from mpinet.mpi.world.endpoint import Endpoint, IntercommEndpoint
 from mpinet.mpi.world.message import BODY
-from mpinet.mpi.world.ranks import Members, members_of
+from mpinet.mpi.world.ranks import RankTable, rank_table
 
-Sides = tuple[Members, ...]
+Sides = tuple[RankTable, ...]
 
 
-def between(
+def agreed_over_bridge(
     local: Endpoint, leader: int, bridge: Endpoint, remote_leader: int, tag: int
-) -> tuple[Origin, tuple[Ints, ...]]:
+) -> tuple[ContextId, tuple[Ints, ...]]:
     """Agree with another group, whose leader is known in a communicator of both leaders.
 
     Parameters
@@ -43,49 +51,49 @@ def between(
 
     Returns
     -------
-    origin : tuple of (int, int)
+    context_id : tuple of (int, int)
         A name.
     sides : tuple of two ndarrays of int64
         The processors of both groups, first that of the lower leader.
     """
-    part = turn(local)
-    told = None
+    part = next_agreement(local)
+    both = None
     if part.rank == leader:
-        own = packed([*named(), *local._group.members])
+        own = packed([*new_context_id(), *local._group.members])
         mail, leaders = running.mail, bridge._scope.part(LEADERS)
         mail.send(leaders, remote_leader, tag, own)
         theirs = mail.receive(leaders, remote_leader, tag)[BODY]
-        told = _both(own, theirs)
-    one, other = _parted(algorithms.broadcast(part, leader, told))
-    return _origin(one), (one[2:], other[2:])
+        both = _both(own, theirs)
+    one, other = _parted(algorithms.broadcast(part, leader, both))
+    return _id_of(one), (one[2:], other[2:])
 
 
-def from_groups(
-    local: Members, leader: int, remote: Members, remote_leader: int, place: int
-) -> Origin:
+def agreed_between_groups(
+    local: RankTable, leader: int, remote: RankTable, remote_leader: int, place: int
+) -> ContextId:
     """A name that two groups agree on who have no communicator.
 
     Parameters
     ----------
-    local, remote : Members
+    local, remote : RankTable
         The caller's group, and the other one.
     leader, remote_leader : int
         The leaders' ranks in their groups.
     place : int
         A context for the agreement.
     """
-    part = among(local, place + AGREEMENTS, 0)
-    told = None
+    part = agreement(local, place + AGREEMENTS, 0)
+    both = None
     if part.rank == leader:
-        own = packed(named())
+        own = packed(new_context_id())
         mail, there = running.mail, remote.members[remote_leader]
         everybody = running.world.contexts.world
         leaders = Scope(place + LEADERS, everybody, everybody)
         mail.send(leaders, there, 0, own)
         theirs = mail.receive(leaders, there, 0)[BODY]
-        told = _both(own, theirs)
-    one, _ = _parted(algorithms.broadcast(part, leader, told))
-    return _origin(one)
+        both = _both(own, theirs)
+    one, _ = _parted(algorithms.broadcast(part, leader, both))
+    return _id_of(one)
 
 
 def _both(own: bytes, theirs: bytes) -> bytes:
@@ -101,7 +109,7 @@ def _parted(body: bytes) -> tuple[Ints, Ints]:
     return numbers[1:end], numbers[end:]
 
 
-def _origin(numbers: Ints) -> Origin:
+def _id_of(numbers: Ints) -> ContextId:
     """The name that a leader gives."""
     return int(numbers[0]), int(numbers[1])
 
@@ -120,7 +128,9 @@ class Leaders(IntercommEndpoint):
         """The other group."""
         return self.Get_remote_group()
 
-    def _agreed(self, wish: Sequence[int], of_all: bool = True) -> tuple[Origin, tuple[Ints, ...]]:
+    def _agreed(
+        self, wish: Sequence[int], of_all: bool = True
+    ) -> tuple[ContextId, tuple[Ints, ...]]:
         """Agree with the other group.
 
         Parameters
@@ -132,7 +142,7 @@ class Leaders(IntercommEndpoint):
 
         Returns
         -------
-        origin : tuple of (int, int)
+        context_id : tuple of (int, int)
             A name.
         wishes : tuple of two ndarrays of int64
             What the members of each group want, by rank; of the leaders alone if only theirs count.
@@ -141,46 +151,47 @@ class Leaders(IntercommEndpoint):
 
     def _agreeing(
         self, wish: Sequence[int], of_all: bool
-    ) -> Callable[[], tuple[Origin, tuple[Ints, ...]]]:
+    ) -> Callable[[], tuple[ContextId, tuple[Ints, ...]]]:
         """The next agreement with the other group; called, it gives what `_agreed` does."""
-        part, holding = turn(self._local), self._holding
+        part, holding = next_agreement(self._local), self._state
         holding.agreed += 1
         scope, tag, leads = self._scope.part(AGREEMENTS), holding.agreed, self._first
 
-        def agree() -> tuple[Origin, tuple[Ints, ...]]:
+        def agree() -> tuple[ContextId, tuple[Ints, ...]]:
             rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
-            told = None
+            both = None
             if part.rank == 0:
                 mail = running.mail
-                own = packed([*named()]) + b"".join(rows or ())
+                own = packed([*new_context_id()]) + b"".join(rows or ())
                 mail.send(scope, 0, tag, own)
                 theirs = mail.receive(scope, 0, tag)[BODY]
                 first, last = (own, theirs) if leads else (theirs, own)
-                told = packed([len(first)]) + first + last
-            one, other = _parted(algorithms.broadcast(part, 0, told))
-            return _origin(one), (one[2:], other[2:])
+                both = packed([len(first)]) + first + last
+            one, other = _parted(algorithms.broadcast(part, 0, both))
+            return _id_of(one), (one[2:], other[2:])
 
         return agree
 
 
-def side_name(name: Sequence[int], first: bool) -> tuple[int, ...]:
+def local_context_name(name: Sequence[int], first: bool) -> tuple[int, ...]:
     """The name of the context within one of the groups."""
     return (*name, 0 if first else 1)
 
 
-def by_color(sides: Sides, rows: tuple[Ints, ...], color: int) -> Sides:
+def split_groups(sides: Sides, rows: tuple[Ints, ...], color: int) -> Sides:
     """Those of both groups who have a color, each group by key and rank."""
     return tuple(
-        chosen(side, wished.reshape(-1, 2), color) for side, wished in zip(sides, rows, strict=True)
+        split_group(side, wished.reshape(-1, 2), color)
+        for side, wished in zip(sides, rows, strict=True)
     )
 
 
-def chosen(group: Members, wished: Ints, color: int) -> Members:
+def split_group(group: RankTable, wished: Ints, color: int) -> RankTable:
     """Those of a group who have a color, by key and rank.
 
     Parameters
     ----------
-    group : Members
+    group : RankTable
         The group.
     wished : ndarray of int64, shape (members, 2)
         Each member's color and key.
@@ -190,4 +201,4 @@ def chosen(group: Members, wished: Ints, color: int) -> Members:
     ranks = (wished[:, 0] == color).nonzero()[0]
     ranks = ranks[wished[ranks, 1].argsort(kind="stable")].tolist()
     members = group.members
-    return members_of([members[rank] for rank in ranks])
+    return rank_table([members[rank] for rank in ranks])

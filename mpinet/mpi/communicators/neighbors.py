@@ -55,7 +55,7 @@ class NeighborCollectives(Endpoint):
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:
         """Whom the caller hears from, and who hears from it."""
-        topology, rank = self._holding.topology, self.rank
+        topology, rank = self._state.topology, self.rank
         return topology.sources(rank), topology.targets(rank)
 
     @property
@@ -185,16 +185,16 @@ class NeighborCollectives(Endpoint):
         self, sendbuf: Any, division: Callable[..., Blocks], recvbuf: Any
     ) -> Exchange:
         """One buffer for all targets, and a division of the other one for the sources."""
-        heard, told = self.degrees
-        return lambda: [read(sendbuf)] * told, division(recvbuf, heard, writable=True).write
+        indegree, outdegree = self.degrees
+        return lambda: [read(sendbuf)] * outdegree, division(recvbuf, indegree, writable=True).write
 
     def _swap_blocks(self, division: Callable[..., Blocks], sendbuf: Any, recvbuf: Any) -> Exchange:
         """Divisions of both buffers."""
-        heard, told = self.degrees
-        blocks = division(sendbuf, told)
+        indegree, outdegree = self.degrees
+        blocks = division(sendbuf, outdegree)
         return (
-            lambda: [blocks.read(place) for place in range(told)],
-            division(recvbuf, heard, writable=True).write,
+            lambda: [blocks.read(place) for place in range(outdegree)],
+            division(recvbuf, indegree, writable=True).write,
         )
 
     def _swap_begun(self, exchange: Exchange) -> Request:
@@ -208,7 +208,7 @@ class NeighborCollectives(Endpoint):
 
     def _swap_turn(self) -> int:
         """The number of the caller's next neighbor collective."""
-        holding = self._holding
+        holding = self._state
         holding.neighbored += 1
         return holding.neighbored
 
@@ -224,7 +224,7 @@ class NeighborCollectives(Endpoint):
         goes on when the communicator is freed.
         """
         mail, rank = running.mail, self.rank
-        topology, scope = self._holding.topology, self._scope.part(NEIGHBORS)
+        topology, scope = self._state.topology, self._scope.part(NEIGHBORS)
 
         def swap(exchange: Exchange, turn: int, start: int) -> None:
             bodies, take = exchange
@@ -247,4 +247,4 @@ def _begun(swap: Swap, exchange: Exchange, turn: int, start: int) -> Request:
     """Begin an exchange with what is there to be sent now."""
     bodies, take = exchange
     sent = bodies()
-    return Request.beside(lambda: swap((lambda: sent, take), turn, start))
+    return Request.of_fiber(lambda: swap((lambda: sent, take), turn, start))

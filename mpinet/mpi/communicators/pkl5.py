@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from threading import Lock
 from typing import Any
 
-from mpinet.mpi.communicators.communicator import BESIDE, Comm, Intercomm, Intracomm
-from mpinet.mpi.communicators.creation import opened
+from mpinet.mpi.communicators.communicator import PKL5, Comm, Intercomm, Intracomm
+from mpinet.mpi.communicators.creation import new_comm
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import TAG_LIMIT
 
@@ -54,9 +54,9 @@ def _commctx_inter(comm: Intercomm) -> tuple[Any, int, Any, bool]:
 def _beside(cls: type[Any], comm: Comm) -> tuple[Any, int]:
     """The communicator beside another one, and the next tag in it."""
     kept = running.turns.current.remembered()
-    key = BESIDE, comm._context
+    key = PKL5, comm._context
     if key not in kept:
-        kept[key] = [opened(cls, (*_name(comm), BESIDE), comm._groups), 0]
+        kept[key] = [new_comm(cls, (*_name(comm), PKL5), comm._groups), 0]
     kept[key][1] = (kept[key][1] + 1) % TAG_LIMIT
     other, tag = kept[key]
     return other, tag

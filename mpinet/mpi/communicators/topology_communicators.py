@@ -1,4 +1,4 @@
-"""Communicators whose members are arranged."""
+"""Communicators with a virtual topology: `Cartcomm`, `Graphcomm`, `Distgraphcomm`."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from mpinet.mpi.communicators.cartesian import CartesianCalls
 from mpinet.mpi.communicators.communicator import Comm, Intracomm
-from mpinet.mpi.communicators.context_ids import origin, turn
-from mpinet.mpi.communicators.creation import placed
+from mpinet.mpi.communicators.context_ids import agreed_id, next_agreement
+from mpinet.mpi.communicators.creation import new_topology_comm
 from mpinet.mpi.communicators.graphs import GraphCalls, NeighborhoodCalls
 from mpinet.mpi.communicators.neighbors import NeighborCollectives
 from mpinet.mpi.communicators.virtual_topologies import KINDS
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import call
-from mpinet.mpi.world.ranks import members_of
+from mpinet.mpi.world.ranks import rank_table
 
 
 class Topocomm(NeighborCollectives, Intracomm):
@@ -57,10 +57,10 @@ class Cartcomm(CartesianCalls, Topocomm):
         remains = [bool(one) for one in remain_dims]
         if len(remains) != len(grid.dims):
             raise ValueError(f"expecting {len(grid.dims)} items, got {len(remains)}")
-        agreed = origin(turn(self))
+        agreed = agreed_id(next_agreement(self))
         ranks = grid.line(rank, remains)
-        members = members_of([self._group.members[one] for one in ranks])
-        return placed(Cartcomm, (*agreed, ranks[0]), members, grid.without(remains))
+        members = rank_table([self._group.members[one] for one in ranks])
+        return new_topology_comm(Cartcomm, (*agreed, ranks[0]), members, grid.without(remains))
 
 
 class Graphcomm(GraphCalls, Topocomm):

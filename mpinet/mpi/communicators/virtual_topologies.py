@@ -1,4 +1,4 @@
-"""How the members of a communicator are arranged: in a grid, or in a graph."""
+"""Virtual topologies: communicators whose members have neighbors, in a grid or a graph."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.communicators.cartesian import Grid, Periods
-from mpinet.mpi.communicators.context_ids import origin, packed, turn, unpacked
-from mpinet.mpi.communicators.creation import Groups, opened, placed
+from mpinet.mpi.communicators.context_ids import agreed_id, next_agreement, packed, unpacked
+from mpinet.mpi.communicators.creation import Groups, new_comm, new_topology_comm
 from mpinet.mpi.communicators.graphs import (
     Graph,
     Neighborhood,
@@ -21,13 +21,13 @@ from mpinet.mpi.communicators.graphs import (
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import call
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.ranks import members_of
+from mpinet.mpi.world.ranks import rank_table
 
 KINDS: dict[int, type[Any]] = {}
 """The classes of communicators whose members are arranged, by the kind of arrangement."""
 
 
-class Arranging(Endpoint):
+class TopologyCreation(Endpoint):
     """Calls of a communicator within a group that give an arranged one of its members."""
 
     __slots__ = ()
@@ -74,12 +74,12 @@ class Arranging(Endpoint):
         cls = KINDS[topology.kind]
         if topology.size > self.size:
             raise REAL.Exception(REAL.ERR_ARG)
-        name = (*origin(turn(self)), 0)
+        name = (*agreed_id(next_agreement(self)), 0)
         if self.rank >= topology.size:
             return cls()
         group, size = self._group, topology.size
-        first = group if size == self.size else members_of(group.members[:size])
-        return placed(cls, name, first, topology)
+        first = group if size == self.size else rank_table(group.members[:size])
+        return new_topology_comm(cls, name, first, topology)
 
     @call
     def Create_dist_graph_adjacent(
@@ -105,7 +105,7 @@ class Arranging(Endpoint):
             Whether members may get other ranks; they never do.
         """
         place = Neighborhood.of(sources, destinations, sourceweights, destweights)
-        return self._in_neighborhoods((*origin(turn(self)), 0), place)
+        return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
 
     @call
     def Create_dist_graph(
@@ -137,16 +137,16 @@ class Arranging(Endpoint):
             Whether members may get other ranks; they never do.
         """
         edges, weighted = edges_of(sources, degrees, destinations, weights)
-        part = turn(self)
+        part = next_agreement(self)
         parts = algorithms.gather(part, 0, packed(edges))
         items = None if parts is None else neighborhoods(unpacked(b"".join(parts)), self.size)
         place = Neighborhood.unpacked(unpacked(algorithms.scatter(part, 0, items)), weighted)
-        return self._in_neighborhoods((*origin(turn(self)), 0), place)
+        return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
 
     def _in_neighborhoods(self, name: Hashable, place: Neighborhood) -> Any:
         """A communicator in which the caller has a place."""
-        made = opened(KINDS[place.kind], name, self._groups)
-        made._holding.topology = place
+        made = new_comm(KINDS[place.kind], name, self._groups)
+        made._state.topology = place
         return made
 
     def Cart_map(self, dims: Sequence[int], periods: Periods = None) -> int:

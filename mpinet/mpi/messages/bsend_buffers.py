@@ -1,4 +1,4 @@
-"""The memory that scripts attach for buffered sends.
+"""Attached buffers: the memory that scripts provide for buffered sends.
 
 The machine needs none of it: a body is copied when it is sent. But a script is to see where its
 buffer would be too small. A message is in the buffer until it sets out, with the next step.

@@ -1,4 +1,4 @@
-"""Requests that scripts complete themselves."""
+"""Generalized requests: those that scripts complete themselves."""
 
 # ruff: noqa: N802  (mpi4py's names)
 

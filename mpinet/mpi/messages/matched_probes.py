@@ -1,4 +1,4 @@
-"""Probes, and messages that a probe has matched."""
+"""Probes, and matched probes: messages taken out of the unexpected queue to be received later."""
 
 # ruff: noqa: N802  (mpi4py's names)
 

@@ -1,4 +1,4 @@
-"""Messages of memory between two ranks: a communicator's upper-case calls."""
+"""Point-to-point messages of buffers: a communicator's upper-case calls, persistent ones too."""
 
 # ruff: noqa: N802  (mpi4py's names)
 

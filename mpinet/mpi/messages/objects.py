@@ -1,4 +1,4 @@
-"""Messages of Python objects between two ranks: a communicator's lower-case calls."""
+"""Point-to-point messages of pickled objects: a communicator's lower-case calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Requests: communication that has been begun, and how its end is awaited or tested."""
+"""Requests: nonblocking communication, and its completion by wait and test.
+
+A request has an event that completes it and a function that finishes it (unpacks what has come).
+A persistent request is started again and again. MPI asks for the completion of one, any, some or
+all of several, by waiting, testing or looking on: the entry points of that table are three lines
+each, over a few helpers, and stay in this one file to be read side by side.
+"""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -68,7 +74,7 @@ class Request(Numbered):
         return one
 
     @classmethod
-    def beside(cls: type[R], work: Callable[[], None]) -> R:
+    def of_fiber(cls: type[R], work: Callable[[], None]) -> R:
         """A request that is complete when something has been done beside the script.
 
         Parameters
@@ -358,7 +364,7 @@ class Request(Numbered):
         event, finish = self._event, self._finish
         self._begin, self._event, self._finish = None, None, blank
         if event is not None and finish is not blank:
-            _finish_beside(event, finish)
+            _finish_in_fiber(event, finish)
 
 
 class Prequest(Request):
@@ -398,7 +404,7 @@ class Prequest(Request):
 REQUEST_NULL = Request()
 
 
-def _finish_beside(event: Event, finish: Finish) -> None:
+def _finish_in_fiber(event: Event, finish: Finish) -> None:
     """Finish communication when it is complete, though the script does not ask for its end.
 
     As nobody could be given an error then, it ends the run.

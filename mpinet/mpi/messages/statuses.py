@@ -1,4 +1,4 @@
-"""What statuses say of messages."""
+"""Statuses: source, tag, size and error of what a request or receive has completed with."""
 
 from __future__ import annotations
 

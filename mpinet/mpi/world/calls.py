@@ -1,4 +1,8 @@
-"""Calls of a script: whose they are, and on which account."""
+"""The `@call` decorator of every MPI method: whose call it is, and on which account.
+
+It checks that the caller is the running processor itself, not a thread of its script, and charges
+all messages that the call sends to the script's line that makes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The contexts that keep communicators' messages apart, under numbers of this rank's own."""
+"""Contexts: what keeps the messages of different communicators apart.
+
+Every communicator has a context id, here a name that is the same on all ranks. On a rank it stands
+under a number, with parts for point-to-point messages, collectives and the making of communicators,
+so that none of these is ever received by another.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from typing import Any
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED, as_int
 from mpinet.mpi.world.message import Envelope
-from mpinet.mpi.world.ranks import Everybody, Members
+from mpinet.mpi.world.ranks import RankTable, WorldRanks
 
 WORLD, SELF = "world", "self"
 """Names of the contexts of the whole world, and of every processor alone."""
@@ -33,9 +38,9 @@ class Scope:
     ----------
     context : int
         The part's number on this rank.
-    group : Members
+    group : RankTable
         Those who send, by rank.
-    others : Members
+    others : RankTable
         Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
     tags : int
         The bits that tags may have: those of `TAG_LIMIT`, or -1, all, for the emulator's own.
@@ -44,11 +49,11 @@ class Scope:
     __slots__ = ("context", "group", "others", "tags")
 
     context: int
-    group: Members
-    others: Members
+    group: RankTable
+    others: RankTable
     tags: int
 
-    def __init__(self, context: int, group: Members, others: Members, tags: int = -1):
+    def __init__(self, context: int, group: RankTable, others: RankTable, tags: int = -1):
         self.context = context
         self.group = group
         self.others = others
@@ -101,12 +106,12 @@ class Nowhere(Scope):
 NOWHERE = Nowhere()
 
 
-class Place:
+class SharedState:
     """What this rank's processors share of a communicator.
 
     Attributes
     ----------
-    groups : tuple of Members
+    groups : tuple of RankTable
         Its group; of an intercommunicator both.
     topology : Any
         The grid or graph that its members are arranged in, where they all know the whole of it.
@@ -116,17 +121,17 @@ class Place:
 
     __slots__ = ("groups", "holders", "topology")
 
-    def __init__(self, groups: tuple[Members, ...]):
+    def __init__(self, groups: tuple[RankTable, ...]):
         self.groups = groups
         self.topology: Any = None
         self.holders: set[int] = set()
 
-    def group_of(self, processor: int) -> Members:
+    def group_of(self, processor: int) -> RankTable:
         """The group that a processor is in."""
         first, last = self.groups[0], self.groups[-1]
         return first if first is last or first.rank_of(processor) != UNDEFINED else last
 
-    def others_of(self, processor: int) -> Members:
+    def others_of(self, processor: int) -> RankTable:
         """The group that a processor's messages go to."""
         first, last = self.groups[0], self.groups[-1]
         return last if first is last or first.rank_of(processor) != UNDEFINED else first
@@ -144,15 +149,15 @@ class Contexts:
 
     Attributes
     ----------
-    world : Members
+    world : RankTable
         All processors.
     """
 
     def __init__(self, size: int) -> None:
-        self.world = Everybody(range(size))
+        self.world = WorldRanks(range(size))
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, SharedState] = {}
         self.open(WORLD, lambda: (self.world,), ALL)
 
     def number(self, name: tuple[Hashable, int]) -> int:
@@ -168,7 +173,7 @@ class Contexts:
         """The name and the part that a number stands for."""
         return self._names[number // PARTS], number % PARTS
 
-    def open(self, name: Hashable, groups: Callable[[], tuple[Members, ...]], holder: int) -> int:
+    def open(self, name: Hashable, groups: Callable[[], tuple[RankTable, ...]], holder: int) -> int:
         """Let a processor have a communicator.
 
         Parameters
@@ -189,7 +194,7 @@ class Contexts:
         number = self.number((name, PAIRS))
         place = self._places.get(number)
         if place is None:
-            place = self._places[number] = Place(groups())
+            place = self._places[number] = SharedState(groups())
         place.holders.add(holder)
         return number
 
@@ -205,7 +210,7 @@ class Contexts:
         place = self._places.get(number)
         return place is not None and not place.holders.isdisjoint((processor, ALL))
 
-    def place(self, number: int) -> Place:
+    def shared(self, number: int) -> SharedState:
         """What this rank's processors share of a communicator that one of them has."""
         return self._places[number]
 

@@ -14,10 +14,10 @@ from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import Scope
 from mpinet.mpi.world.events import Receive
-from mpinet.mpi.world.ranks import Members
+from mpinet.mpi.world.ranks import RankTable
 
 
-class Holding:
+class CommState:
     """What a processor keeps of a communicator that it has, whichever face it uses.
 
     Attributes
@@ -75,12 +75,12 @@ class Endpoint:
         return self._scope.context
 
     @property
-    def _group(self) -> Members:
+    def _group(self) -> RankTable:
         """The members by rank."""
         return self._scope.group
 
     @property
-    def _others(self) -> Members:
+    def _others(self) -> RankTable:
         """Those whom ranks in calls name."""
         return self._scope.others
 
@@ -95,12 +95,12 @@ class Endpoint:
         return len(self._group.members)
 
     @property
-    def _holding(self) -> Holding:
+    def _state(self) -> CommState:
         """What the running processor keeps of it."""
         kept = running.turns.current.remembered()
-        holding: Holding | None = kept.get(self._context)
+        holding: CommState | None = kept.get(self._context)
         if holding is None:
-            holding = kept[self._context] = Holding()
+            holding = kept[self._context] = CommState()
         return holding
 
     def _post(self, source: int, tag: int) -> Receive | None:
@@ -127,9 +127,9 @@ class IntercommEndpoint(Endpoint):
         return self.Get_remote_size()
 
     @property
-    def _sides(self) -> tuple[Members, ...]:
+    def _sides(self) -> tuple[RankTable, ...]:
         """Both groups, in the order that all members know."""
-        return running.world.contexts.place(self._context).groups
+        return running.world.contexts.shared(self._context).groups
 
     @property
     def _first(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a processor can wait for."""
+"""Events: what a processor can block on: receives, acknowledgements, the ends of helper fibers."""
 
 from __future__ import annotations
 

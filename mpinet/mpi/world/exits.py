@@ -1,4 +1,4 @@
-"""What comes out of processors: what they print, how they end, what they leave unreceived."""
+"""Exits: what processors print, how they end, and what they leave unreceived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that stand for things of a processor, the same on any number of ranks."""
+"""Handles: integers that stand for MPI's objects (``Comm.handle``), whatever the ranks."""
 
 from __future__ import annotations
 

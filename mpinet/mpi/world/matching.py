@@ -1,8 +1,10 @@
-"""Which message a receive gets: MPI's rules, on one processor.
+"""Matching: which receive gets which message, by MPI's rules, on one processor.
 
-Messages that no receive waits for are kept in the order of their arrival, receives that no message
-has come for in the order of their posting. A receive gets the earliest message that fits it, a
-message the earliest receive.
+The *unexpected queue* keeps messages that have arrived before their receives, by arrival; the
+*posted queue* keeps receives whose messages have not arrived, by posting. A new receive takes the
+earliest unexpected message that it matches, an arriving message the earliest posted receive. Both
+queues are indexed by envelope, and only receives with wildcards search: a processor that is sent
+a thousand messages before it receives any would otherwise compare half a million pairs.
 """
 
 from __future__ import annotations

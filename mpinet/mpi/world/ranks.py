@@ -1,4 +1,8 @@
-"""Ordered sets of processors: who has which rank."""
+"""Rank tables: the ordered set of processors behind a group, and who has which rank in it.
+
+MPI names a process by its rank in a group. Most groups are the whole world, or processors at even
+distances; those need no table, so that a communicator of a million costs no memory a member.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Sequence
 from mpinet.mpi.real import REAL, UNDEFINED
 
 
-class Members:
+class RankTable:
     """Processors by rank. Never changes, and is shared by all on a rank that have the same ones.
 
     Parameters
@@ -51,7 +55,7 @@ class Members:
         raise REAL.Exception(REAL.ERR_RANK)
 
 
-class Span(Members):
+class RankRange(RankTable):
     """Processors at even distances, which need neither a list nor a table."""
 
     __slots__ = ()
@@ -64,7 +68,7 @@ class Span(Members):
         return members.index(processor) if processor in members else UNDEFINED
 
 
-class Everybody(Span):
+class WorldRanks(RankRange):
     """All processors: a rank is a processor's number."""
 
     __slots__ = ()
@@ -74,24 +78,24 @@ class Everybody(Span):
         return processor
 
 
-NOBODY = Span(range(0))
+NOBODY = RankRange(range(0))
 """The members of the empty group."""
 
 
-def members_of(processors: Sequence[int]) -> Members:
+def rank_table(processors: Sequence[int]) -> RankTable:
     """Processors as members, in this order."""
     if not len(processors):
         return NOBODY
     first, last = processors[0], processors[-1]
     step = processors[1] - first if len(processors) > 1 else 1
     if step == 0 or last - first != step * (len(processors) - 1):
-        return Members(tuple(processors))
+        return RankTable(tuple(processors))
     evenly = range(first, last + (1 if step > 0 else -1), step)
     same = all(one == other for one, other in zip(processors, evenly, strict=True))
-    return Span(evenly) if same else Members(tuple(processors))
+    return RankRange(evenly) if same else RankTable(tuple(processors))
 
 
-def compared(one: Members, other: Members) -> int:
+def compare(one: RankTable, other: RankTable) -> int:
     """How members compare to others: `IDENT`, `SIMILAR` in another order, or `UNEQUAL`."""
     if one is other or list(one.members) == list(other.members):
         return int(REAL.IDENT)

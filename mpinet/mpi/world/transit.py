@@ -26,7 +26,7 @@ from mpinet.programs.embed import preferring_links
 
 KEY, ACCOUNT, BORN, TARGET = WORDS = 0, 1, 2, 3
 """Words that hop: the message's key, the account that pays for it, the step it set out after, and
-its receiver, with which the node where it ends is compared: the header is the routing's affair."""
+its receiver, with which the node where it ends is compare: the header is the routing's affair."""
 
 AT_ONCE = 1 << 20
 """Most packets of one processor that set out in one step."""
