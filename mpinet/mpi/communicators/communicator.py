@@ -1,8 +1,8 @@
 """Communicators as scripts see them: `Comm`, `Intracomm`, `Intercomm`, and their constructors.
 
 A communicator is a group and a context that keeps its messages apart; an intercommunicator has a
-local and a remote group. The constructors (`Dup`, `Split`, `Create`, ..) stand here together, as
-they make classes of this file from one another; all else is in the files of the bases.
+local and a remote group. All else is in the files of the bases; the constructors (`Dup`, `Split`,
+`Create`, ..) make the three classes from one another, which is why these share a long file.
 """
 
 # ruff: noqa: N802  (mpi4py's names)

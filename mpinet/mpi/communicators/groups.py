@@ -9,7 +9,7 @@ from typing import Any
 
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED
-from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.calls import asking, running
 from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.ranks import NOBODY, RankTable, compare, rank_table
 
@@ -104,7 +104,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
 
     def Get_rank(self) -> int:
         """The caller's rank; `UNDEFINED` if it is no member."""
-        return self._all.rank_of(running.turns.current.id)
+        return self._all.rank_of(asking("Get_rank").id)
 
     size = property(Get_size)
     rank = property(Get_rank)

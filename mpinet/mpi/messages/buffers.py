@@ -1,8 +1,10 @@
-"""Scripts' memory: message bodies are taken from it, and put into it, as MPI's datatypes say.
+"""Buffers: scripts' memory, which message bodies are packed from and unpacked into.
 
-A specification is what mpi4py's upper-case calls take: a buffer, or a list of a buffer, a count, a
-displacement and a datatype. A body is the packed elements, one after another. Elements without
-gaps are copied; all others are packed and unpacked by the real MPI.
+A buffer is memory as a specification describes it (`specifications`): elements of an MPI datatype.
+Blocks are several ranks' parts of one, as in a gather: equal, of different counts at different
+displacements (the calls with ``v``), or of different datatypes (those with ``w``). A body is the
+packed elements, one after another. Elements without gaps are copied; all others are packed and
+unpacked by the real MPI.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.mpi.messages import dlpack
+from mpinet.mpi.messages.specifications import (
+    KNOWN_ARRAYS,
+    gapless_size,
+    inferred_count,
+    integers,
+    is_integral,
+    offset_of,
+    parse,
+)
 from mpinet.mpi.real import REAL
 
 SELF = REAL.COMM_SELF
@@ -22,9 +32,6 @@ SELF = REAL.COMM_SELF
 
 ANCHOR = bytearray(1)
 """Memory that datatypes with displacements from nowhere are placed relative to."""
-
-_of_arrays: dict[np.dtype[Any], Any] = {}
-_gapless: dict[int, int] = {}
 
 
 def read(spec: Any) -> bytes:
@@ -82,13 +89,13 @@ class Buffer:
     datatype: Any
     nbytes: int
     _memory: Any
-    _offset: int
+    offset_of: int
     _whole: bool
 
     def __init__(self, spec: Any, writable: bool = False, blocks: int = 1):
         self._whole = False
         if type(spec) is np.ndarray and blocks == 1:
-            datatype = _of_arrays.get(spec.dtype)
+            datatype = KNOWN_ARRAYS.get(spec.dtype)
             if datatype is not None:
                 self._whole = True  # no count or place that might not fit
                 self._memory = memory = REAL.buffer.frombuffer(spec, not writable)
@@ -97,7 +104,7 @@ class Buffer:
                 self.count = spec.size
                 self.datatype = datatype
                 return
-        found, count, displacement, self.datatype = _parts(spec, writable)
+        found, count, displacement, self.datatype = parse(spec, writable)
         self._memory = found
         self._place(count, displacement, blocks)
         self.nbytes = self.count * self.datatype.size
@@ -171,7 +178,7 @@ class Buffer:
         ValueError
             It would be, but the memory ends before.
         """
-        if not _accessible(self._memory) or not _gapless_size(self.datatype):
+        if not _accessible(self._memory) or not gapless_size(self.datatype):
             return False
         if self._offset + self.nbytes > self._memory.nbytes or self._offset < 0:
             raise ValueError(
@@ -187,9 +194,9 @@ class Buffer:
     def _place(self, count: Any, displacement: Any, blocks: int) -> None:
         """Find the first element and the number of elements."""
         length = 0 if self._memory is None else self._memory.nbytes
-        self._offset = _offset(displacement, self.datatype, length)
+        self._offset = offset_of(displacement, self.datatype, length)
         if count is None:
-            self.count = _inferred(length - self._offset, self.datatype, blocks)
+            self.count = inferred_count(length - self._offset, self.datatype, blocks)
             return
         self.count = index(count)
         if self.count < 0:
@@ -278,19 +285,19 @@ class VectorBlocks(Blocks):
     """
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
-        memory, counts, displacements, self.datatype = _parts(spec, writable, vector=True)
+        memory, counts, displacements, self.datatype = parse(spec, writable, vector=True)
         self._memory = memory
         if counts is None:
             length = 0 if memory is None else memory.nbytes
-            each, more = divmod(_inferred(length, self.datatype, 1), size or 1)
+            each, more = divmod(inferred_count(length, self.datatype, 1), size or 1)
             counts = [each + (rank < more) for rank in range(size)]
-        self.counts = _integers(counts, size)
+        self.counts = integers(counts, size)
         if displacements is None:
             ends = np.cumsum(self.counts, dtype=np.int64)
             displacements = (ends - self.counts).tolist() if size else []
-        elif _integral(displacements):
+        elif is_integral(displacements):
             displacements = [rank * index(displacements) for rank in range(size)]
-        self.displacements = _integers(displacements, size)
+        self.displacements = integers(displacements, size)
 
     def block(self, rank: int) -> Buffer:
         """The block of a rank."""
@@ -335,8 +342,8 @@ class TypedBlocks(Blocks):
         if counts is None and displacements is None:
             counts, displacements = [1] * size, [0] * size
         self._memory = None if nowhere else REAL.buffer.frombuffer(found, not writable)
-        self.counts = _integers(list(counts), size)
-        self.displacements = _integers(list(displacements), size)
+        self.counts = integers(list(counts), size)
+        self.displacements = integers(list(displacements), size)
         self.datatypes: Sequence[Any] = list(datatypes)
         if len(self.datatypes) != size:
             raise ValueError(f"expecting {size} items, got {len(self.datatypes)}")
@@ -346,166 +353,6 @@ class TypedBlocks(Blocks):
         return Buffer.at(
             self._memory, self.displacements[rank], self.counts[rank], self.datatypes[rank]
         )
-
-
-# ---- specifications
-
-
-def _parts(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, Any, Any]:
-    """A specification's memory, count, displacement and datatype; what is not given is None."""
-    found = spec
-    count: Any = None
-    displacement: Any = None
-    datatype: Any = None
-    if isinstance(spec, (list, tuple)):
-        if len(spec) == 2:
-            found, count = spec
-            if isinstance(count, (REAL.Datatype, str)):
-                count, datatype = None, count
-        elif len(spec) == 3:
-            found, count, datatype = spec
-        elif len(spec) == 4:
-            found, count, displacement, datatype = spec
-        else:
-            raise ValueError("message: expecting 2 to 4 items")
-        pair = isinstance(count, tuple) or (isinstance(count, list) and not vector)
-        if pair and len(spec) < 4:
-            count, displacement = count
-    elif not _is_buffer(spec):
-        raise TypeError("message: expecting buffer or list/tuple")
-    if found is None or found is REAL.BOTTOM:
-        if found is None and not vector and count is not None and index(count) > 0:
-            raise ValueError(f"message: buffer is None but count is {count}")
-        return None, count, displacement, _datatype(datatype)
-    memory = REAL.buffer.frombuffer(found, not writable)
-    if datatype is not None:
-        return memory, count, displacement, _datatype(datatype)
-    return memory, count, displacement, _datatype_of(found)
-
-
-def _is_buffer(found: Any) -> bool:
-    """Whether something has memory that mpi4py can find."""
-    if hasattr(found, "__dlpack__") or hasattr(found, "__cuda_array_interface__"):
-        return True
-    try:
-        memoryview(found)
-    except TypeError:
-        return False
-    except (BufferError, ValueError):
-        return True
-    return True
-
-
-def _datatype(named: Any) -> Any:
-    """A datatype that is given as such or by its code."""
-    if isinstance(named, REAL.Datatype):
-        return named
-    try:
-        return REAL._typedict[named]
-    except KeyError:
-        raise KeyError(f"cannot map {named!r} to MPI datatype") from None
-
-
-def _datatype_of(found: Any) -> Any:
-    """The datatype of a buffer's own elements."""
-    code = _code(found)
-    if code == "B":
-        return REAL.BYTE
-    if code[0] == ">":
-        raise BufferError(f"format string {code!r} with non-native byte order")
-    datatype = _datatype(code[1:] if code[0] in "@<" else code)
-    if type(found) is np.ndarray and _gapless_size(datatype) == found.itemsize:
-        _of_arrays[found.dtype] = datatype
-    return datatype
-
-
-def _code(found: Any) -> str:
-    """The code of a buffer's elements."""
-    try:
-        return memoryview(found).format
-    except TypeError:
-        pass
-    if hasattr(found, "__dlpack__"):
-        return dlpack.code_of(found)
-    kind: str = found.__cuda_array_interface__["typestr"]
-    if kind[0] not in "<>|":
-        raise BufferError(f"typestr {kind!r} with unrecognized byte order")
-    return kind.lstrip("|") if kind[1:] in REAL._typedict else "B"
-
-
-def _offset(displacement: Any, datatype: Any, length: int) -> int:
-    """The bytes before a displacement in elements."""
-    elements = 0 if displacement is None else index(displacement)
-    if elements < 0:
-        raise ValueError(f"message: negative displacement {elements}")
-    if elements == 0:
-        return 0
-    extent = _extent(datatype, "handle displacement")
-    if elements * extent > length:
-        raise ValueError(
-            f"message: displacement {elements} out of bounds, "
-            f"number of datatype entries {length // extent}"
-        )
-    return elements * extent
-
-
-def _inferred(length: int, datatype: Any, blocks: int) -> int:
-    """The elements in each of several blocks of memory."""
-    if length <= 0:
-        return 0
-    extent = _extent(datatype, "infer count")
-    entries, rest = divmod(length, extent)
-    if rest:
-        raise ValueError(
-            f"message: cannot infer count, buffer length {length} is not a multiple of datatype "
-            f"extent {extent}"
-        )
-    if blocks < 2:
-        return entries
-    if entries % blocks:
-        raise ValueError(
-            f"message: cannot infer count, number of entries {entries} is not a multiple of "
-            f"required number of blocks {blocks}"
-        )
-    return entries // blocks
-
-
-def _extent(datatype: Any, purpose: str) -> int:
-    """The extent of a datatype, which a purpose needs."""
-    if datatype == REAL.DATATYPE_NULL:
-        raise ValueError(f"message: cannot {purpose}, datatype is null")
-    extent: int = datatype.extent
-    if extent <= 0:
-        raise ValueError(f"message: cannot {purpose}, datatype extent {extent}")
-    return extent
-
-
-def _integral(one: Any) -> bool:
-    """Whether something is one integer rather than a sequence."""
-    return hasattr(one, "__index__") and not (hasattr(one, "__len__") and np.ndim(one))
-
-
-def _integers(given: Any, size: int) -> list[int]:
-    """One integer per rank."""
-    if _integral(given):
-        return [index(given)] * size
-    numbers = [index(one) for one in given]
-    if len(numbers) != size:
-        raise ValueError(f"expecting {size} items, got {len(numbers)}")
-    return numbers
-
-
-# ---- bodies
-
-
-def _gapless_size(datatype: Any) -> int:
-    """The size of a predefined datatype whose elements are dense in memory; 0 of any other."""
-    size = _gapless.get(datatype.handle)
-    if size is None:
-        if not datatype.is_predefined or datatype.size != datatype.extent:
-            return 0
-        size = _gapless[datatype.handle] = datatype.size
-    return size
 
 
 def _accessible(memory: Any) -> bool:

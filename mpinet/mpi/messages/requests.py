@@ -2,8 +2,8 @@
 
 A request has an event that completes it and a function that finishes it (unpacks what has come).
 A persistent request is started again and again. MPI asks for the completion of one, any, some or
-all of several, by waiting, testing or looking on: the entry points of that table are three lines
-each, over a few helpers, and stay in this one file to be read side by side.
+all of several, by waiting, testing or looking on. The entry points of that table are three lines
+each over a few helpers; the file has more than 500 lines so that they can be read side by side.
 """
 
 # ruff: noqa: N802  (mpi4py's names)

@@ -78,6 +78,8 @@ class Account:
         """Note that messages were under way; `end` is not before any earlier one."""
         if begin == end:
             return
+        # Intervals come by their ends; one that begins earlier swallows those it overlaps, so the
+        # list stays ascending and disjoint, and its length is bounded by the pauses between them.
         intervals = self.intervals
         while intervals and intervals[-1] >= begin:
             begin = min(begin, intervals[-2])
@@ -114,7 +116,9 @@ class Accounts:
 
     def at(self, kind: str, frame: FrameType) -> Account:
         """The account of a call that a frame makes."""
-        place = kind, id(frame.f_code), frame.f_lasti  # the account keeps the code
+        # Looking a line number up costs more than a call; an instruction's number is at hand. The
+        # code's id is safe as a key, since the account keeps the code alive.
+        place = kind, id(frame.f_code), frame.f_lasti
         account = self._places.get(place)
         if account is None:
             number = len(self.accounts) * self._ranks + self._rank

@@ -38,6 +38,18 @@ class Running:
 running = Running()
 
 
+def asking(question: str) -> Processor:
+    """The running processor, which asks something about itself.
+
+    A thread of a script would get the answer of whichever processor runs just then; so its
+    question ends the run. (A greenlet of the script's own runs within its processor.)
+    """
+    here = running.turns.current
+    if getcurrent() is not here.thread:
+        running.world.threads.refuse_threads(question)
+    return here
+
+
 @contextmanager
 def on_behalf_of(processor: Processor | None) -> Iterator[None]:
     """Within it, another processor than the running one counts as running, if one is named.
@@ -73,9 +85,12 @@ def {kind}({parameters}):
     finally:
         here.account = None
 """
-"""A call. It is written out for each method with its own parameters: it is on the path of every
-message, where packing arguments and unpacking them again costs as much as all that it does itself,
-and stands on the stack that is copied whenever its processor waits."""
+"""The wrapper of a method, written out with the method's own parameters and made by ``exec``.
+
+It is on the path of every message, and a wrapper that takes ``*args, **kwargs`` packs and unpacks
+them, which costs as much as all that it does itself. A call from within a call is on the account of
+the outer one. The account is found by the number of the calling instruction, since neither the line
+nor the file is at hand; another code's instruction may have the same number, hence the check."""
 
 STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 """How parameters of a kind are written that take what is left."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.mpi.real import PROC_NULL
-from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.calls import asking, running
 from mpinet.mpi.world.contexts import Scope
 from mpinet.mpi.world.events import Receive
 from mpinet.mpi.world.ranks import RankTable
@@ -87,7 +87,7 @@ class Endpoint:
     @property
     def rank(self) -> int:
         """The running processor's rank."""
-        return self._group.rank_of(running.turns.current.id)
+        return self._group.rank_of(asking("Get_rank").id)
 
     @property
     def size(self) -> int:

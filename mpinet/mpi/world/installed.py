@@ -145,6 +145,7 @@ def _imports(top: str, names: frozenset[str] | set[str]) -> bool:
     spec = getattr(sys.modules.get(top), "__spec__", None)
     if spec is None:
         return False
+    # Parsing is slow: a file that does not name another package anywhere cannot import it.
     others = {one.encode(): one for one in names - {top}}
     for file in _texts(spec.submodule_search_locations or [spec.origin]):
         with open(file, "rb") as opened:

@@ -92,6 +92,8 @@ def loading(world: World) -> Iterator[None]:
 
     source: Any = SourceFileLoader
     compiled: Any = ExtensionFileLoader
+    # Loaders are found by finders that scripts may replace; the loaders' own methods are the one
+    # place that every import of a file comes through.
     source.exec_module = load
     compiled.create_module, compiled.exec_module = create_compiled, load_compiled
     LOADS.update(one.__code__ for one in (load, create_compiled, load_compiled))
@@ -112,6 +114,7 @@ LOADS: set[CodeType] = set()
 
 def _apart(here: Processor, load: Callable[..., Any], loader: Any, wanted: Any) -> Any:
     """Let a loader make or execute a module that others will share; what it gives."""
+    # Changing the class costs other processors nothing: a flag would be asked for at every call.
     before = type(here)
     if before is Processor and here.main is not None:
         here.__class__ = Loading

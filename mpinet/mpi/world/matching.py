@@ -83,6 +83,7 @@ class Posted:
         envelope = envelope_of(message)
         line = self._lines.get(envelope)
         found = None if line is None else _first(line)
+        # Wildcard receives compete by age with the earliest exact one.
         for receive in self._wild:
             if found is not None and found.number < receive.number:
                 break
@@ -101,7 +102,7 @@ class Posted:
             self._wild.remove(receive)
 
 
-# ---- lines of one are the one itself: most are no longer, and a deque is large
+# ---- a line of one is the one itself: most lines are no longer, and a deque takes 760 bytes
 
 
 def _first(line: T | deque[T]) -> T:

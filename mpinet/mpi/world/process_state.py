@@ -48,8 +48,12 @@ class Own:
         self.streams: dict[str, Any] = {}
         self.settings: dict[Setting, Any] = {}
 
+    # The import system, `random` and `sys` know one interpreter. So what a processor has of its own
+    # is moved into their tables before its turn and out of them after it, and only for processors
+    # that own something: `Turns.sleep` calls neither method for any other.
+
     def enter(self) -> None:
-        """Put it in place."""
+        """Put it in place, before a turn of its processor."""
         sys.modules.update(self.modules)
         for name, state in self.states.items():
             GENERATORS[name].restore(state)
@@ -58,7 +62,7 @@ class Own:
             setting.put(value)
 
     def leave(self, shared: dict[Setting, Any]) -> None:
-        """Take it away again.
+        """Take it away again, after the turn.
 
         Parameters
         ----------

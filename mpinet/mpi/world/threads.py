@@ -104,6 +104,11 @@ class Threads:
             time.sleep(AGAIN)
         sys.exit()
 
+    def refuse_threads(self, call: str) -> None:
+        """End the run for a call that is made by a thread."""
+        if not _is_main():
+            self.refuse(call)
+
     def _began(self, thread: Thread) -> None:
         """Note whose a thread is."""
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)

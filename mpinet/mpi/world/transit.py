@@ -123,6 +123,8 @@ class Transit:
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
         self._give_bodies(rows[1], keys, messages)
+        # A key's number on the machine is its sender and its place among the sender's messages, so
+        # that the order in which messages set out is the same for any number of ranks.
         order = np.argsort(rows[0], kind="stable")
         sources, targets, accounts = rows[:, order]
         payload = np.empty((count, len(WORDS)), np.int64)

@@ -162,6 +162,22 @@ def test_a_call_from_a_thread_ends_the_run_whatever_its_processor_waits_for(tmp_
         played(tmp_path, "ring:3", script)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("question", ["comm.rank", "comm.Get_rank()", "comm.group.rank"])
+def test_a_thread_is_not_told_the_rank_of_whichever_processor_runs(tmp_path, question):
+    script = f"""
+        import threading
+
+        if rank == 1:
+            thread = threading.Thread(target=lambda: {question})
+            thread.start()
+            thread.join()
+    """
+    told = "Processor 1, .*Get_rank is called from a thread; a processor has only one."
+    with pytest.raises(ProgramError, match=told):
+        played(tmp_path, "ring:3", script)
+
+
 def test_threads_that_compute_are_waited_for_at_the_end(tmp_path):
     script = """
         import threading, time

@@ -1,0 +1,176 @@
+"""Buffer specifications: what mpi4py's upper-case calls take, read as mpi4py reads them.
+
+A specification is a buffer, or a list of a buffer, a count (or counts), a displacement (or
+displacements) and a datatype, most of which may be left out; then they follow from the buffer's
+element type and length.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from mpinet.mpi.messages import dlpack
+from mpinet.mpi.real import REAL
+
+KNOWN_ARRAYS: dict[np.dtype[Any], Any] = {}
+"""MPI's datatypes of the element types that arrays have had, where elements have no gaps: found by
+a short cut from then on."""
+
+_gapless: dict[int, int] = {}
+
+
+def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, Any, Any]:
+    """A specification's memory, count, displacement and datatype; what is not given is None."""
+    found = spec
+    count: Any = None
+    displacement: Any = None
+    datatype: Any = None
+    if isinstance(spec, (list, tuple)):
+        if len(spec) == 2:
+            found, count = spec
+            if isinstance(count, (REAL.Datatype, str)):
+                count, datatype = None, count
+        elif len(spec) == 3:
+            found, count, datatype = spec
+        elif len(spec) == 4:
+            found, count, displacement, datatype = spec
+        else:
+            raise ValueError("message: expecting 2 to 4 items")
+        pair = isinstance(count, tuple) or (isinstance(count, list) and not vector)
+        if pair and len(spec) < 4:
+            count, displacement = count
+    elif not _is_buffer(spec):
+        raise TypeError("message: expecting buffer or list/tuple")
+    if found is None or found is REAL.BOTTOM:
+        if found is None and not vector and count is not None and index(count) > 0:
+            raise ValueError(f"message: buffer is None but count is {count}")
+        return None, count, displacement, _datatype(datatype)
+    memory = REAL.buffer.frombuffer(found, not writable)
+    if datatype is not None:
+        return memory, count, displacement, _datatype(datatype)
+    return memory, count, displacement, _datatype_of(found)
+
+
+def _is_buffer(found: Any) -> bool:
+    """Whether something has memory that mpi4py can find."""
+    if hasattr(found, "__dlpack__") or hasattr(found, "__cuda_array_interface__"):
+        return True
+    try:
+        memoryview(found)
+    except TypeError:
+        return False
+    except (BufferError, ValueError):
+        return True
+    return True
+
+
+def _datatype(named: Any) -> Any:
+    """A datatype that is given as such or by its code."""
+    if isinstance(named, REAL.Datatype):
+        return named
+    try:
+        return REAL._typedict[named]
+    except KeyError:
+        raise KeyError(f"cannot map {named!r} to MPI datatype") from None
+
+
+def _datatype_of(found: Any) -> Any:
+    """The datatype of a buffer's own elements."""
+    code = _code(found)
+    if code == "B":
+        return REAL.BYTE
+    if code[0] == ">":
+        raise BufferError(f"format string {code!r} with non-native byte order")
+    datatype = _datatype(code[1:] if code[0] in "@<" else code)
+    if type(found) is np.ndarray and gapless_size(datatype) == found.itemsize:
+        KNOWN_ARRAYS[found.dtype] = datatype
+    return datatype
+
+
+def _code(found: Any) -> str:
+    """The code of a buffer's elements."""
+    try:
+        return memoryview(found).format
+    except TypeError:
+        pass
+    if hasattr(found, "__dlpack__"):
+        return dlpack.code_of(found)
+    kind: str = found.__cuda_array_interface__["typestr"]
+    if kind[0] not in "<>|":
+        raise BufferError(f"typestr {kind!r} with unrecognized byte order")
+    return kind.lstrip("|") if kind[1:] in REAL._typedict else "B"
+
+
+def offset_of(displacement: Any, datatype: Any, length: int) -> int:
+    """The bytes before a displacement in elements."""
+    elements = 0 if displacement is None else index(displacement)
+    if elements < 0:
+        raise ValueError(f"message: negative displacement {elements}")
+    if elements == 0:
+        return 0
+    extent = _extent(datatype, "handle displacement")
+    if elements * extent > length:
+        raise ValueError(
+            f"message: displacement {elements} out of bounds, "
+            f"number of datatype entries {length // extent}"
+        )
+    return elements * extent
+
+
+def inferred_count(length: int, datatype: Any, blocks: int) -> int:
+    """The elements in each of several blocks of memory."""
+    if length <= 0:
+        return 0
+    extent = _extent(datatype, "infer count")
+    entries, rest = divmod(length, extent)
+    if rest:
+        raise ValueError(
+            f"message: cannot infer count, buffer length {length} is not a multiple of datatype "
+            f"extent {extent}"
+        )
+    if blocks < 2:
+        return entries
+    if entries % blocks:
+        raise ValueError(
+            f"message: cannot infer count, number of entries {entries} is not a multiple of "
+            f"required number of blocks {blocks}"
+        )
+    return entries // blocks
+
+
+def _extent(datatype: Any, purpose: str) -> int:
+    """The extent of a datatype, which a purpose needs."""
+    if datatype == REAL.DATATYPE_NULL:
+        raise ValueError(f"message: cannot {purpose}, datatype is null")
+    extent: int = datatype.extent
+    if extent <= 0:
+        raise ValueError(f"message: cannot {purpose}, datatype extent {extent}")
+    return extent
+
+
+def is_integral(one: Any) -> bool:
+    """Whether something is one integer rather than a sequence."""
+    return hasattr(one, "__index__") and not (hasattr(one, "__len__") and np.ndim(one))
+
+
+def integers(given: Any, size: int) -> list[int]:
+    """One integer per rank."""
+    if is_integral(given):
+        return [index(given)] * size
+    numbers = [index(one) for one in given]
+    if len(numbers) != size:
+        raise ValueError(f"expecting {size} items, got {len(numbers)}")
+    return numbers
+
+
+def gapless_size(datatype: Any) -> int:
+    """The size of a predefined datatype whose elements are dense in memory; 0 of any other."""
+    size = _gapless.get(datatype.handle)
+    if size is None:
+        if not datatype.is_predefined or datatype.size != datatype.extent:
+            return 0
+        size = _gapless[datatype.handle] = datatype.size
+    return size
