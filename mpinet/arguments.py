@@ -29,6 +29,21 @@ DecideRule = Annotated[Any, "decide_rule"]
 ScheduleRule = Annotated[Any, "schedule_rule"]
 
 
+SIGNATURES = {
+    "port_rule": "int64(int64, int64, int64[::1])",
+    "start_rule": "void(int64, int64, int64[::1], int64[::1])",
+    "decide_rule": "int64(int64, int64[::1], int64[::1])",
+    "schedule_rule": "int64(int64, int64, int64, int64, int64[::1])",
+}
+"""The rules' signatures, each by the name that a kernel's signature uses for it:
+
+* ``port_rule(node, port, params)``: neighbor, reverse_port, channel, place;
+* ``start_rule(source, target, header, params)``: writes the message's header;
+* ``decide_rule(node, header, params)``: the port to leave by, -1 = arrived;
+* ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1.
+"""
+
+
 class Arguments:
     """A kernel's parameters, told by its annotations.
 

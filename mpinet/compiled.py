@@ -4,7 +4,7 @@ This module imports Numba (with `rulebox` and `nativecache`) where a compiled fu
 called. Four kinds of function exist:
 
 ``@rule``
-    a small function of one processor with one of the fixed signatures of `SIGNATURES`. Kernels
+    a small function of one processor with one of the fixed signatures of `mpinet.arguments.SIGNATURES`. Kernels
     get rules as first-class functions, so a kernel is compiled once for all rules.
 ``@inlined``
     arithmetic that rules and kernels call; it is compiled into its callers.
@@ -38,21 +38,6 @@ import numpy as np
 from mpinet.arguments import Arguments
 from mpinet.blame import error_of, is_own, no_number, not_compiled, require_form
 from mpinet.errors import MpinetError, NodeError
-
-SIGNATURES = {
-    "port_rule": "int64(int64, int64, int64[::1])",
-    "start_rule": "void(int64, int64, int64[::1], int64[::1])",
-    "decide_rule": "int64(int64, int64[::1], int64[::1])",
-    "schedule_rule": "int64(int64, int64, int64, int64, int64[::1])",
-}
-"""The rules' signatures, each by the name that a kernel's signature uses for it:
-
-* ``port_rule(node, port, params)``: neighbor, reverse_port, channel, place;
-* ``start_rule(source, target, header, params)``: writes the message's header;
-* ``decide_rule(node, header, params)``: the port to leave by, -1 = arrived;
-* ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1.
-"""
-
 
 WHOLE = (int, np.integer, np.bool_)
 """What a rule returns: Numba makes whole numbers of them."""
@@ -252,7 +237,7 @@ class Idiom(Inlined):
 
 
 class Rule(Compiled):
-    """A function of one processor with one of the fixed signatures of `SIGNATURES`.
+    """A function of one processor with one of the fixed signatures of `mpinet.arguments.SIGNATURES`.
 
     In a class body (of a `Topology`) a rule is also a method: called on the instance it is mapped
     over arrays of processors.
@@ -280,7 +265,7 @@ class Rule(Compiled):
 
     @cached_property
     def kind(self) -> str:
-        """The name of its signature in `SIGNATURES`, recognised by its arguments."""
+        """The name of its signature in `mpinet.arguments.SIGNATURES`, recognised by its arguments."""
         names = list(inspect.signature(self.function).parameters)
         if len(names) == 5:
             return "schedule_rule"

@@ -12,7 +12,7 @@ from typing import Any
 import numba
 from numba.experimental import structref
 
-from mpinet.compiled import SIGNATURES
+from mpinet.arguments import SIGNATURES
 from mpinet.nativecache import load_or_compile
 
 
