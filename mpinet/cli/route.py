@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.cli.job import Job, Watch
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
 
 MAX_METERED = 2**28
 """Most ports of a machine whose channel loads are metered unless that is asked for."""
+
+
+MOST_READ = 1 << 26
+"""Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -100,10 +103,7 @@ def parse_faults(topology: Topology, text: str | None) -> Faults:
     if text is None:
         return Faults(topology)
     if not text.startswith(("node:", "link:")):
-        try:
-            text = ",".join(Path(text).read_text().split())
-        except (OSError, UnicodeDecodeError):
-            raise FileError(f"--faults {text}: give node:U, link:U-V, .. or a file.") from None
+        text = ",".join(_words_in(text))
     nodes, links = [], []
     for word in filter(None, text.split(",")):
         kind, _, where = word.partition(":")
@@ -115,6 +115,21 @@ def parse_faults(topology: Topology, text: str | None) -> Faults:
         else:
             raise UsageError(f"--faults: {word!r} is neither node:U nor link:U-V.")
     return Faults(topology, nodes, links)
+
+
+def _words_in(name: str) -> list[str]:
+    """The words of a file; of one that does not come to an end not all are read."""
+    try:
+        with open(name) as file:
+            text = file.read(MOST_READ + 1)
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"--faults {name}: give node:U, link:U-V, .. or a file.") from None
+    if len(text) > MOST_READ:
+        raise FileError(
+            f"--faults {name}: a file of faults has {MOST_READ} characters at most, and this one "
+            "has more."
+        )
+    return text.split()
 
 
 class Route(MachineJob):

@@ -412,6 +412,7 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("route ring:6 --pairs everybody", "no traffic pattern 'everybody'"),
         ("route ring:6 --faults node:9", "Node 9 is not in ring:6"),
         ("route ring:6 --faults link:0-3", "no link 0-3"),
+        ("route ring:6 --faults /dev/zero", "has 67108864 characters at most"),
         ("route ring:6 --routing magic", "no routing 'magic'"),
         ("broadcast ring:6 --algorithm magic", "no broadcast 'magic'"),
         ("broadcast fattree:2,2 --root 5", "is a switch"),
