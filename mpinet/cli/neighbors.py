@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_topology, topology_of
+from mpinet.effort import require_walk
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+MOST_LISTED = 2**20
+"""Most ports of a node that are listed: some seconds."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def prepare(options: argparse.Namespace) -> Job:
     """Find the node."""
     topology = topology_of(options)
+    require_walk(topology.ports, f"A node's table of {topology.name}", ranks=1, most=MOST_LISTED)
     return Neighbors(topology, topology.find(options.node))
 
 

@@ -24,6 +24,7 @@ def refusal(command: str, capsys: pytest.CaptureFixture[str]) -> str:
         ("show lens:3,2,58", (2 * 2**58) * 4 - 8),
         ("show torus:4x2147483648", 2**33 * 4),
         ("flood roadrunner:3,255,3", 50329350 * 510),
+        ("neighbors complete:1073741824 5", 2**30 - 1),
         ("show torus:4x2147483648 --distances", 2**33 // 512 * 2**33 * 4),
     ],
 )
