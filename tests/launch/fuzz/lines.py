@@ -3,8 +3,10 @@
 import argparse
 from random import Random
 
+import mpinet
 from mpinet.cli.commands import COMMANDS, module_of
 from mpinet.networks.catalogue import families
+from mpinet.networks.topology import Topology
 
 NETWORKS = [family.example for family in families() if family.name != "graph"]
 
@@ -18,18 +20,97 @@ HOSTILE = [
     "9" * 5000, str(2**31), str(2**63), str(2**64), "a" * 5000, "\udcff", "é", "\n", "'", '"', "%s",
     "{}", "*", "ring", ":", "::", ",", "=", "node:", "link:", "link:0-", "node:0,link:0-1",
     "random:0", "random:5", "hotspot:0", "hotspot:99", "all", "0,1", "[[[[", "x=1", "x=[",
-    "/dev/null", "/", ".", "..", "no/such.csv", "a.json", "a.csv", "a.txt", "shift:-5",
+    "/dev/null", "/dev/zero", "/", ".", "..", "no/such.csv", "a.json", "a.csv", "a.txt", "shift:-5",
 ]  # fmt: skip
 
-LEFT_OUT = {"bench", "verify"}
-"""Commands that take minutes whatever they are given."""
+MIDDLE = [
+    "ring:100", "hypercube:7", "torus:12x12", "mesh:10x10", "debruijn:7", "gmn:72", "sth:2,3",
+    "foldedcube:6", "lens:3,3,2", "multistage:omega,4", "hypercube:4*ring:8", "stargraph:5",
+]  # fmt: skip
+
+HUGE = [
+    f"ring:{2**40}", "hypercube:40", f"torus:{2**20}x{2**20}", f"complete:{2**30}", "debruijn:36",
+    f"mesh:{2**40}x2", "ccc:34", f"ring:{2**20}*hypercube:20", "foldedcube:40", "lens:3,2,20",
+]  # fmt: skip
+
+FILES = {
+    "own.py": """
+def nothing(node):
+    yield node.idle(0)
+
+def greeting(node, word="hello", port=0):
+    yield node.send(node.ports[port % len(node.ports)], word)
+    return node.id
+
+def routed(node):
+    yield node.route((node.id + 1) % node.size, node.id)
+    return (yield node.receive(node.ROUTED))
+
+def waits(node):
+    yield node.receive()
+
+def odd(node):
+    yield node.idle(1.5)
+
+def wrong(node):
+    yield node.send(99, 1)
+
+plain = 3
+""",
+    "script.py": """
+import sys
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+total = comm.allreduce(comm.rank + len(sys.argv))
+if comm.rank == 0:
+    print(total)
+""",
+    "waits.py": "from mpi4py import MPI\nMPI.COMM_WORLD.recv()\n",
+    "claims.py": """
+from mpinet import measure
+from mpinet.claims import claim, over
+
+@claim("OWN-1", statement="two", claimed=2, grid=over("ring:{n}", n=range(3, 6)))
+def degree(topology):
+    return max(measure.degrees(topology))
+""",
+    "wrong.py": "def degree(:\n",
+    "pairs.csv": "source,target\n0,1\n1,2\n2,0\n",
+    "words.csv": "source,target\n0,nowhere\n",
+    "dead.txt": "node:1\nlink:2-3\n",
+    "two.edges": "0 1\n1 2\n2 0\n2 3\n",
+    "journal/rank-0.jsonl": '{"version": "v", "key": ["a", ""], "find',
+}
+"""What lines name: the folder in which they are run has these files."""
+
+FEWEST_VALID = 0.4
+"""The share of lines that have a result: a fault behind what is checked first is found by these."""
+
+PREDICTED = ("route", "flood", "broadcast", "ascend", "descend")
+
+COLLECTIVES = ("ascend", "descend", "circulate", "gossip", "scatter", "gather", "reduce")
+
+OPERATORS = ["sum", "prefix", "fft", "bitonic-sort", "bitonic-merge", "shift:3", "transpose:4x4"]
+
+EMBEDDED = [
+    ("ring:8", "hypercube:3"), ("ring:16", "torus:4x4"), ("hypercube:3", "mesh:2x4"),
+    ("mesh:3x3", "hypercube:4"), ("hypercube:4", "ccc:4"), ("complete:5", "complete:5"),
+]  # fmt: skip
+
+CLAIMED = [
+    ["--list"], ["hdn", "--list"], ["GMN-T1-*", "--list"], ["claims.py"], ["OWN-1", "claims.py"],
+    ["GBSN-S3-degree-bsn", "--budget", "quick"], ["claims.py", "--at", "n=4"],
+]  # fmt: skip
 
 PROGRAM = "mpinet.examples.flood:flood"
 
 
 def line(random: Random) -> list[str]:
-    """One command line."""
-    command = random.choice([name for name in COMMANDS if name not in LEFT_OUT])
+    """One command line: as often meant to be right as of any kind."""
+    command = random.choice(list(COMMANDS))
+    if random.random() < 0.6:
+        return right(random, command)
     words = [command, *arguments(random, command)]
     if random.random() < 0.1:
         words[random.randrange(len(words))] = random.choice(HOSTILE)
@@ -38,17 +119,171 @@ def line(random: Random) -> list[str]:
     return [word.replace("\0", "") for word in words]
 
 
+def right(random: Random, command: str) -> list[str]:
+    """A line whose arguments are of the kinds, and in the ranges, that the command asks for."""
+    words = [command, *RIGHT.get(command, of_a_network)(random, command)]
+    if random.random() < 0.3:
+        words += ["--json"]
+    if random.random() < 0.1:
+        words += ["--out", f"out.{random.choice(['json', 'csv'])}"]
+    if random.random() < 0.2:
+        words += ["--seed", random.choice(["1", "7", str(2**63 - 1)])]
+    if command == "exec":
+        words += right_script(random)
+    return words
+
+
+def of_a_network(random: Random, command: str) -> list[str]:
+    """The arguments of most commands: a network, a node or two of it, a few options."""
+    text = right_network(random, command)
+    topology = mpinet.open(text)
+    words = [text]
+    if command == "show" and random.random() < 0.5:
+        words += random.choice([["--distances"], ["--mapping", "clusters"], ["--edges", "e.txt"]])
+    if command in ("neighbors", "path"):
+        words += [right_node(random, topology) for _ in range(1 + (command == "path"))]
+    if command == "route":
+        words += right_traffic(random, topology)
+    if command in ("path", "route", "exchange") and random.random() < 0.5:
+        words += ["--routing", random.choice(list(topology.routings))]
+    if command in ("flood", "broadcast", "scatter", "gather", "reduce") and random.random() < 0.7:
+        words += ["--root", right_node(random, topology)]
+    if command in ("ascend", "descend"):
+        words += ["--operator", random.choice(["sum", "sum", *OPERATORS])]
+    if command == "reduce":
+        words += ["--operator", random.choice(["min", "max", "sum"])]
+    if command == "circulate" and random.random() < 0.5:
+        words += ["--dimensions", random.choice("12")]
+    if command not in ("show", "check", "neighbors", "path"):
+        words += right_machine(random, command)
+    return words
+
+
+def right_network(random: Random, command: str) -> str:
+    """A network: small, of any family, of the middle, or as large as rules without tables allow."""
+    if command in COLLECTIVES and random.random() < 0.4:
+        return random.choice(["hypercube:3", "hypercube:6", "ccc:4", "mesh:4x4", "torus:4x8"])
+    least = 0.4 if command in ("neighbors", "path", "show") else 0.1
+    if random.random() < least:
+        return random.choice(HUGE)
+    return random.choice(random.choice([SMALL, SMALL, NETWORKS, MIDDLE]))
+
+
+def right_node(random: Random, topology: Topology) -> str:
+    """A processor, by its number or by its address."""
+    node = random.choice([0, topology.hosts - 1, random.randrange(topology.hosts)])
+    return random.choice([str(node), topology.address(node)])
+
+
+def right_traffic(random: Random, topology: Topology) -> list[str]:
+    """Options of ``route``."""
+    patterns = ["permutation", "randperm", "random:50", "pairs.csv", "all", "complement"]
+    words = ["--pairs", random.choice([*patterns, f"hotspot:{random.randrange(topology.hosts)}"])]
+    options = [["--mode", "ideal"], ["--policy", "fifo"], ["--paths"], ["--no-loads"]]
+    faults = [["--faults", random.choice(["node:1", "link:0-1", "dead.txt"])]]
+    for option in [*options, *faults]:
+        words += option if random.random() < 0.15 else []
+    return words
+
+
+def right_machine(random: Random, command: str) -> list[str]:
+    """Options of a machine."""
+    words = []
+    if command in ("route", "run", "exec") and random.random() < 0.3:
+        words += ["--ports", random.choice(["one", "all"])]
+    if random.random() < 0.15:
+        words += ["--duplex", random.choice(["full", "half"])]
+    if random.random() < 0.15:
+        words += ["--mapping", random.choice(["blocks", "clusters", "random"])]
+    return words
+
+
+def right_prediction(random: Random, _: str) -> list[str]:
+    """A command, what it takes, and a rank of many."""
+    command = random.choice(PREDICTED)
+    words = [word for word in of_a_network(random, command) if word != "--paths"]
+    ranks = random.choice([1, 2, 3, 8])
+    return [command, *words, "--ranks", str(ranks), "--rank", str(random.randrange(ranks))]
+
+
+def right_embedding(random: Random, command: str) -> list[str]:
+    """A guest and a host that are large enough for each other."""
+    guest, host = random.choice(EMBEDDED)
+    words = [guest, host, *right_machine(random, command)]
+    if guest.startswith("hypercube") and random.random() < 0.5:
+        words += ["--program", random.choice(["ascend", "descend"]), "--operator", "sum"]
+    if random.random() < 0.3:
+        size = mpinet.open(guest).hosts
+        words += [
+            "--images",
+            random.choice(["identity", ",".join(map(str, reversed(range(size))))]),
+        ]
+    return words
+
+
+def right_program(random: Random, command: str) -> list[str]:
+    """A program of the examples or of one's own, and a network."""
+    text = random.choice(["greeting", "nothing", "routed", "greeting", "waits", "odd", "wrong"])
+    program = random.choice([PROGRAM, "mpinet.examples.election:election", f"own.py:{text}"])
+    words = [program, "--on", random.choice(SMALL + MIDDLE), *right_machine(random, command)]
+    if text == "greeting" and program.endswith(text):
+        words += random.choice([[], ["--arg", "word=é"], ["--arg", "x", "--arg", "port=1"]])
+    return words
+
+
+def right_execution(random: Random, command: str) -> list[str]:
+    """A network, and how a script's messages move."""
+    words = ["--on", random.choice(SMALL), *right_machine(random, command)]
+    for name, values in (
+        ("packet", ["8", "4096"]),
+        ("sends", ["buffered", "synchronous"]),
+        ("collectives", ["tree", "exchange", "binomial", "direct"]),
+    ):
+        words += [f"--{name}", random.choice(values)] if random.random() < 0.3 else []
+    return words
+
+
+def right_script(random: Random) -> list[str]:
+    """What ``exec`` runs; nothing of mpinet's own stands behind it."""
+    code = "from mpi4py import MPI; print(MPI.COMM_WORLD.rank)"
+    return random.choice([["script.py"], ["script.py", "a"], ["-c", code], ["waits.py"]])
+
+
+def right_claims(random: Random, _: str) -> list[str]:
+    """Claims that take no time, or a file, and what may stand behind them."""
+    words = list(random.choice(CLAIMED))
+    if "--list" not in words:
+        words += random.choice([[], ["--journal", "journal"], ["--html", "page.html"]])
+    return words
+
+
+RIGHT = {
+    "topologies": lambda random, command: [],
+    "predict": right_prediction,
+    "embed": right_embedding,
+    "run": right_program,
+    "exec": right_execution,
+    "verify": right_claims,
+    "bench": lambda random, command: random.choice([["--list"], ["w1", "--list"]]),
+}
+"""What makes the arguments of commands that take more than a network."""
+
+
 def arguments(random: Random, command: str) -> list[str]:
     """What follows a command: its own options, read off its parser, with values of all kinds."""
     parser = argparse.ArgumentParser()
     if command == "predict":
-        predicted = random.choice(["route", "flood", "broadcast", "ascend"])
+        predicted = random.choice(PREDICTED)
         rest = arguments(random, predicted)
         return [predicted, *rest, "--ranks", random.choice(["2", "5", *HOSTILE])]
     module_of(command).add_options(parser)
     words, script = [], []
+    if command in ("bench", "verify"):  # they take minutes, unless they are to list
+        script = ["--list"] if command == "bench" or random.random() < 0.5 else ["claims.py"]
     for action in parser._actions:
-        if action.dest in ("help", "module", "code"):
+        if action.dest in ("help", "module", "code", "list"):
+            continue
+        if command == "verify" and action.dest == "claims" and "--list" not in script:
             continue
         if action.dest == "script":
             script = ["-c", random.choice(["pass", "import mpi4py.MPI", "print(1)", "raise 5"])]
@@ -69,16 +304,16 @@ def value(random: Random, action: argparse.Action) -> str:
         return random.choice(list(map(str, action.choices)))
     if action.dest in ("topology", "guest"):
         return network(random)
-    if action.dest == "program":
-        return PROGRAM
+    if action.dest == "program" and not action.choices:
+        return random.choice([PROGRAM, *(f"{name}:nothing" for name in FILES)])
     if action.dest == "operator":
-        return random.choice(["sum", "prefix", "fft", "bitonic-sort", "shift:3", "transpose:4x4"])
-    return str(random.choice([0, 1, 2, 3, 7, 64, *HOSTILE]))
+        return random.choice(OPERATORS)
+    return str(random.choice([0, 1, 2, 3, 7, 64, *HOSTILE, *FILES]))
 
 
 def network(random: Random) -> str:
     """A topology string: an example, a small one, or one of these with a few characters changed."""
-    text = random.choice(SMALL if random.random() < 0.6 else NETWORKS)
+    text = random.choice(random.choice([SMALL, SMALL, NETWORKS, MIDDLE, HUGE]))
     if random.random() < 0.15:
         text = f"{text}*{random.choice(SMALL)}"
     for _ in range(random.choice([0, 0, 0, 1, 1, 3])):

@@ -20,8 +20,12 @@ from mpinet.cli.commands import COMMANDS, module_of
 GRAPH_COMMANDS = ["show", "check", "flood", "route", "broadcast"]
 
 MEMORY = 6 << 30  # bytes of address space
-SECONDS = 60  # of wall time; most lines take a tenth of one
-LONG_RUNS = range(1 << 10, 1 << 34)  # ports of networks that are a day's work and no mistake
+SECONDS = 60  # of computing; most lines take a tenth of one
+PATIENCE = 5 * SECONDS  # of wall time, for lines that wait
+LONG_RUNS = range(1 << 14, 1 << 34)  # ports of networks that are a day's work and no mistake
+LONG_PAIRS = range(1 << 10, 1 << 34)  # the same for commands whose work grows with all pairs
+PAIRED = {"exchange", "gossip", "exec", "scatter", "gather", "embed"}
+NOT_RUN = 75  # exit status
 
 WARMING = [
     "route torus:3x4",
@@ -35,13 +39,14 @@ WARMING = [
 
 def too_long(words: list[str]) -> bool:
     """Whether a line asks for what is allowed and takes its time."""
+    long = LONG_PAIRS if PAIRED.intersection(words[:1]) or "all" in words else LONG_RUNS
     for word in words:
         for text in (word, *word.split("*")):
             try:
                 topology = mpinet.open(text)
             except Exception:
                 continue
-            if topology.size * max(topology.ports, 1) in LONG_RUNS:
+            if topology.size * max(topology.ports, 1) in long:
                 return True
     return False
 
@@ -49,10 +54,11 @@ def too_long(words: list[str]) -> bool:
 def child(words: list[str], out: int, err: int) -> None:
     """Run a line; does not return."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     os.dup2(out, 1)
     os.dup2(err, 2)
     if too_long(words):
-        os._exit(0)
+        os._exit(NOT_RUN)
     status = 70
     try:
         main(words)
@@ -74,7 +80,7 @@ def run(words: list[str]) -> tuple[int, str, str]:
             ended, status = os.waitpid(process, os.WNOHANG)
             if ended:
                 break
-            if time.monotonic() - began > SECONDS:
+            if time.monotonic() - began > PATIENCE:
                 os.kill(process, signal.SIGKILL)
                 _, status = os.waitpid(process, 0)
                 break
