@@ -16,7 +16,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
-from mpinet.errors import RoutingError, Stuck, UsageError
+from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
 
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
@@ -26,6 +26,10 @@ ARRIVED = -1
 
 STUCK = -2
 """A deciding node's answer: there is no way on; the message is undeliverable."""
+
+
+LONGEST_PATH = 2**19
+"""Most hops of a path that is followed node by node: some seconds."""
 
 
 @rule
@@ -155,6 +159,8 @@ def path(
     ------
     RoutingError
         The rules choose an unwired port, do not arrive, or stop somewhere else.
+    TooLarge
+        The way has more than `LONGEST_PATH` hops.
     UsageError
         The source or the target is a dead node.
 
@@ -180,6 +186,11 @@ def path(
             raise RoutingError(
                 f"Routing {routing.name} on {topology.name} chose port {port} of node {node}, "
                 f"which is not wired, for a message from {source} to {target}."
+            )
+        if LONGEST_PATH < len(nodes) <= hop_limit(topology.size):
+            raise TooLarge(
+                f"Routing {routing.name} on {topology.name} takes more than {LONGEST_PATH:,} hops "
+                f"from {source} to {target}, and no longer path is listed."
             )
         if len(nodes) > hop_limit(topology.size):
             raise RoutingError(

@@ -34,6 +34,11 @@ def test_a_walk_that_would_not_end_is_refused_with_both_numbers(command, looks, 
     assert needed == looks > most
 
 
+def test_a_path_that_nobody_would_read_is_refused(capsys):
+    told = refusal(f"path mesh:{2**40}x2 0 {2**41 - 1}", capsys)
+    assert f"more than {2**19:,} hops from 0 to {2**41 - 1}" in told
+
+
 def test_ranks_share_a_walk():
     effort.require_walk(2 * effort.LOOKS, "A ring", ranks=2)
     with pytest.raises(UsageError, match="2 ranks look at"):
