@@ -12,7 +12,7 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.schedules import find_schedule, line, pipeline, shifting
-from mpinet.programs.schedules.moves import Sends, joined
+from mpinet.programs.schedules.moves import Transfers, merge
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_a_shuffle_that_exchanges_and_rotates_at_once_is_refused(transport):
             moving = everyone[rotated != nodes]
 
             def sends():
-                return joined(Sends(everyone, nodes ^ 1), Sends(moving, rotated[moving]))
+                return merge(Transfers(everyone, nodes ^ 1), Transfers(moving, rotated[moving]))
 
             self._moves.move("both", registers, sends, lambda origins, receivers: 0)
 
