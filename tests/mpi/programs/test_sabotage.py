@@ -12,19 +12,31 @@ from mpi.machine.ranks import everyone, machine_of, transport
 import mpinet
 from mpinet import Machine
 from mpinet.compiled import rule
+from mpinet.errors import RoutingError
+from mpinet.machine.router import Router
 from mpinet.machine.trace import Trace
+from mpinet.machine.transport import Dry
+from mpinet.networks.routing import ARRIVED, STUCK
 from mpinet.networks.topology import Topology
+from mpinet.programs import ascend, emulate
+from mpinet.programs import embed as embeds
 from mpinet.programs import exchange as exchanges
 from mpinet.programs import gather as gathers
 from mpinet.programs import scatter as scatters
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.broadcast import broadcast
+from mpinet.programs.circulate import circulate
 from mpinet.programs.collective import items
+from mpinet.programs.embed import Embedding
+from mpinet.programs.emulate import Emulation, emulate_ascend, emulate_step
 from mpinet.programs.flood import flood
 from mpinet.programs.gather import gather
 from mpinet.programs.gossip import Holdings, gossip
 from mpinet.programs.reduce import reduce
+from mpinet.programs.rehearsal import rehearse_route
 from mpinet.programs.scatter import scatter
+from mpinet.programs.schedules.routed import Routed
+from mpinet.programs.traffic import traffic
 
 
 class Careless(Machine):
@@ -169,3 +181,92 @@ def test_switches_are_not_among_the_farthest_processors():
     found = flood(machine_of(Tail(), "all"), 0)
     assert (found.eccentricity, found.farthest_host) == (3, 1)
     assert broadcast_bound(machine_of(Tail(), "one"), 0) == 1
+
+
+def changing(partners):
+    """An exchange that changes what one processor gets."""
+
+    def changed(schedule, j, state):
+        received = partners(schedule, j, state)
+        words = received.view(np.int64).reshape(len(received), -1)
+        words[schedule.index == 5, -1] ^= 1
+        return received
+
+    return changed
+
+
+PASSES = {
+    "ascend": (
+        Routed,
+        "partners",
+        lambda: ascend.run(machine_of("ring:8"), "sum", algorithm=Routed),
+    ),
+    "circulate": (Routed, "partners", lambda: circulate(machine_of("ring:8"), algorithm=Routed)),
+    "emulated": (Emulation, "_partners", lambda: emulate_ascend(*embedded(), "sum")),
+}
+
+
+def embedded():
+    """A cube's processors on a ring: its machine, and where they are."""
+    embedding = Embedding(mpinet.open("hypercube:3"), mpinet.open("ring:8"))
+    return machine_of(embedding.host), embedding
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_is_not_correct_where_a_partner_s_state_comes_changed(name, monkeypatch):
+    schedule, method, run = PASSES[name]
+    assert run().correct
+    monkeypatch.setattr(schedule, method, changing(getattr(schedule, method)))
+    assert not run().correct
+
+
+@pytest.mark.parametrize("word", [0, 1])
+def test_an_emulated_step_is_not_correct_where_sender_or_contents_come_changed(word, monkeypatch):
+    assert emulate_step(*embedded()).correct
+
+    class Changing(Router):
+        @property
+        def delivered(self):
+            found = super().delivered
+            payload = found.payload.copy()
+            payload[found.nodes == 5, word] ^= 1
+            return replace(found, payload=payload)
+
+    monkeypatch.setattr(emulate, "Router", Changing)
+    assert not emulate_step(*embedded()).correct
+
+
+@rule
+def decide_no_way_to_five(node, header, params):
+    """As on a ring, but for messages to 5, which stay where they are."""
+    ahead = (header[0] - node) % 8
+    if ahead == 0:
+        return ARRIVED
+    return STUCK if header[0] == 5 else 0
+
+
+def with_a_dead_end():
+    """A ring of 8 whose routing leads everywhere but to 5."""
+    ring = mpinet.open("ring:8")
+    wrong = replace(ring.routing(), decide=decide_no_way_to_five)
+    ring.routing = lambda *_: wrong
+    return ring
+
+
+def test_an_exchange_whose_messages_do_not_all_arrive_ends_on_every_rank():
+    with pytest.raises(RoutingError, match="could not deliver 1 of 8 messages in dimension 0"):
+        ascend.run(machine_of(with_a_dead_end()), "sum", algorithm=Routed)
+
+
+def test_guest_neighbours_that_do_not_hear_of_each_other_end_an_embedding_on_every_rank():
+    ring = with_a_dead_end()
+    embedding = Embedding(mpinet.open("hypercube:3"), ring)
+    with pytest.raises(RoutingError, match="could not deliver 2 messages of guest neighbours"):
+        embeds.measure(machine_of(ring), embedding, ring.routing())
+
+
+def test_a_rehearsed_path_that_does_not_arrive_is_named():
+    ring, dry = with_a_dead_end(), Dry(0, 2)
+    machine = Machine(ring, "all", dry)
+    with pytest.raises(RoutingError, match=r"does not lead from 0 to 5\."):
+        rehearse_route(machine, dry, traffic(ring, "all"), ring.routing())

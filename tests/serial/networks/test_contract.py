@@ -171,6 +171,12 @@ class WrongParams(Wrong):
         self.params[1] = 3
 
 
+class WrongHosts(Wrong):
+    def __init__(self):
+        super().__init__()
+        self.hosts = 10
+
+
 @rule
 def always_forward(node, header, params):
     """Never arrives."""
@@ -218,6 +224,7 @@ class Early(Lost):
         (WrongChannel(), r"channel\(0, 0\) = 0, but at the other end channel\(1, 1\) = 3"),
         (WrongAddress(), r"address\(7\) = '0', but node\('0'\) = 0"),
         (DeafAddress(), r"address\(0\) = 'P0' is not understood"),
+        (WrongHosts(), r"10 hosts among 9 nodes"),
         (WrongParams(), r"params must start with size and ports, 9 and 2, not 9 and 3"),
     ],
 )
