@@ -4,8 +4,9 @@ This module imports Numba (with `rulebox` and `nativecache`) where a compiled fu
 called. Four kinds of function exist:
 
 ``@rule``
-    a small function of one processor with one of the fixed signatures of `mpinet.arguments.SIGNATURES`. Kernels
-    get rules as first-class functions, so a kernel is compiled once for all rules.
+    a small function of one processor with one of the fixed signatures of
+    `mpinet.arguments.SIGNATURES`. Kernels get rules as first-class functions, so a kernel is
+    compiled once for all rules.
 ``@inlined``
     arithmetic that rules and kernels call; it is compiled into its callers.
 ``@idiom``
@@ -237,7 +238,7 @@ class Idiom(Inlined):
 
 
 class Rule(Compiled):
-    """A function of one processor with one of the fixed signatures of `mpinet.arguments.SIGNATURES`.
+    """A function of one processor with one of the signatures of `mpinet.arguments.SIGNATURES`.
 
     In a class body (of a `Topology`) a rule is also a method: called on the instance it is mapped
     over arrays of processors.
@@ -265,7 +266,7 @@ class Rule(Compiled):
 
     @cached_property
     def kind(self) -> str:
-        """The name of its signature in `mpinet.arguments.SIGNATURES`, recognised by its arguments."""
+        """The name of its signature, recognised by its arguments."""
         names = list(inspect.signature(self.function).parameters)
         if len(names) == 5:
             return "schedule_rule"
