@@ -18,6 +18,9 @@ from mpinet.machine.step import by_owner, gather_claims
 NONE = np.iinfo(np.int64).max
 """No priority: higher than all."""
 
+AHEAD = -(1 << 62)
+"""The lowest priority of sends that go before all messages; theirs are the first from here."""
+
 
 class Arbiter:
     """Decides which waiting messages hop in a step.
@@ -87,6 +90,30 @@ class Arbiter:
         granted = np.zeros(len(nodes), bool)
         granted[chosen] = True
         return granted
+
+    def grant_behind(
+        self, senders: Ints, sending: Ints, nodes: Ints, ports: Ints, priorities: Ints
+    ) -> Flags:
+        """Choose the messages that hop in a step in which others' sends go first (collective).
+
+        Parameters
+        ----------
+        senders, sending : ndarray of int64, shape (s,)
+            The processors of this rank that send, and on which port, in any order. Those that the
+            machine will refuse since there is no such port claim nothing.
+        nodes, ports, priorities
+            As for `grant`.
+        """
+        topology = self._machine.topology
+        there = (sending >= 0) & (sending < topology.ports)
+        there[there] = topology.neighbor(senders[there], sending[there]) >= 0
+        sends = np.unique(senders[there] * topology.ports + sending[there])
+        granted = self.grant(
+            np.concatenate([sends // topology.ports, nodes]),
+            np.concatenate([sends % topology.ports, ports]),
+            np.concatenate([AHEAD + sends, priorities]),
+        )
+        return granted[len(sends) :]
 
     def _paired_up(self, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
         """The same where this rank hosts all processors, in one pass."""

@@ -26,7 +26,7 @@ from mpinet.machine.injected import (
     require_numbered,
 )
 from mpinet.machine.ledger import Ledger
-from mpinet.machine.machine import Machine
+from mpinet.machine.machine import Inbox, Machine
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
@@ -66,6 +66,9 @@ class Router:
     checked : bool
         Whether `check_conservation` is wanted after the run: until then arrays that are injected
         are kept, and must not be changed.
+    behind : bool
+        Whether its steps are those in which others send, too, and first: `step_behind`, in queued
+        mode.
 
     Raises
     ------
@@ -84,6 +87,7 @@ class Router:
         payload_words: int = 0,
         keep: bool = False,
         checked: bool = True,
+        behind: bool = False,
     ):
         if mode not in MODES:
             raise UsageError(f"There is no mode {mode!r}: give one of {', '.join(MODES)}.")
@@ -100,7 +104,9 @@ class Router:
         self.injected = 0
         self._sent = Injected(machine)
         ideal = mode == "ideal"
-        self._arbiter = None if ideal else Arbiter.where_needed(machine)
+        self._arbiter = Arbiter(machine) if behind else None
+        if not (ideal or behind):
+            self._arbiter = Arbiter.where_needed(machine)
         how = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
         self._granting = hop.Granting(how, np.empty(0, bool))
         leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
@@ -108,14 +114,15 @@ class Router:
             4 * machine.placement.most, f"A router of {machine.topology.size} processors"
         )
         waiting = np.zeros(machine.placement.count, np.uint32)
-        self._marks = hop.Marks(machine.used_ports, waiting, machine.meters.loads)
+        loads = machine.meters.loads
+        self._marks = hop.Marks(machine.used_ports, waiting, loads[:0] if behind else loads)
         self._numbered = 0
         self._ledger = Ledger()
         self._deliveries = Deliveries(self._ledger, payload_words + self.fifo, payload_words, keep)
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
         self._dealt = self._arriving = self._messages
         self._leaving = hop.Leaving(
-            hop.EVERYBODY if self.fifo else leavers, self._messages, np.empty(0, np.int32)
+            hop.EVERYBODY if self.fifo or behind else leavers, self._messages, np.empty(0, np.int32)
         )
         self._loops = hop.LOOPS
 
@@ -143,7 +150,7 @@ class Router:
         numbers: Ints,
         total: int,
         payload: Ints | None = None,
-    ) -> None:
+    ) -> int:
         """Put messages into their sources, on this rank.
 
         Parameters
@@ -159,6 +166,11 @@ class Router:
             Messages injected on all ranks together.
         payload : ndarray of int64, shape (k, payload_words), optional
             What they carry.
+
+        Returns
+        -------
+        int
+            What the messages' numbers among all are counted from.
 
         Raises
         ------
@@ -176,6 +188,7 @@ class Router:
         first = self._number(total)
         self._keep_in_mind(Injection(first, total, numbers, targets))
         self._set_out(sources, targets, numbers, first, payload)
+        return first
 
     def inject_drawn(self, numbers: Ints, ends: DrawnEnds, total: int) -> None:
         """Put messages into their sources, on this rank, whose ends are drawn a part at a time.
@@ -297,6 +310,40 @@ class Router:
         self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
 
+    def step_behind(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
+        """Make one step of the machine in which others' sends go first (collective).
+
+        The step is counted, traced and metered as `Machine.step` does it, also where nothing moves.
+
+        Parameters
+        ----------
+        nodes, ports, payload, word
+            The others' sends, as for `Machine.step`; a word of 64 bits each.
+
+        Returns
+        -------
+        Inbox
+            What came of these sends; not the router's messages.
+
+        Raises
+        ------
+        ModelViolation
+            As in `Machine.step`.
+        RoutingError
+            As in `step`.
+        """
+        _, moves = self._hop(self._granted((nodes, ports)), noted=True)
+        moves, sends = moves[: self._ledger.moved], len(nodes)
+        rows = np.full((sends + len(moves), hop.WORDS + self._width), -1)
+        rows[:sends, hop.PLACE] = payload
+        rows[sends:] = self._leaving.rows[: len(moves)]
+        nodes, ports = np.concatenate([nodes, moves[:, 0]]), np.concatenate([ports, moves[:, 1]])
+        inbox = self.machine.step(nodes, ports, rows, word=word)
+        routed = inbox.payload[:, hop.NUMBER] >= 0
+        self._take_in(inbox.payload[routed], in_order=False)
+        others = inbox.payload[~routed, hop.PLACE]
+        return Inbox(inbox.nodes[~routed], inbox.ports[~routed], others, inbox.total)
+
     def run(self) -> None:
         """Step until no message can move any more (collective), then check conservation."""
         while self.step():
@@ -411,16 +458,21 @@ class Router:
         moves : ndarray of int64, shape (live, 4)
             A record of every hop, where the machine keeps a trace.
         """
-        machine, live = self.machine, self.live
+        counts, moves = self._hop(self._granted(), noted=self.machine.trace is not None)
+        return self._by_rank(counts), counts, moves
+
+    def _hop(self, granted: hop.Granting, noted: bool) -> tuple[Ints, Ints]:
+        """Let messages hop as granted: the counts of `_advance`, and the moves where `noted`."""
+        live = self.live
         self._reserve(live)
-        counts = np.zeros(machine.transport.size, np.int64)
-        moves = np.empty((live if machine.trace is not None else 0, 4), np.int64)
+        counts = np.zeros(self.machine.transport.size, np.int64)
+        moves = np.empty((live if noted else 0, 4), np.int64)
         self._loops.advance(
             self._wiring,
             self._wayfinding,
             self._hosting,
             self._messages,
-            self._granted(),
+            granted,
             self._marks,
             self._dead,
             self._deliveries.rows,
@@ -431,7 +483,7 @@ class Router:
         )
         self._raise_wrong()
         self._deliveries.book()
-        return self._by_rank(counts), counts, moves
+        return counts, moves
 
     def _by_rank(self, counts: Ints) -> Ints:
         """The rows that leave, those for this rank last; `counts` has how many go to each rank."""
@@ -459,8 +511,11 @@ class Router:
             FAULTY=int(bool(self.faults)),
         )
 
-    def _granted(self) -> hop.Granting:
-        """How channels are granted in this step, and to whom where processors had to agree."""
+    def _granted(self, ahead: tuple[Ints, Ints] | None = None) -> hop.Granting:
+        """How channels are granted in this step, and to whom where processors had to agree.
+
+        `ahead` has others' senders and ports, which go first.
+        """
         if self._arbiter is None:
             return self._granting
         waiting = self._messages[: self.live]
@@ -471,7 +526,10 @@ class Router:
         if self.fifo:
             self._require_early()
             priorities |= waiting[:, -1] << NUMBER_BITS
-        return hop.Granting(hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities))
+        if ahead is None:
+            return hop.Granting(hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities))
+        granted = self._arbiter.grant_behind(*ahead, nodes, ports, priorities)
+        return hop.Granting(hop.CHOSEN, granted)
 
     def _require_early(self) -> None:
         """Refuse a step, the same on all ranks, that does not fit above a number in a priority."""

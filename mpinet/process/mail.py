@@ -6,6 +6,7 @@ of messages that go to another rank follow in one exchange of bytes for the whol
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -16,6 +17,7 @@ from mpinet.arrays import Ints
 from mpinet.errors import ProgramError
 from mpinet.machine import Inbox, Machine
 from mpinet.machine.step import by_owner
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.numerals import counted
 from mpinet.process.actions import Parcels
@@ -87,15 +89,12 @@ class Letters:
         The place of each message's value in `values`.
     values : list
         The values.
-    words : ndarray of int64, shape (k, w)
-        What else a message carries.
     """
 
     senders: Ints
     ports: Ints
     keys: Ints
     values: list[Any]
-    words: Ints
 
     def targets(self, topology: Topology) -> Ints:
         """Who gets each message; -1 where the machine will refuse it."""
@@ -121,7 +120,7 @@ class Arrived:
     Attributes
     ----------
     inbox : Inbox
-        Receivers, ports, and rows (key of the value, words..), by receiver, then port.
+        Receivers, ports, and the keys of the values, by receiver, then port.
     tables : list
         Every rank's values of messages for this rank, by their keys.
     """
@@ -131,27 +130,34 @@ class Arrived:
 
     def values(self, chosen: Ints) -> list[Any]:
         """The values of some of the messages, given by their places in the inbox."""
-        keys, ranks = np.divmod(self.inbox.payload[chosen, 0], len(self.tables))
+        keys, ranks = np.divmod(self.inbox.payload[chosen], len(self.tables))
         if len(self.tables) == 1:
             return [self.tables[0][key] for key in keys.tolist()]
         pairs = zip(ranks.tolist(), keys.tolist(), strict=True)
         return [self.tables[rank][key] for rank, key in pairs]
 
 
-def carry(machine: Machine, letters: Letters) -> Arrived:
+def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arrived:
     """Make one step of the machine (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    letters : Letters
+        What is sent.
+    step : callable
+        `Machine.step`, or what makes a step of the machine in which more than the letters move.
 
     Raises
     ------
-    ProgramError
+    ModelViolation
         As in `Machine.step`.
     """
     ranks = machine.transport.size
-    payload = np.empty((len(letters.keys), 1 + letters.words.shape[1]), np.int64)
-    payload[:, 0] = letters.keys * ranks + machine.transport.rank
-    payload[:, 1:] = letters.words
+    payload = letters.keys * ranks + machine.transport.rank
     keys, counts = letters.leaving(machine)
-    inbox = machine.step(letters.senders, letters.ports, payload, word=len(keys))
+    inbox = step(letters.senders, letters.ports, payload, word=len(keys))
     tables: list[Any] = [{}] * ranks
     if inbox.total:
         tables = _shared_values(machine, keys, counts, letters.values)
@@ -165,10 +171,15 @@ def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[A
     for places in np.split(leaving, np.cumsum(counts)[:-1]):
         keys = np.unique(places).tolist()
         texts.append(to_bytes((keys, [values[key] for key in keys])) if keys else b"")
+    return [
+        dict(zip(*from_bytes(text), strict=True)) if text else {}
+        for text in exchange_texts(machine.transport, texts)
+    ]
+
+
+def exchange_texts(transport: Local, texts: Sequence[bytes]) -> list[bytes]:
+    """Send every rank a text, and get one of each (collective); none to and from this one."""
     sizes = np.array([len(text) for text in texts], np.int64)
-    everything = np.frombuffer(b"".join(texts), np.uint8)
-    received = machine.transport.exchange(everything, sizes)
-    tables: list[Any] = []
-    for part in np.split(received.records, np.cumsum(received.counts)[:-1]):
-        tables.append(dict(zip(*from_bytes(part.tobytes()), strict=True)) if len(part) else {})
-    return tables
+    received = transport.exchange(np.frombuffer(b"".join(texts), np.uint8), sizes)
+    ends = np.cumsum(received.counts)[:-1]
+    return [part.tobytes() for part in np.split(received.records, ends)]

@@ -100,7 +100,7 @@ class Scheduler:
         self._post = Post(machine, routing)
         self._timers: dict[int, list[tuple[Node, Action]]] = {}
         self._timed = 0
-        self._routes = False
+        self._routes = self._sets_out = False
         self._sent = self._letters()
         self._failed: tuple[int, str] | None = None
         self._perform: dict[type, Callable[[Node, Any], bool]] = {
@@ -177,7 +177,7 @@ class Scheduler:
         return self._act(node, action)
 
     def _route(self, node: Node, action: Route) -> bool:
-        self._post.hand_over(self.hosting.step, node.id, action.target, action.value)
+        self._post.hand_over(node.id, action.target, action.value)
         return self._act(node, action)
 
     def _act(self, node: Node, action: Action) -> bool:
@@ -242,19 +242,23 @@ class Scheduler:
 
     def _agree_to_go_on(self) -> bool:
         """Whether anything happens in a next step; False at the end of all programs."""
-        routes, acts = self._post.live > 0, len(self._senders) + self._timed > 0
+        new, old = self._post.handed_over > 0, self._post.under_way > 0
+        acts = len(self._senders) + self._timed > 0
         failed, runs = self._failed is not None, bool(self._running.any())
-        failed, self._routes, acts, runs = self._anywhere(failed, routes, acts, runs)
+        failed, new, old, acts, runs = self._anywhere(failed, new, old, acts, runs)
         if failed:
             self._raise_failure()
-        if acts or self._routes:
+        if self._routes and not old:
+            self._post.finish()
+        self._sets_out, self._routes = new, new or old
+        if acts or old:
             return True
         if runs:
             deadlock.explain(self.machine, self.hosting, self.nodes)
         return False
 
     def _anywhere(self, *flags: bool) -> list[bool]:
-        """Which of up to four flags is true on any rank: one small collective."""
+        """Which of up to five flags is true on any rank: one small collective."""
         transport = self.machine.transport
         base = transport.size + 1
         word = sum(flag * base**place for place, flag in enumerate(flags))
@@ -275,7 +279,10 @@ class Scheduler:
         self.machine.checked(self._require_room)
         self._sent = self._letters()
         self._outbox = Outbox()
-        arrived = carry(self.machine, self._sent)
+        if self._sets_out:
+            self._post.set_out()
+        step = self._post.step if self._routes else self.machine.step
+        arrived = carry(self.machine, self._sent, step)
         self.hosting.step += 1
         ready: Ready = []
         self._release_senders(ready)
@@ -290,13 +297,8 @@ class Scheduler:
         require_memory(MESSAGE * sends, what)
 
     def _letters(self) -> Letters:
-        """What moves in this step: what processors send, and what the network routes."""
-        senders, ports, keys = self.machine.checked(self._outbox.sends)
-        if self._routes:
-            return self._post.letters(senders, ports, keys, self._outbox.values)
-        return Letters(
-            senders, ports, keys, self._outbox.values, np.empty((len(keys), 0), np.int64)
-        )
+        """What processors send in this step."""
+        return Letters(*self.machine.checked(self._outbox.sends), self._outbox.values)
 
     def _release_senders(self, ready: Ready) -> None:
         """Processors that have sent go on; those that exchange wait for the answer first."""
@@ -312,21 +314,17 @@ class Scheduler:
     def _deliver(self, arrived: Arrived, ready: Ready) -> None:
         """Give messages to processors that wait for them; the others find them later."""
         inbox = arrived.inbox
-        places = np.arange(len(inbox))
-        ended: list[tuple[int, int, Any]] = []
-        if self._routes:
-            places, ended = self._post.sort_out(arrived)
-        places, slots = self._for_the_running(places, inbox.nodes[places])
+        places, slots = self._for_the_running(inbox.nodes)
         self._give(slots, inbox.ports[places].tolist(), arrived.values(places), ready)
-        if ended:
-            targets = np.array([target for target, _, _ in ended], np.int64)
-            places, slots = self._for_the_running(np.arange(len(ended)), targets)
-            values = [ended[place][2] for place in places.tolist()]
+        if self._routes:
+            targets, routed = self._post.take()
+            places, slots = self._for_the_running(targets)
+            values = [routed[place] for place in places.tolist()]
             self._give(slots, [ROUTED] * len(values), values, ready)
 
-    def _for_the_running(self, places: Ints, nodes: Ints) -> tuple[Ints, Ints]:
+    def _for_the_running(self, nodes: Ints) -> tuple[Ints, Ints]:
         """Places and slots of the messages whose receivers have not ended; the rest are counted."""
-        slots = self.machine.slots(nodes)
+        slots, places = self.machine.slots(nodes), np.arange(len(nodes))
         running = self._running[slots]
         if running.all():
             return places, slots

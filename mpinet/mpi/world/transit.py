@@ -21,6 +21,7 @@ from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.message import BODY, Message, Outbox
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
+from mpinet.process.mail import exchange_texts
 from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
 
@@ -157,10 +158,8 @@ class Transit:
                 self._packed([(key, bodies.pop(key)) for key in keys[part].tolist()])
                 for part in parts
             ]
-            sizes = np.array([len(text) for text in texts], np.int64)
-            received = machine.transport.exchange(np.frombuffer(b"".join(texts), np.uint8), sizes)
-            for part in np.split(received.records, np.cumsum(received.counts)[:-1]):
-                self._bodies.update(self._unpacked(part.tobytes()))
+            for text in exchange_texts(machine.transport, texts):
+                self._bodies.update(self._unpacked(text))
         self._bodies.update(bodies)
 
     def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:

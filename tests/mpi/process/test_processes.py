@@ -1,17 +1,21 @@
 """Processes come to the same on any number of ranks, and what goes wrong is told on all of them."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from mpi.machine.ranks import MAPPINGS, everyone, mapping_of, transport
 
 import mpinet
-from mpinet import ModelViolation, process
+from mpinet import ModelViolation, process, rule
 from mpinet.cli.commands import module_of, parse
-from mpinet.errors import Deadlock, ProgramError
-from mpinet.machine import PortModel
+from mpinet.errors import ConservationError, Deadlock, ProgramError, RoutingError
+from mpinet.machine import PortModel, hop
+from mpinet.machine.router import Router
 from mpinet.machine.transport import Local
+from mpinet.networks.routing import STUCK
+from mpinet.networks.topology import Topology
 from mpinet.programs.route import route
 from mpinet.programs.traffic import traffic
 from mpinet.report.envelope import digest
@@ -83,6 +87,98 @@ def test_messages_of_processes_are_routed_as_the_router_routes_them(network, por
     assert (outcome.steps, outcome.messages) == (routed.steps, routed.hops_total)
     if transport().rank == 0:
         assert [source for _, source in outcome.values] == np.argsort(targets).tolist()
+
+
+@rule
+def start_swapped(source, target, header, params):
+    """Messages to 7 set out for 8, and those to 8 for 7; else for their target."""
+    header[0] = 15 - target if target in (7, 8) else target
+
+
+@rule
+def start_beside(source, target, header, params):
+    """A message sets out for the node behind its target."""
+    header[0] = (target + 1) % 9
+
+
+@rule
+def decide_nothing(node, header, params):
+    """There is no way on from any node."""
+    return STUCK
+
+
+@rule
+def decide_beyond(node, header, params):
+    """A port that the processors of a ring do not have."""
+    return 2
+
+
+@rule
+def decide_forever(node, header, params):
+    """Round the ring without end."""
+    return 0
+
+
+WRONG_WAYS = {
+    "exchanged": ({"start": start_swapped}, "processors that they were not sent to"),
+    "one further": ({"start": start_beside}, "processors that they were not sent to"),
+    "no way on": ({"decide": decide_nothing}, "on ring:9 leads a message nowhere at node [12]"),
+    "no such port": ({"decide": decide_beyond}, r"port 2 of processor [12], which is not wired"),
+    "endless": ({"decide": decide_forever}, "does not come to an end: .* 100 hops"),
+}
+
+
+def route_to_the_last(node):
+    if node.id in (1, 2):
+        yield node.route(6 + node.id, node.id)
+    if node.id in (7, 8):
+        return (yield node.receive(node.ROUTED))
+
+
+@pytest.mark.parametrize("ports", ["all", "one"])
+@pytest.mark.parametrize("way", WRONG_WAYS)
+def test_no_processor_gets_a_message_that_a_routing_has_brought_elsewhere(monkeypatch, way, ports):
+    """Processors 7 and 8 are on one rank of three, so that messages and values meet there."""
+    wrong, told = WRONG_WAYS[way]
+    right = Topology.routing
+    with monkeypatch.context() as patched:
+        patched.setattr(Topology, "routing", lambda network, name: replace(right(network), **wrong))
+        with pytest.raises(RoutingError, match=told) as error:
+            machine_of("ring:9", ports).run(route_to_the_last)
+    assert len(set(everyone(str(error.value)))) == 1
+    outcome = machine_of("ring:9", ports).run(route_to_the_last)
+    if transport().rank == 0:
+        assert outcome.values[7:] == [1, 2]
+
+
+def test_a_routed_message_that_vanishes_is_noticed_on_every_rank(monkeypatch):
+    """Processor 1 loses what comes to it; its receiver is not said to wait in vain."""
+    take_in = Router._take_in
+
+    def forgetful(router, rows, in_order):
+        take_in(router, rows[hop.high(rows[:, hop.PLACE]) != 1], in_order)
+
+    monkeypatch.setattr(Router, "_take_in", forgetful)
+    with pytest.raises(ConservationError, match="2 messages were injected, but 1 delivered") as it:
+        machine_of("ring:9").run(route_to_the_last)
+    assert len(set(everyone(str(it.value)))) == 1
+
+
+def pass_a_token(node, rounds):
+    """A token goes from processor to processor, to every third one."""
+    held = 0
+    for turn in range(rounds):
+        if 3 * turn % node.size == node.id:
+            held += 1 if turn == 0 else (yield node.receive(node.ROUTED))
+            yield node.route(3 * (turn + 1) % node.size, held)
+    return held
+
+
+def test_numbers_of_routed_messages_do_not_run_out_while_there_are_pauses(monkeypatch):
+    """An injection takes eight numbers here, and there are 20 injections."""
+    monkeypatch.setattr("mpinet.machine.router.hop.HIGH_MOST", 20)
+    outcome = machine_of("ring:8").run(pass_a_token, 20)
+    assert (outcome.messages, outcome.unreceived) == (3 * 20, 1)
 
 
 def two_into_one(node):
