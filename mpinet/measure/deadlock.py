@@ -20,9 +20,9 @@ from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.transport import world
 from mpinet.measure.pairs import Pairs, as_routing
-from mpinet.measure.routes import onward, own_share, rules
+from mpinet.measure.routes import own_share
 from mpinet.measure.wiring import as_topology
-from mpinet.networks.routing import Routing, hop_limit
+from mpinet.networks.routing import Routing, hop_limit, onward, rules
 from mpinet.networks.topology import Topology
 
 

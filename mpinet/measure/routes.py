@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.arrays import Array, Ints
-from mpinet.compiled import inlined, kernel
+from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
 from mpinet.measure.distance import distance_matrix
 from mpinet.measure.pairs import Pair, Pairs, as_routing
 from mpinet.measure.wiring import as_topology
-from mpinet.networks.routing import ARRIVED, Routing, hop_limit, path
+from mpinet.networks.routing import ARRIVED, Routing, hop_limit, onward, path, rules
 from mpinet.networks.topology import Topology
 
 STOPPED, UNWIRED, ENDLESS = -1, -2, -3
@@ -186,12 +186,6 @@ def _own_hops(
     return hops, sources, targets
 
 
-def rules(topology: Topology, routing: Routing) -> tuple[Any, ...]:
-    """A kernel's first arguments: the rules, their parameters, the header's words."""
-    compiled = (topology.neighbor.native, routing.start.native, routing.decide.native)
-    return (*compiled, topology.params, routing.params, routing.words)
-
-
 def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | None:
     """Return why a message is not delivered, as a sentence."""
     if pair is None:
@@ -201,17 +195,6 @@ def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | No
     except (RoutingError, UsageError) as error:
         return str(error)
     return None
-
-
-@inlined
-def onward(node, header, neighbor, decide, wiring, wayfinding):
-    """The port that a message leaves by, and the node behind it; a port < 0 ends the route."""
-    port = decide(node, header, wayfinding)
-    if port < 0:
-        return port, node
-    if port >= wiring[1]:
-        return port, np.int64(-1)
-    return port, neighbor(node, port, wiring)
 
 
 @kernel(

@@ -12,7 +12,7 @@ from mpinet.compiled import inlined, kernel
 from mpinet.machine.trace import RECORD, Trace
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import links_of
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import Routing, rules
 from mpinet.networks.topology import Topology
 
 WINDOW = 1 << 16
@@ -95,13 +95,8 @@ def path_lines(
         text = np.empty(64 * (end - begin) + 64, np.uint8)
         while True:
             length = write_paths(
-                routing.start.native,
-                routing.decide.native,
-                topology.neighbor.native,
+                *rules(topology, routing),
                 topology.channel.native,
-                routing.params,
-                topology.params,
-                routing.words,
                 int(not topology.links),
                 np.ascontiguousarray(sources),
                 np.ascontiguousarray(targets),
@@ -154,26 +149,26 @@ def write_rows(rows, text):
 
 
 @kernel(
-    "int64(start_rule, decide_rule, port_rule, port_rule, int64[::1], int64[::1], int64, int64, "
+    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, port_rule, int64, "
     "int64[::1], int64[::1], uint8[::1])"
 )
 def write_paths(
+    neighbor_rule,
     start_rule,
     decide_rule,
-    neighbor_rule,
-    channel_rule,
-    wayfinding,
     wiring,
-    header_words,
+    wayfinding,
+    words,
+    channel_rule,
     busses,
     sources,
     targets,
     text,
 ):
     """Write a line a path; the length of the text, or -1 if there is no room for it."""
-    start, decide = start_rule.call, decide_rule.call
-    neighbor, channel = neighbor_rule.call, channel_rule.call
-    header = np.empty(header_words, np.int64)
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    channel = channel_rule.call
+    header = np.empty(words, np.int64)
     place = 0
     for i in range(sources.size):
         node = sources[i]

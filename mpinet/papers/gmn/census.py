@@ -9,7 +9,6 @@ import numpy as np
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
-from mpinet.measure.routes import onward, rules
 from mpinet.networks import open as open_topology
 from mpinet.networks.gmn.parameters import (
     EVEN_ABOVE,
@@ -23,7 +22,7 @@ from mpinet.networks.gmn.parameters import (
     token_at,
 )
 from mpinet.networks.gmn.walk import EVEN, cheaper_class, count_hops, span
-from mpinet.networks.routing import ARRIVED, hop_limit
+from mpinet.networks.routing import ARRIVED, hop_limit, onward, rules
 from mpinet.papers.witness import at_pair
 
 LOST, LONGEST, WALKED, TURNED, KINDS = range(5)

@@ -13,9 +13,8 @@ from mpinet.claims import Grid, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.measure.cuts import biconnected
-from mpinet.measure.routes import onward, rules
 from mpinet.networks import open as open_topology
-from mpinet.networks.routing import ARRIVED, Routing, hop_limit
+from mpinet.networks.routing import ARRIVED, Routing, hop_limit, onward, rules
 from mpinet.networks.topology import Topology
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, parameters, size_of

@@ -14,10 +14,9 @@ from mpinet.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
-from mpinet.measure.routes import onward, rules
 from mpinet.networks import open as open_topology
 from mpinet.networks.hdn.wiring import DualNet
-from mpinet.networks.routing import hop_limit
+from mpinet.networks.routing import hop_limit, onward, rules
 from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.grids import MOST
 from mpinet.papers.hdn.sweeps import pieces, reach, reached

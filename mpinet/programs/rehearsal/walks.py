@@ -12,7 +12,7 @@ from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError
 from mpinet.machine.placement import Placement, owner_of
-from mpinet.networks.routing import Routing, hop_limit
+from mpinet.networks.routing import Routing, hop_limit, rules
 from mpinet.networks.topology import Topology
 
 AT_ONCE = 2**16
@@ -68,17 +68,11 @@ def walk(
         numbers = np.arange(begin, min(begin + AT_ONCE, count))
         sources, targets = ends(numbers)
         lost = walk_paths(
-            topology.neighbor.native,
-            routing.start.native,
-            routing.decide.native,
-            topology.params,
-            routing.params,
+            *rules(topology, routing),
             placement.split,
             placement.rank,
             np.ascontiguousarray(sources),
             np.ascontiguousarray(targets),
-            np.zeros(routing.words, np.int64),
-            hop_limit(topology.size),
             hops[begin : begin + len(numbers)],
             crossing,
             partners,
@@ -92,8 +86,8 @@ def walk(
 
 
 @kernel(
-    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64[::1], int64, "
-    "int64[::1], int64[::1], int64[::1], int64, int32[::1], int64[::1], boolean[::1])"
+    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], int64, "
+    "int64[::1], int64[::1], int32[::1], int64[::1], boolean[::1])"
 )
 def walk_paths(
     neighbor_rule,
@@ -101,18 +95,19 @@ def walk_paths(
     decide_rule,
     wiring,
     wayfinding,
+    words,
     split,
     rank,
     sources,
     targets,
-    header,
-    limit,
     hops,
     crossing,
     partners,
 ):
     """Walk every path; the first that does not arrive, or -1."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    header = np.empty(words, np.int64)
+    limit = hop_limit(wiring[0])
     for i in range(sources.size):
         header[:] = 0
         start(sources[i], targets[i], header, wayfinding)
