@@ -6,8 +6,8 @@ the routing's header, then the payload. A rank's messages are rows of one array,
 array = the first to be served; between ranks messages travel as the same rows. One stream through
 memory, of three words a message with a one-word header, is most of what makes a hop cheap.
 
-The loops stand in one file, though it is long: they share the layout of a row, and a step calls them
-one after the other.
+The loops stand in one file, though it is long: they share the layout of a row, and a step calls
+them one after the other.
 """
 
 from functools import cache

@@ -4,8 +4,8 @@ Messages are numbered at injection. With the policy ``oldest`` a channel takes t
 lowest number that waits for it, with ``fifo`` the one that has waited longest at its processor (of
 those that came in the same step, the lowest number). No rank count can change either.
 
-The file is long because one class is: what a router is asked (inject, step, totals) comes first, how
-a step is made of the loops of `hop` comes after it.
+The file is long because one class is: what a router is asked (inject, step, totals) comes first,
+how a step is made of the loops of `hop` comes after it.
 """
 
 from __future__ import annotations
