@@ -5,7 +5,6 @@ Imports Numba: `compiled` loads this module where the first function is compiled
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from hashlib import sha256
@@ -20,7 +19,7 @@ Compiling = Callable[[], AbstractContextManager[object]]
 """Returns the context in which a function is compiled."""
 
 SEAL = sha256().digest_size
-"""Bytes before a file's own."""
+"""Bytes behind a file's own."""
 
 
 def load_or_compile(
@@ -53,19 +52,22 @@ def load_or_compile(
 
 
 class SealedFile(IndexDataCacheFile):
-    """Numba's files of one function, with a hash before the code: no other bytes are ever run."""
+    """Numba's files of one function, with a hash behind the code: no damaged bytes are ever run.
+
+    What Numba reads ends before the hash, as it would without one.
+    """
 
     def _save_data(self, name: str, data: Any) -> None:
         text = self._dump(data)
         with self._open_for_write(self._data_path(name)) as file:
-            file.write(sha256(text).digest() + text)
+            file.write(text + sha256(text).digest())
 
     def _load_data(self, name: str) -> Any:
         with open(self._data_path(name), "rb") as file:
-            seal, text = file.read(SEAL), file.read()
-        if sha256(text).digest() != seal:
+            sealed = file.read()
+        if sha256(sealed[:-SEAL]).digest() != sealed[-SEAL:]:
             raise ValueError(f"{name} is damaged")
-        return pickle.loads(text)
+        return super()._load_data(name)
 
 
 class Cache(FunctionCache):
