@@ -253,8 +253,8 @@ def test_the_table_says_which_goals_are_reached_and_what_is_absent():
     ("words", "said"),
     [
         (["w9"], "no benchmark 'w9'"),
-        (["--ranks", "0"], "no list of numbers of ranks"),
-        (["--ranks", "1,x"], "no list of numbers of ranks"),
+        (["--ranks", "0"], "is no list of ranks"),
+        (["--ranks", "1,x"], "is no list of ranks"),
         (["--repeat", "0"], "no number of rounds"),
         (["--list", "--repeat", "3"], "--repeat does not apply with --list"),
     ],

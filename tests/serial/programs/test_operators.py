@@ -383,8 +383,8 @@ def test_an_operator_of_the_users_own_comes_from_a_file_or_a_module(own):
         ("ownoperators:Product:3", "The operator Product takes no parameters: '3' is given"),
         ("ownoperators:Power:x", "ownoperators:Power could not be made"),
         ("sum:3", "The operator sum takes no parameters: '3' is given"),
-        ("shift:x", "shift:x: give a whole number"),
-        ("transpose:8", "transpose:8: give rows and columns"),
+        ("shift:x", "shift:'x': give a whole number"),
+        ("transpose:8", "transpose:'8': give rows x columns"),
     ],
 )
 def test_what_is_no_operator_gets_a_sentence(own, name, sentence):
