@@ -93,7 +93,7 @@ def really(size: int, *words: str | Path) -> list[str]:
 def printed(network: str, ranks: int, script: Path, *words: str | Path) -> str:
     """What a script prints under mpinet exec, without what the command itself prints behind it."""
     text = job(ranks, "mpinet", "exec", "--on", network, script, *words)
-    output, heading, _ = text.partition(f"{script} on {network}\nprocessors")
+    output, heading, _ = text.partition(f"{script.name} on {network}\nprocessors")
     assert heading
     return output
 
