@@ -21,7 +21,15 @@ from typing import Any
 
 from mpinet.cli.commands import module_of, parse
 from mpinet.cli.job import Failed, Job
-from mpinet.errors import FileError, MpinetError, OutputError, Unread, UsageError
+from mpinet.errors import (
+    FileError,
+    MpinetError,
+    OutputError,
+    RuleError,
+    TopologyError,
+    Unread,
+    UsageError,
+)
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.memory import out_of_memory
 from mpinet.report.files import as_csv, as_json, require_result_file, write_text
@@ -78,6 +86,10 @@ class Session:
             job: Job = module_of(options.command).prepare(options)
         except FileError as error:
             return Failed(error)
+        except (RuleError, TopologyError) as error:
+            if launched_ranks() == 1:
+                raise
+            return Failed(error)  # a user's class may fail on this rank alone
         except MpinetError:
             raise
         except Exception as error:
