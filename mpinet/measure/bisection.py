@@ -166,7 +166,7 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
     if lower < cuts.width(inside):
         found = exact_cut(cuts, seconds)
         if found is not None:
-            inside, lower = found, cuts.width(found)
+            inside, lower = inside if found.inside is None else found.inside, found.width
         else:
             lower, inside = solve(cuts, lower, inside, seconds)
     upper = cuts.width(inside)

@@ -8,6 +8,9 @@ kept (dynamic programming over a vertex separation, as in Kinnersley 1992).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import prod
+
 import numpy as np
 
 from mpinet.arrays import Flags
@@ -24,7 +27,7 @@ LARGEST_FRONT = 22
 """Most nodes of a front: the table has a row for every assignment of them."""
 
 LARGEST_MEMORY = 1 << 28
-"""Most bytes that the table and the remembered choices take each."""
+"""Most bytes that the table takes, and the remembered choices; without these there is no cut."""
 
 # Networks have fewer links than that, so that a sum of both still fits into 16 bits, and what
 # cannot be reached never looks better than what can.
@@ -35,7 +38,23 @@ PLACE, LEAVE = 0, 1
 """Events: a node is placed in a slot of the front; a node leaves its slot."""
 
 
-def exact_cut(cuts: Cuts, seconds: float) -> Flags | None:
+@dataclass(frozen=True, eq=False)
+class ExactCut:
+    """The width of the narrowest cut into halves, and such a cut.
+
+    Attributes
+    ----------
+    width : int
+        Links that are parted.
+    inside : ndarray of bool or None
+        Which nodes are inside; None where to remember how the width came about takes too much.
+    """
+
+    width: int
+    inside: Flags | None
+
+
+def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
     """The narrowest cut into halves; None where the front is too wide for the effort.
 
     Parameters
@@ -56,20 +75,47 @@ def exact_cut(cuts: Cuts, seconds: float) -> Flags | None:
     front, events = min(plans, key=lambda plan: plan[0])
     counts = cuts.hosts // 2 + 1
     entries = cuts.nodes * counts << front
-    memory = max(cuts.nodes * -(-counts // 8), 2 * counts) << front
-    if front > LARGEST_FRONT or memory > LARGEST_MEMORY or entries > seconds * ENTRIES_PER_SECOND:
+    if front > LARGEST_FRONT or 2 * counts << front > LARGEST_MEMORY:
         return None
-    inside = np.zeros(cuts.nodes, bool)
-    sweep(np.array(events, np.int64), front, cuts.hosts, inside)
-    return inside
+    if entries > seconds * ENTRIES_PER_SECOND:
+        return None
+    rows = np.array(events, np.int64)
+    parted = np.empty((1 << front, counts), np.uint16)
+    choices = cuts.nodes, 1 << front, -(-counts // 8)
+    if prod(choices) > LARGEST_MEMORY:
+        return ExactCut(int(sweep(rows, cuts.hosts, parted, np.zeros((0, 0, 0), np.uint8))), None)
+    chosen, inside = np.zeros(choices, np.uint8), np.zeros(cuts.nodes, bool)
+    width = int(sweep(rows, cuts.hosts, parted, chosen))
+    retrace(rows, cuts.hosts, chosen, inside)
+    return ExactCut(width, inside)
 
 
 def orders(neighbors: Neighbors) -> list[list[int]]:
-    """Orders of the nodes to try: by number, and always the node that keeps the front small."""
+    """Orders of the nodes to try.
+
+    By number; and always the node that keeps the front small, from node 0 and from an outer node.
+    """
+    first = list(range(len(neighbors)))
+    return [first, narrow_order(neighbors, 0), narrow_order(neighbors, outermost(neighbors))]
+
+
+def outermost(neighbors: Neighbors) -> int:
+    """The lowest of the nodes farthest from node 0: a front that starts there grows one way."""
+    hops = {0: 0}
+    for node in (queue := [0]):
+        for v in neighbors[node]:
+            if v not in hops:
+                hops[v] = hops[node] + 1
+                queue.append(v)
+    return max(hops, key=lambda node: (hops[node], -node))
+
+
+def narrow_order(neighbors: Neighbors, start: int) -> list[int]:
+    """From a node on, always the one that keeps the front small."""
     waiting = [len(others) for others in neighbors]
     order: list[int] = []
     front: set[int] = set()
-    left = dict.fromkeys(range(len(neighbors)))
+    left = dict.fromkeys([start, *range(len(neighbors))])
 
     def widening(node: int) -> tuple[int, int]:
         leaves = sum(waiting[v] == 1 for v in neighbors[node] if v in front)
@@ -84,7 +130,7 @@ def orders(neighbors: Neighbors) -> list[list[int]]:
         for v in neighbors[node]:
             waiting[v] -= 1
         front -= {u for u in (node, *neighbors[node]) if waiting[u] == 0}
-    return [list(range(len(neighbors))), order + list(left)]
+    return order + list(left)
 
 
 def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[int]]]:
@@ -109,14 +155,15 @@ def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[i
     return widest, events
 
 
-@kernel("void(int64[:, ::1], int64, int64, boolean[::1])")
-def sweep(events, front, hosts, inside):
-    """Write which nodes are inside in the narrowest cut with half of the hosts inside."""
-    counts = hosts // 2 + 1
-    rows = 1 << front
-    parted = np.full((rows, counts), NOT_REACHED, np.uint16)
+@kernel("int64(int64[:, ::1], int64, uint16[:, ::1], uint8[:, :, ::1])")
+def sweep(events, hosts, parted, chosen):
+    """Return the links that the narrowest cut with half of the hosts inside parts.
+
+    `parted` is the table. Which side `leave` chose is written to `chosen`, unless that is empty.
+    """
+    rows, nothing = parted.shape[0], np.zeros((0, 0), np.uint8)
+    parted[:] = NOT_REACHED
     parted[0, 0] = 0
-    chosen = np.zeros((inside.size, rows, (counts + 7) // 8), np.uint8)
     used, left = 0, 0
     # A row is an assignment of the front: bit s is set if the node in slot s is inside. Slots that
     # are not in use are 0 in the rows that count; the others hold leftovers until `place`
@@ -131,13 +178,21 @@ def sweep(events, front, hosts, inside):
             used |= bit
         else:
             used &= ~bit
+            choices = chosen[left] if chosen.shape[0] > 0 else nothing
             for row in range(rows):
                 if row & ~used == 0:
-                    leave(parted, row, bit, chosen[left])
+                    leave(parted, row, bit, choices)
             left += 1
-    # All nodes have left the front: row 0 holds the width. Undone backwards, a node that comes back
-    # into the front is on the side that `leave` chose, and stays there when its placing is undone.
-    row, count = 0, hosts // 2
+    # All nodes have left the front: row 0 holds the width.
+    return parted[0, hosts // 2]
+
+
+@kernel("void(int64[:, ::1], int64, uint8[:, :, ::1], boolean[::1])")
+def retrace(events, hosts, chosen, inside):
+    """Write which nodes are inside in the cut that a sweep's choices lead to."""
+    # Undone backwards, a node that comes back into the front is on the side that `leave` chose, and
+    # stays there when its placing is undone.
+    row, count, left = 0, hosts // 2, chosen.shape[0]
     for e in range(events.shape[0] - 1, -1, -1):
         bit = 1 << events[e, 2]
         if events[e, 0] == LEAVE:
@@ -170,4 +225,5 @@ def leave(parted, row, bit, chosen):
     for c in range(parted.shape[1]):
         if parted[row | bit, c] < parted[row, c]:
             parted[row, c] = parted[row | bit, c]
-            chosen[row, c >> 3] |= np.uint8(1 << (c & 7))
+            if chosen.size > 0:
+                chosen[row, c >> 3] |= np.uint8(1 << (c & 7))

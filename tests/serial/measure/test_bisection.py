@@ -10,6 +10,7 @@ from serial.measure.walked import graph_of
 import mpinet
 from mpinet import measure
 from mpinet.errors import NodeError, OutOfReach, UsageError
+from mpinet.measure import frontier
 from mpinet.measure.bisection import Bisection, cuts_of, flow_bound, solve, spectral_bound
 from mpinet.measure.frontier import exact_cut
 from mpinet.networks.graph import from_networkx
@@ -28,10 +29,13 @@ LARGE = {
     "complete:6*ring:12": 12,
     "fattree:2,4": 8,
     "ccc:4": 8,
+    "hexcell:6": 12,
+    "hexcell:7": 14,
 }
 """Closed forms: n^2/4 for K_n, 2^(n-1) for the hypercube, n (even) or n + 1 (odd) for the n x n
 mesh, twice the shorter side for the torus, half of the processors for the fat tree, 2^(n-1) for the
-CCC."""
+CCC. Two links a level of the Hex-Cell: CaDiCaL finds a cut of 12 (14) links for six (seven) levels
+and refutes 11 (13)."""
 
 
 def channels_of(topology):
@@ -87,11 +91,22 @@ def test_every_way_of_proof_agrees_on_random_graphs(seed):
     graph.add_edges_from(nx.path_graph(len(graph)).edges)
     topology = from_networkx(graph)
     least, cuts = by_trying(topology), cuts_of(topology)
-    assert cuts.width(exact_cut(cuts, 10)) == least
+    found = exact_cut(cuts, 10)
+    assert found.width == cuts.width(found.inside) == least
     worst = np.arange(topology.size) % 2 == 1
     bound, inside = solve(cuts, 0, worst, 10)
     assert bound == cuts.width(inside) == least
     assert max(spectral_bound(topology, cuts), flow_bound(topology)) <= least
+
+
+def test_a_width_is_exact_also_where_the_cut_cannot_be_remembered(monkeypatch):
+    cuts = cuts_of(mpinet.open("hexcell:3"))
+    width = exact_cut(cuts, 10).width
+    monkeypatch.setattr(frontier, "LARGEST_MEMORY", 1 << 14)
+    found = exact_cut(cuts, 10)
+    assert (found.width, found.inside) == (width, None)
+    monkeypatch.setattr(frontier, "LARGEST_MEMORY", 1 << 12)
+    assert exact_cut(cuts, 10) is None
 
 
 @pytest.mark.parametrize("name", ["lens:3,3,2", "clens:3,2", "busstar:3,2"])
