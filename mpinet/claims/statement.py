@@ -64,6 +64,17 @@ class Claim:
         Why the claim cannot be tested, where there is no measurement.
     paper : str
         The room or file that the claim is from.
+    note : str
+        What a reader has to know of it: printed text where it was corrected, the reading taken, a
+        reconstruction, a stand-in.
+    cause : str
+        Slug of the root cause of its refutation; see `CAUSES` of the paper's folder.
+    corrects : str
+        Id of the refuted claim that this corrected statement takes the place of.
+    measures : bool
+        Whether a network is measured: no where formulas are compared with formulas.
+    degenerate : callable, or None
+        Whether a point is one that the paper hardly meant; called with the point's arguments.
     """
 
     id: str
@@ -77,6 +88,11 @@ class Claim:
     cost: Callable[..., float] | None = None
     reason: str = ""
     paper: str = ""
+    note: str = ""
+    cause: str = ""
+    corrects: str = ""
+    measures: bool = True
+    degenerate: Callable[..., bool] | None = None
 
     def claimed_at(self, point: Point) -> Any:
         """The paper's value at a point."""
@@ -95,6 +111,11 @@ def claim(
     grid: Grid | None = None,
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
+    note: str = "",
+    cause: str = "",
+    corrects: str = "",
+    measures: bool = True,
+    degenerate: Callable[..., bool] | None = None,
 ) -> Claim: ...
 @overload
 def claim(
@@ -107,6 +128,11 @@ def claim(
     grid: Grid | None = None,
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
+    note: str = "",
+    cause: str = "",
+    corrects: str = "",
+    measures: bool = True,
+    degenerate: Callable[..., bool] | None = None,
 ) -> Callable[[Callable[..., Any]], Claim]: ...
 def claim(
     id: str,
@@ -119,12 +145,18 @@ def claim(
     grid: Grid | None = None,
     tolerance: float = 0.0,
     cost: Callable[..., float] | None = None,
+    note: str = "",
+    cause: str = "",
+    corrects: str = "",
+    measures: bool = True,
+    degenerate: Callable[..., bool] | None = None,
 ) -> Any:
     """Make a claim of its measurement: the decorated function, or one that there is already.
 
     Parameters
     ----------
     id, statement, claimed, relation, place, tolerance, cost
+    note, cause, corrects, measures, degenerate
         As in `Claim`. A relation that states a fact needs no `claimed`.
     measured : callable, optional
         As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
@@ -165,11 +197,28 @@ def claim(
 
     def make(measurement: Callable[..., Any]) -> Claim:
         points = grid or once()
-        return Claim(id, place, statement, relation, value, measurement, points, tolerance, cost)
+        return Claim(
+            id,
+            place,
+            statement,
+            relation,
+            value,
+            measurement,
+            points,
+            tolerance,
+            cost,
+            note=note,
+            cause=cause,
+            corrects=corrects,
+            measures=measures,
+            degenerate=degenerate,
+        )
 
     return make if measured is None else make(measured)
 
 
-def unsettled(id: str, *, place: str, statement: str, reason: str, relation: str = "-") -> Claim:
+def unsettled(
+    id: str, *, place: str, statement: str, reason: str, relation: str = "-", note: str = ""
+) -> Claim:
     """A claim that stays open: it cannot be tested, for this reason."""
-    return Claim(id, place, statement, relation, None, None, once(), reason=reason)
+    return Claim(id, place, statement, relation, None, None, once(), reason=reason, note=note)
