@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib import import_module
 from types import ModuleType
@@ -47,12 +47,16 @@ class Paper:
         Modules of the package that hold claims, in the order of the paper.
     tables : tuple of PaperTable
         Tables to be made again.
+    causes : mapping of str to str
+        The paper's errors, by the names that its claims have for them (`Claim.cause`): a sentence
+        on each.
     """
 
     room: str
     title: str
     modules: tuple[str, ...]
     tables: tuple[PaperTable, ...] = ()
+    causes: Mapping[str, str] = field(default_factory=dict)
 
 
 def paper(room: str) -> Paper:

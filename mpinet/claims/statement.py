@@ -15,7 +15,10 @@ from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.relation import FACTS, RELATIONS
 from mpinet.errors import OutOfReach, UsageError
 
-__all__ = ["Claim", "Measured", "OutOfReach", "claim", "unsettled"]
+__all__ = ["Claim", "Measured", "OutOfReach", "Predicate", "claim", "unsettled"]
+
+Predicate = Callable[..., bool]
+"""Whether something is so of a point; called with its arguments."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,17 @@ class Claim:
         What a reader has to know of it: printed text where it was corrected, the reading taken, a
         reconstruction, a stand-in.
     cause : str
-        Slug of the root cause of its refutation; see `CAUSES` of the paper's folder.
+        The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
+        claims that fail for one reason share it.
     corrects : str
         Id of the refuted claim that this corrected statement takes the place of.
     measures : bool
         Whether a network is measured: no where formulas are compared with formulas.
     degenerate : callable, or None
         Whether a point is one that the paper hardly meant; called with the point's arguments.
+    fails_where : tuple of (str, callable), or None
+        What the points at which it fails have in common: in words, and as a predicate of a point's
+        arguments, which is counted over the points that were measured.
     """
 
     id: str
@@ -92,7 +99,8 @@ class Claim:
     cause: str = ""
     corrects: str = ""
     measures: bool = True
-    degenerate: Callable[..., bool] | None = None
+    degenerate: Predicate | None = None
+    fails_where: tuple[str, Predicate] | None = None
 
     def claimed_at(self, point: Point) -> Any:
         """The paper's value at a point."""
@@ -115,7 +123,8 @@ def claim(
     cause: str = "",
     corrects: str = "",
     measures: bool = True,
-    degenerate: Callable[..., bool] | None = None,
+    degenerate: Predicate | None = None,
+    fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim: ...
 @overload
 def claim(
@@ -132,7 +141,8 @@ def claim(
     cause: str = "",
     corrects: str = "",
     measures: bool = True,
-    degenerate: Callable[..., bool] | None = None,
+    degenerate: Predicate | None = None,
+    fails_where: tuple[str, Predicate] | None = None,
 ) -> Callable[[Callable[..., Any]], Claim]: ...
 def claim(
     id: str,
@@ -149,15 +159,17 @@ def claim(
     cause: str = "",
     corrects: str = "",
     measures: bool = True,
-    degenerate: Callable[..., bool] | None = None,
+    degenerate: Predicate | None = None,
+    fails_where: tuple[str, Predicate] | None = None,
 ) -> Any:
     """Make a claim of its measurement: the decorated function, or one that there is already.
 
     Parameters
     ----------
     id, statement, claimed, relation, place, tolerance, cost
-    note, cause, corrects, measures, degenerate
         As in `Claim`. A relation that states a fact needs no `claimed`.
+    note, cause, corrects, measures, degenerate, fails_where
+        As in `Claim`: what else is told of it.
     measured : callable, optional
         As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
     grid : Grid, optional
@@ -212,6 +224,7 @@ def claim(
             corrects=corrects,
             measures=measures,
             degenerate=degenerate,
+            fails_where=fails_where,
         )
 
     return make if measured is None else make(measured)

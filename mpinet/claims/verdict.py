@@ -8,10 +8,12 @@ measurement is a verdict of its own: it says nothing about the claim.
 from __future__ import annotations
 
 import shlex
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mpinet.claims.extent import Extent, extent
 from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, point_text
 from mpinet.claims.statement import Claim
@@ -45,6 +47,18 @@ class Verdict:
         Why the claim is open, what went wrong, or why points of the range are left out.
     seconds : float
         Time of all its measurements.
+    note, cause, corrects, measures
+        As in `Claim`.
+    failing : int
+        At how many of the measured points it fails.
+    common : dict or None
+        What failing points have in common: a `text`, at how many of the `failing` points it is
+        so, and at how many of the `holding` ones.
+    degenerate : int or None
+        How many of the failing points are degenerate; None where the claim names none so.
+    nondegenerate : dict or None
+        The first failing point that is not: point, where, claimed, measured, replay. None where
+        the claim names no points degenerate, or all failing ones are.
     """
 
     id: str
@@ -61,6 +75,14 @@ class Verdict:
     replay: str | None
     reason: str | None
     seconds: float
+    note: str = ""
+    cause: str = ""
+    corrects: str = ""
+    measures: bool = True
+    failing: int = 0
+    common: dict[str, Any] | None = None
+    degenerate: int | None = None
+    nondegenerate: dict[str, Any] | None = None
 
 
 def judge(
@@ -82,10 +104,19 @@ def judge(
     measured = [i for i, found in enumerate(findings) if not found.out_of_reach]
     verdict, at, reason = _verdict(claim, points, findings, measured)
     shown = findings[at] if at is not None else Finding()
-    witness = replay = None
+    witness = replay = fair = None
+    found = Extent()
     if verdict == REFUTED:
         witness = {"point": _arguments(points[at or 0]), "where": shown.where}
         replay = replay_command(claim, points[at or 0], source)
+        try:
+            wrong = [not findings[i].holds for i in measured]
+            found = extent(claim, [points[i] for i in measured], wrong)
+        except Exception:  # a predicate of the claim, which may be a user's
+            verdict, reason, witness, replay = ERROR, traceback.format_exc(), None, None
+        if found.nondegenerate is not None:
+            i = measured[found.nondegenerate]
+            fair = _fair(claim, points[i], findings[i], source)
     return Verdict(
         id=claim.id,
         paper=claim.paper,
@@ -100,8 +131,27 @@ def judge(
         witness=witness,
         replay=replay,
         reason=reason,
-        seconds=round(sum(found.seconds for found in findings), 6),
+        seconds=round(sum(finding.seconds for finding in findings), 6),
+        note=claim.note,
+        cause=claim.cause,
+        corrects=claim.corrects,
+        measures=claim.measures,
+        failing=found.failing,
+        common=found.common,
+        degenerate=found.degenerate,
+        nondegenerate=fair,
     )
+
+
+def _fair(claim: Claim, point: Point, finding: Finding, source: str) -> dict[str, Any]:
+    """A witness that nobody calls degenerate, as JSON has it."""
+    return {
+        "point": _arguments(point),
+        "where": finding.where,
+        "claimed": finding.claimed,
+        "measured": finding.measured,
+        "replay": replay_command(claim, point, source),
+    }
 
 
 def _verdict(

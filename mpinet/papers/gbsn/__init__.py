@@ -1,6 +1,7 @@
 """The claims of the paper on block shift networks, each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
+from mpinet.papers.gbsn.causes import CAUSES
 
 PAPER = Paper(
     "gbsn",
@@ -25,4 +26,5 @@ PAPER = Paper(
             (("hypercube, n bits", ("GBSN-T1-hypercube",)),),
         ),
     ),
+    causes=CAUSES,
 )

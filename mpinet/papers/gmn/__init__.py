@@ -1,6 +1,7 @@
 """The claims of the paper on G(m,N), each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
+from mpinet.papers.gmn.causes import CAUSES
 
 SIZES = (96, 256, 640, 1536, 3584)
 """The networks of Table 1."""
@@ -32,4 +33,5 @@ PAPER = Paper(
             tuple((f"N = {N}", tuple(f"GMN-TB1-{N}-{cell}" for cell in CELLS)) for N in SIZES),
         ),
     ),
+    causes=CAUSES,
 )

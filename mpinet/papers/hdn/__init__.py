@@ -4,6 +4,7 @@ Its modules follow the paper's sections; the last one has what docs/papers/hdn, 
 """
 
 from mpinet.claims import Paper, PaperTable
+from mpinet.papers.hdn.causes import CAUSES
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
 """The sizes of super-nodes over the 2x3x5 torus."""
@@ -74,4 +75,5 @@ PAPER = Paper(
             ),
         ),
     ),
+    causes=CAUSES,
 )

@@ -6,6 +6,7 @@ the network of the hops that move the dot; the whole network has pattern B, too.
 """
 
 from mpinet.claims import Paper, PaperTable
+from mpinet.papers.lens.causes import CAUSES
 
 PAPER = Paper(
     "lens",
@@ -34,4 +35,5 @@ PAPER = Paper(
             ),
         ),
     ),
+    causes=CAUSES,
 )

@@ -7,6 +7,7 @@ statements say which Hex-Cell stands for them.
 """
 
 from mpinet.claims import Paper, PaperTable
+from mpinet.papers.sth.causes import CAUSES
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
 
 OF_KINDS = ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
@@ -97,4 +98,5 @@ PAPER = Paper(
             ),
         ),
     ),
+    causes=CAUSES,
 )

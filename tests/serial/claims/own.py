@@ -17,6 +17,10 @@ def ring_diameter(n):
     statement="a ring's diameter is (N+1)//2",
     claimed=lambda n: (n + 1) // 2,
     grid=over(n=range(4, 20)),
+    note="the slip is ours",
+    cause="rounding",
+    fails_where=("N is odd", lambda n: n % 2 == 1),
+    degenerate=lambda n: n < 6,
 )
 def off_by_one(n):
     return Measured(diameter(f"ring:{n}"), {"source": 0, "target": n // 2})

@@ -36,6 +36,20 @@ def test_the_tables_are_made_of_claims(room):
         assert {claim for _, row in table.rows for claim in row} <= known
 
 
+@pytest.mark.parametrize("room", PAPERS)
+def test_the_causes_of_refutations_are_those_of_the_papers_table(room):
+    causes = paper(room).causes
+    assert all(sentence for sentence in causes.values())
+    assert {claim.cause for claim in claims_of(room)} - {""} == set(causes)
+
+
+@pytest.mark.parametrize("room", PAPERS)
+def test_a_corrected_statement_names_the_claim_that_it_corrects(room):
+    known = {claim.id for claim in claims_of(room)}
+    for claim in claims_of(room):
+        assert not claim.corrects or claim.corrects in known - {claim.id}
+
+
 def test_papers_claims_and_patterns_choose():
     every = select([])
     assert select(["lens"]) == claims_of("lens")

@@ -45,6 +45,46 @@ def test_the_witness_is_the_smallest_point_that_refutes(verdicts):
     assert (row.claimed, row.measured) == (3, 2)
 
 
+def test_a_refuted_row_tells_how_often_it_fails_and_where(verdicts):
+    row = verdicts["RING-OFF"]
+    odd = [n for n in range(4, 20) if n // 2 != (n + 1) // 2]
+    assert (row.points, row.failing) == (16, len(odd))
+    assert row.common == {"text": "N is odd", "failing": len(odd), "holding": 0}
+    assert (row.note, row.cause) == ("the slip is ours", "rounding")
+
+
+def test_a_witness_that_is_not_degenerate_stands_beside_the_smallest(verdicts):
+    row = verdicts["RING-OFF"]
+    assert row.degenerate == 1
+    assert row.nondegenerate == {
+        "point": {"n": 7},
+        "where": {"source": 0, "target": 3},
+        "claimed": 4,
+        "measured": 3,
+        "replay": "mpinet verify RING-OFF --at n=7",
+    }
+
+
+def test_what_failing_points_are_said_to_have_in_common_is_counted_not_believed():
+    (off,) = select([OWN, "RING-OFF"])
+    wrong = replace(off, fails_where=("N > 9", lambda n: n > 9), degenerate=lambda n: True)
+    (row,) = verify([wrong], "quick", Local())
+    assert row.common == {"text": "N > 9", "failing": 5, "holding": 5}
+    assert (row.failing, row.degenerate, row.nondegenerate) == (8, 8, None)
+
+
+def test_a_row_that_holds_has_no_extent(verdicts):
+    row = verdicts["RING-D"]
+    assert (row.failing, row.common, row.degenerate, row.nondegenerate) == (0, None, None, None)
+
+
+def test_a_predicate_that_fails_is_an_error_of_the_claim(verdicts):
+    (off,) = select([OWN, "RING-OFF"])
+    (row,) = verify([replace(off, degenerate=lambda n: n < "")], "quick", Local())
+    assert (row.verdict, row.witness, row.replay) == ("error", None, None)
+    assert "TypeError" in row.reason
+
+
 def test_the_fields_of_a_table_that_are_wrong_are_named(verdicts):
     assert verdicts["RING-TABLE"].witness["where"] == {"fields": ["N=5"]}
 

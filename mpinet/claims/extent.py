@@ -1,0 +1,65 @@
+"""Extent of a refutation: at how many points a claim fails, and what these have in common.
+
+What a claim says of its failing points is counted over the points that were measured, not believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.claims.grid import Point
+from mpinet.claims.statement import Claim, Predicate
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far a refutation goes.
+
+    Attributes
+    ----------
+    failing : int
+        Points that fail.
+    common : dict or None
+        As in `mpinet.claims.verdict.Verdict`.
+    degenerate : int or None
+        Failing points that are degenerate; None where the claim names none so.
+    nondegenerate : int or None
+        Number of the first failing point that is not.
+    """
+
+    failing: int = 0
+    common: dict[str, Any] | None = None
+    degenerate: int | None = None
+    nondegenerate: int | None = None
+
+
+def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Extent:
+    """Count over the measured points.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    points : sequence of dict
+        The points that were measured.
+    wrong : sequence of bool
+        Which of them fail.
+    """
+    failing = [i for i, fails in enumerate(wrong) if fails]
+    common = degenerate = nondegenerate = None
+    if claim.fails_where is not None:
+        text, predicate = claim.fails_where
+        so = _so(predicate, points)
+        among = sum(so[i] for i in failing)
+        common = {"text": text, "failing": among, "holding": sum(so) - among}
+    if claim.degenerate is not None:
+        fair = [i for i in failing if not claim.degenerate(**points[i])]
+        degenerate = len(failing) - len(fair)
+        nondegenerate = fair[0] if fair else None
+    return Extent(len(failing), common, degenerate, nondegenerate)
+
+
+def _so(predicate: Predicate, points: Sequence[Point]) -> list[bool]:
+    return [bool(predicate(**point)) for point in points]
