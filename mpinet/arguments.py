@@ -1,7 +1,8 @@
 """What kernels take: annotations that are Python's types to readers, and Numba's to the compiler.
 
-A parameter may also be a group: a `NamedTuple` whose fields have these annotations. So the place
-that calls a kernel and the kernel itself name the same things.
+A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.arrays`, and the
+rules below. A parameter may also be a group: a `NamedTuple` whose fields have these annotations. So
+the place that calls a kernel and the kernel itself name the same things.
 """
 
 from __future__ import annotations
@@ -9,25 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from inspect import signature
 from types import FunctionType
-from typing import Annotated, Any, get_type_hints
-
-import numpy as np
-from numpy.typing import NDArray
-
-Integer = Annotated[int, "int64"]
-Truth = Annotated[bool, "boolean"]
-Integers = Annotated[NDArray[np.int64], "int64[::1]"]
-Rows = Annotated[NDArray[np.int64], "int64[:, ::1]"]
-Flags = Annotated[NDArray[np.bool_], "boolean[::1]"]
-Counts = Annotated[NDArray[np.uint32], "uint32[::1]"]
-Shorts = Annotated[NDArray[np.int32], "int32[::1]"]
-Pair = Annotated[tuple[int, int], "UniTuple(int64, 2)"]
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 PortRule = Annotated[Any, "port_rule"]
 StartRule = Annotated[Any, "start_rule"]
 DecideRule = Annotated[Any, "decide_rule"]
 ScheduleRule = Annotated[Any, "schedule_rule"]
 
+NUMBERS = {int: "int64", bool: "boolean", float: "float64"}
+"""Numba's names of single numbers."""
 
 SIGNATURES = {
     "port_rule": "int64(int64, int64, int64[::1])",
@@ -114,5 +105,9 @@ def _fields(name: str, kind: Any) -> Iterator[tuple[str, str]]:
 
 def _type(kind: Any) -> str:
     """Numba's type that an annotation names."""
+    if kind in NUMBERS:
+        return NUMBERS[kind]
+    if get_origin(kind) is tuple:
+        return f"Tuple(({', '.join(_type(each) for each in get_args(kind))}))"
     name: str = kind.__metadata__[0]
     return name

@@ -15,18 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import (
-    Counts,
-    DecideRule,
-    Flags,
-    Integer,
-    Integers,
-    Pair,
-    PortRule,
-    Rows,
-    Shorts,
-    StartRule,
-)
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Counts, Flags, Ints, Rows, Shorts
 from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.ledger import (
@@ -117,15 +107,15 @@ class Wiring(NamedTuple):
     """The network: its rule `neighbor`, with its parameters."""
 
     neighbor: PortRule
-    params: Integers
+    params: Ints
 
 
 class Wayfinding(NamedTuple):
     """The routing: its rule `decide`, with its parameters, and the words of its header."""
 
     decide: DecideRule
-    params: Integers
-    header_words: Integer
+    params: Ints
+    header_words: int
 
 
 class Hosting(NamedTuple):
@@ -136,17 +126,17 @@ class Hosting(NamedTuple):
     """
 
     place: PortRule
-    params: Integers
-    contiguous: Integer
-    first: Integer
-    hosted: Integer
-    split: Integers
+    params: Ints
+    contiguous: int
+    first: int
+    hosted: int
+    split: Ints
 
 
 class Granting(NamedTuple):
     """How channels are granted (`IDEAL`, ..), and with `CHOSEN` which messages hop."""
 
-    how: Integer
+    how: int
     granted: Flags
 
 
@@ -165,7 +155,7 @@ class Marks(NamedTuple):
 class Faulty(NamedTuple):
     """The dead nodes and the cut links (see `Faults`)."""
 
-    dead: Integers
+    dead: Ints
     cut: Rows
 
 
@@ -176,13 +166,13 @@ class Leaving(NamedTuple):
     written where all go to one.
     """
 
-    leavers: Integer
+    leavers: int
     rows: Rows
     owners: Shorts
 
 
 @kernel
-def seal_all(numbers: Integers, nodes: Integers) -> Integer:
+def seal_all(numbers: Ints, nodes: Ints) -> int:
     """The sum of the seals of messages that belong to nodes."""
     total = 0
     for i in range(numbers.size):
@@ -293,9 +283,9 @@ def advance(
     faults: Faulty,
     ends: Rows,
     leaving: Leaving,
-    counts: Integers,
+    counts: Ints,
     moves: Rows,
-    ledger: Integers,
+    ledger: Ints,
 ) -> None:
     """Make one step of the messages of this rank: every granted message hops.
 
@@ -430,8 +420,8 @@ def settle(
     granting: Granting,
     faults: Faulty,
     ends: Rows,
-    ledger: Integers,
-) -> Integer:
+    ledger: Ints,
+) -> int:
     """Let the arrivals in `rows` decide on their next port; the number of those that go on.
 
     These become the first of the rows, in their order; those that end become rows of `ends`.
@@ -465,7 +455,7 @@ def settle(
 
 
 @kernel
-def book_ends(ends: Rows, births: Rows, latency: Integers, ledger: Integers) -> None:
+def book_ends(ends: Rows, births: Rows, latency: Ints, ledger: Ints) -> None:
     """Book the messages that have ended in this step; `births` has rows (first number, step)."""
     total, hops_max, delivered = ledger[ARRIVALS_SEAL], ledger[HOPS_MAX], 0
     for i in range(ledger[ENDED]):
@@ -487,15 +477,15 @@ def book_ends(ends: Rows, births: Rows, latency: Integers, ledger: Integers) -> 
 @kernel
 def set_out(
     start: StartRule,
-    params: Integers,
-    header_words: Integer,
+    params: Ints,
+    header_words: int,
     hosting: Hosting,
-    sources: Integers,
-    targets: Integers,
-    numbers: Integers,
-    first_number: Integer,
+    sources: Ints,
+    targets: Ints,
+    numbers: Ints,
+    first_number: int,
     rows: Rows,
-) -> Pair:
+) -> tuple[int, int]:
     """Make the rows of new messages, with the headers that their sources write.
 
     Returns the sum of their seals, and how many are done: the next one has a source that is not
@@ -521,7 +511,7 @@ def set_out(
 
 
 @kernel
-def deal(leaving: Rows, owners: Shorts, places: Integers, dealt: Rows) -> None:
+def deal(leaving: Rows, owners: Shorts, places: Ints, dealt: Rows) -> None:
     """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
     for i in range(leaving.shape[0]):
         place = places[owners[i]]
@@ -531,7 +521,7 @@ def deal(leaving: Rows, owners: Shorts, places: Integers, dealt: Rows) -> None:
 
 
 @kernel
-def merge(messages: Rows, residents: Integer, arrivals: Rows) -> None:
+def merge(messages: Rows, residents: int, arrivals: Rows) -> None:
     """Merge arrivals into the first `residents` messages, both in ascending number."""
     columns = WORDS + WIDTH if INLINED else messages.shape[1]
     i, j = residents - 1, arrivals.shape[0] - 1

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import Arguments, Integer, Integers, PortRule
+from mpinet.arguments import Arguments, PortRule
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined, kernel
 from mpinet.machine import hop
 from mpinet.networks import open as network
@@ -14,7 +15,7 @@ SCALE = 1
 
 class Wiring(NamedTuple):
     neighbor: PortRule
-    params: Integers
+    params: Ints
 
 
 @inlined
@@ -23,7 +24,7 @@ def scaled(number):
 
 
 @kernel
-def sum_behind(wiring: Wiring, port: Integer, nodes: Integers) -> Integer:
+def sum_behind(wiring: Wiring, port: int, nodes: Ints) -> int:
     """The sum of the neighbours' numbers."""
     total, neighbor = 0, wiring.neighbor.call
     for i in range(nodes.size):
