@@ -1,0 +1,366 @@
+"""Where the nodes of a network stand in the plane: a layout that fits its family.
+
+A ring is a circle, a torus a grid, a hypercube a projected cube, clusters stand on a circle with
+their inside small. What has no picture of its own is laid out by its distances (`stress`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Flags, Ints
+from mpinet.errors import UsageError
+from mpinet.measure.wiring import as_topology, edges
+from mpinet.networks.product import Product
+from mpinet.networks.topology import Topology
+from mpinet.report.shapes import (
+    WINDOW,
+    Points,
+    apart,
+    circle,
+    cube,
+    fitted,
+    grid,
+    nearest,
+    nested,
+    polygons,
+    row,
+    tilted,
+)
+from mpinet.report.stress import stress_layout
+
+HEXAGON = np.array([[5, 4], [2, 3], [1, 0]])
+"""Place in the cycle of the star graph of three symbols, by the last symbol and the middle one."""
+
+MOST_NODES = 20_000
+"""Nodes of the largest network that is laid out: beyond, a picture is a blot."""
+
+
+MOST_LOOKS = 200_000_000
+"""Links times nodes up to which links swerve round nodes."""
+
+
+def layout(topology: Topology | str, most: int = MOST_NODES) -> Points:
+    """Places of a network's nodes in the plane.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    most : int
+        Nodes that it may have.
+
+    Returns
+    -------
+    ndarray of float64, shape (N, 2)
+        x (to the right) and y (upwards) of every node, within -1..1, no two at one place; the same
+        in every run.
+
+    Raises
+    ------
+    UsageError
+        The network has too many nodes.
+
+    Examples
+    --------
+    >>> layout("ring:4").tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]]
+    """
+    network = as_topology(topology)
+    require_drawable(network, most)
+    return apart(fitted(places(network)))
+
+
+def require_drawable(network: Topology, most: int = MOST_NODES) -> None:
+    """Raise `UsageError` if a network has more than `most` nodes."""
+    if network.size > most:
+        raise UsageError(
+            f"{network.name} has {network.size:,} nodes: a picture shows {most:,} at most."
+        )
+
+
+def places(network: Topology) -> Points:
+    """Places of a network's nodes on any scale."""
+    if isinstance(network, Product):
+        known = LAYOUTS.get(network.family)
+        return known(network) if known else product(network)
+    return LAYOUTS.get(network.family, by_distances)(network)
+
+
+def by_distances(network: Topology) -> Points:
+    """Any network: hops are distances in the plane."""
+    return stress_layout(network.size, edges(network))
+
+
+def on_circle(network: Topology) -> Points:
+    """All nodes on one circle by number."""
+    return circle(network.size)
+
+
+def on_grid(network: Any) -> Points:
+    """The coordinates; a ring or a path where there is but one."""
+    if len(network.sides) == 1:
+        return circle(network.size) if network.family == "torus" else row(network.size)
+    return grid(network.sides)
+
+
+def on_cube(network: Topology) -> Points:
+    """The number's bits are the corners of a cube."""
+    return cube(network.size.bit_length() - 1)
+
+
+def at_corners(network: Topology) -> Points:
+    """A small cycle, or cube, at every corner of a cube (CCC, hierarchical hypercube)."""
+    inside = len(network.clusters(0)[-1])
+    small = circle(inside) if network.family == "ccc" else cube(inside.bit_length() - 1)
+    return nested(cube((network.size // inside).bit_length() - 1), tilted(small))
+
+
+def product(network: Product) -> Points:
+    """A grid of two lines; else a small copy of the first factor at every node of the second."""
+    sides = [_side(factor) for factor in network.factors]
+    if all(sides):
+        return grid([side for side in reversed(sides) if side])
+    return nested(places(network.second), tilted(places(network.first)))
+
+
+def _side(factor: Topology) -> int | None:
+    """How many nodes a line has, open or closed; None of other networks."""
+    line = factor.family == "ring" or len(getattr(factor, "sides", "..")) == 1
+    return factor.size if line or factor.size == 2 else None
+
+
+def lattice(network: Any) -> Points:
+    """Rows and columns."""
+    return grid([network.size // network.columns, network.columns])
+
+
+def petersen(network: Topology) -> Points:
+    """The star in its ring; Petersen graphs, and cubes of them, in one another."""
+    digits = len(str(network.size)) - 1
+    while network.size % 10**digits:
+        digits -= 1
+    points = cube((network.size // 10**digits).bit_length() - 1)
+    one = np.concatenate([circle(5), 0.5 * circle(5)])
+    for _ in range(digits):
+        points = nested(points, one)
+    return points
+
+
+def in_levels(network: Topology) -> Points:
+    """A fat tree: the processors in a row, every level of switches above them."""
+    return _tree(int(network.params[2]), int(network.params[3]))
+
+
+def _tree(m: int, h: int) -> Points:
+    width = m**h
+    switches = (np.arange(m ** (h - 1)) + 0.5) * m - 0.5
+    height = 0.55 * width / h
+    levels = [height * level + np.zeros(len(switches)) for level in range(1, h + 1)]
+    return np.concatenate([row(width), *(np.stack([switches, level], 1) for level in levels)])
+
+
+def round_trees(network: Any) -> Points:
+    """Fat trees in a circle, their tops inside."""
+    m, h, c = (int(network.params[at]) for at in (2, 3, 4 + int(network.params[3]) + 1))
+    tree = _tree(m, h)
+    turn = (tree[:, 0] + 0.5) / m**h
+    radius = 1 - 0.72 * tree[:, 1] / tree[:, 1].max()
+    angles = pi / 2 - 2 * pi * (np.arange(c)[:, np.newaxis] + 0.06 + 0.88 * turn) / c
+    return np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=2).reshape(-1, 2)
+
+
+def in_stages(network: Topology) -> Points:
+    """A multistage network: stages from left to right, their switches from top to bottom."""
+    stages = int(network.params[3])
+    width = network.size // stages
+    gap = max(1.0, 1.2 * width / max(1, stages))
+    stage, switch = np.divmod(np.arange(network.size), width)
+    return np.stack([gap * stage, -1.0 * switch], axis=1)
+
+
+def dual_net(network: Any) -> Points:
+    """Clusters on a circle, level in level, around small products of the base's factors."""
+    points = _base(network.levels.base, network.levels.coordinates)
+    for below, size in zip(network.levels.sizes, network.levels.sizes[1:], strict=False):
+        points = nested(circle(size // below), points, turned=True)
+    return points
+
+
+def _base(factors: Any, digits: Any) -> Points:
+    """The base's product: rows and columns of two factors, circles within them of others."""
+    order = sorted(range(len(digits)), key=lambda j: -digits[j][0])
+    sides = [factors[j].size for j in order]
+    if len(sides) == 1:
+        return circle(sides[0]) if sides[0] > 2 else row(2)
+    return grid(sides)
+
+
+def banyan(network: Any) -> Points:
+    """A cube a level, one above the other."""
+    one = cube(network.label_bits) * np.array([1.0, 0.4])
+    levels = network.size >> network.label_bits
+    step = np.array([0.0, np.ptp(one[:, 0]) / levels + np.ptp(one[:, 1])])
+    return np.concatenate([one + level * step for level in range(levels)])
+
+
+def honeycomb(network: Topology) -> Points:
+    """Hexagons: the three coordinates of a processor point in three directions."""
+    from mpinet.networks.classic.hexcell import coordinates
+
+    points: Points = np.array([coordinates(u) for u in range(network.size)]) @ circle(3)
+    return points
+
+
+def digit_polygons(network: Topology) -> Points:
+    """Snowflake, star of busses: clusters of clusters, each on the corners of a polygon."""
+    p, n = int(network.params[2]), int(network.params[3])
+    return polygons([p] * n)
+
+
+def lens_rows(network: Any) -> Points:
+    """The rows of a lens one after the other on a circle, with gaps between them."""
+    rows = _rows_of_lens(network)
+    counts = np.bincount(rows, minlength=network.level + 1)[1:]
+    place = np.empty(network.size)
+    place[np.argsort(rows, kind="stable")] = np.concatenate(
+        [(np.arange(count) + 0.5) / count for count in counts if count]
+    )
+    angles = pi / 2 - 2 * pi * (rows - 1 + 0.08 + 0.84 * place) / network.level
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def _rows_of_lens(network: Any) -> Ints:
+    """Every processor's row 1..n."""
+    n = network.level
+    if network.family == "plens":
+        from mpinet.networks.lens.partial import row_and_column
+
+        nodes = range(network.size)
+        return np.array([row_and_column(node, network.params)[0] for node in nodes], np.int64)
+    left, right = network.radices
+    return np.repeat(np.arange(1, n + 1), [left**k * right ** (n - k) for k in range(1, n + 1)])
+
+
+def permutations(network: Any) -> Points:
+    """Star and arrangement graph: a circle of clusters of one last symbol, clusters within them.
+
+    What is left at last is a hexagon of the star graph, and a complete graph of the other.
+    """
+    n, k = network.symbols, network.positions
+    words = np.array([_symbols(network, node) for node in range(network.size)])
+    lower = words[:, np.newaxis, :] < words[:, :, np.newaxis]
+    digits = words - (lower & np.triu(np.ones((k, k), bool), 1)).sum(axis=2)
+    radices = list(range(n, n - k, -1))
+    columns = [digits[:, place] for place in reversed(range(k))]
+    if network.family == "stargraph" and n > 2:
+        radices[-3:] = [6]
+        columns[-3:] = [HEXAGON[digits[:, 2], digits[:, 1]]]
+    number = np.zeros(network.size, np.int64)
+    for radix, column in zip(radices, columns, strict=True):
+        number = number * radix + column
+    return polygons(radices, turned=True)[number]
+
+
+def _symbols(network: Topology, node: int) -> list[int]:
+    return [int(symbol) for symbol in network.address(node).split(",")]
+
+
+def blocks(network: Any) -> Points:
+    """Block shift networks: the blocks on a circle, their places small within."""
+    sizes = getattr(network, "m", None) or [1 << network.shift] * (network.size >> network.shift)
+    middles = circle(len(sizes))
+    radius = 0.4 * nearest(middles)
+    parts = [m + radius * circle(k) for m, k in zip(middles, sizes, strict=True)]
+    return np.concatenate(parts)
+
+
+LAYOUTS: dict[str, Callable[[Any], Points]] = {
+    "ring": on_circle,
+    "complete": on_circle,
+    "circulant": on_circle,
+    "rcirculant": on_circle,
+    "chordalring": on_circle,
+    "doubleloop": on_circle,
+    "gmn": on_circle,
+    "gmnany": on_circle,
+    "lst": on_circle,
+    "mesh": on_grid,
+    "torus": on_grid,
+    "lattice": lattice,
+    "hypercube": on_cube,
+    "foldedcube": on_cube,
+    "tq": on_cube,
+    "cq": on_cube,
+    "hkv": on_cube,
+    "ccc": at_corners,
+    "hhc": at_corners,
+    "petersen": petersen,
+    "hp": petersen,
+    "fp": petersen,
+    "fpq": petersen,
+    "fattree": in_levels,
+    "roadrunner": round_trees,
+    "multistage": in_stages,
+    "hdn": dual_net,
+    "rdn": dual_net,
+    "dualcube": dual_net,
+    "bh": banyan,
+    "hexcell": honeycomb,
+    "snowflake": digit_polygons,
+    "busstar": digit_polygons,
+    "lens": lens_rows,
+    "clens": lens_rows,
+    "plens": lens_rows,
+    "stargraph": permutations,
+    "arrangement": permutations,
+    "bsn": blocks,
+    "gbsn": blocks,
+}
+"""How each family is laid out; what is not here goes by its distances."""
+
+
+def bends(points: Points, links: Ints) -> Points:
+    """How far links have to swerve so as not to run over a third node.
+
+    Parameters
+    ----------
+    points : ndarray of float64, shape (N, 2)
+        Places of the nodes.
+    links : ndarray of int64, shape (L, 2)
+        Ends of the links.
+
+    Returns
+    -------
+    ndarray of float64, shape (L,)
+        What a link's middle lies to the left of the straight way from its first end to its second;
+        0 where nothing is on the way.
+    """
+    bent = np.zeros(len(links))
+    if len(points) < 3 or len(points) * len(links) > MOST_LOOKS:
+        return bent
+    room = nearest(points)
+    rows = max(1, WINDOW // len(points))
+    for begin in range(0, len(links), rows):
+        part = links[begin : begin + rows]
+        met = _nodes_met(points, part, 0.2 * room)
+        bent[begin : begin + rows][met] = 0.45 * room
+    return bent
+
+
+def _nodes_met(points: Points, links: Ints, near: float) -> Flags:
+    """Whether links run over third nodes."""
+    start = points[links[:, 0]]
+    way = points[links[:, 1]] - start
+    length = np.maximum(np.hypot(*way.T), 1e-12)
+    along = way / length[:, np.newaxis]
+    relative = points[np.newaxis] - start[:, np.newaxis]
+    ahead = (relative * along[:, np.newaxis]).sum(axis=2)
+    beside = relative[..., 1] * along[:, :1] - relative[..., 0] * along[:, 1:]
+    inside = (ahead > near) & (ahead < length[:, np.newaxis] - near)
+    met: Flags = (inside & (np.abs(beside) < near)).any(axis=1)
+    return met
