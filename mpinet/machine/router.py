@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Flags, Ints
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
@@ -29,7 +29,7 @@ from mpinet.machine.injected import (
     require_numbered,
 )
 from mpinet.machine.ledger import Ledger
-from mpinet.machine.machine import Inbox, Machine
+from mpinet.machine.machine import Machine
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
@@ -69,9 +69,6 @@ class Router:
     checked : bool
         Whether `check_conservation` is wanted after the run: until then arrays that are injected
         are kept, and must not be changed.
-    behind : bool
-        Whether its steps are those in which others send, too, and first: `step_behind`, in queued
-        mode.
 
     Raises
     ------
@@ -90,7 +87,6 @@ class Router:
         payload_words: int = 0,
         keep: bool = False,
         checked: bool = True,
-        behind: bool = False,
     ):
         if mode not in MODES:
             raise UsageError(f"There is no mode {mode!r}: give one of {', '.join(MODES)}.")
@@ -107,9 +103,7 @@ class Router:
         self.injected = 0
         self._sent = Injected(machine)
         ideal = mode == "ideal"
-        self._arbiter = Arbiter(machine) if behind else None
-        if not (ideal or behind):
-            self._arbiter = Arbiter.where_needed(machine)
+        self._arbiter = None if ideal else Arbiter.where_needed(machine)
         how = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
         self._granting = hop.Granting(how, np.empty(0, bool))
         leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
@@ -117,15 +111,14 @@ class Router:
             4 * machine.placement.most, f"A router of {machine.topology.size} processors"
         )
         waiting = np.zeros(machine.placement.count, np.uint32)
-        loads = machine.meters.loads
-        self._marks = hop.Marks(machine.used_ports, waiting, loads[:0] if behind else loads)
+        self._marks = hop.Marks(machine.used_ports, waiting, machine.meters.loads)
         self._numbered = 0
         self._ledger = Ledger()
         self._deliveries = Deliveries(self._ledger, payload_words + self.fifo, payload_words, keep)
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
         self._dealt = self._arriving = self._messages
         self._leaving = hop.Leaving(
-            hop.EVERYBODY if self.fifo or behind else leavers, self._messages, np.empty(0, np.int32)
+            hop.EVERYBODY if self.fifo else leavers, self._messages, np.empty(0, np.int32)
         )
         self._loops = hop.LOOPS
 
@@ -313,40 +306,6 @@ class Router:
         self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
 
-    def step_behind(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
-        """Make one step of the machine in which others' sends go first (collective).
-
-        The step is counted, traced and metered as `Machine.step` does it, also where nothing moves.
-
-        Parameters
-        ----------
-        nodes, ports, payload, word
-            The others' sends, as for `Machine.step`; a word of 64 bits each.
-
-        Returns
-        -------
-        Inbox
-            What came of these sends; not the router's messages.
-
-        Raises
-        ------
-        ModelViolation
-            As in `Machine.step`.
-        RoutingError
-            As in `step`.
-        """
-        _, moves = self._hop(self._granted((nodes, ports)), noted=True)
-        moves, sends = moves[: self._ledger.moved], len(nodes)
-        rows = np.full((sends + len(moves), hop.WORDS + self._width), -1)
-        rows[:sends, hop.PLACE] = payload
-        rows[sends:] = self._leaving.rows[: len(moves)]
-        nodes, ports = np.concatenate([nodes, moves[:, 0]]), np.concatenate([ports, moves[:, 1]])
-        inbox = self.machine.step(nodes, ports, rows, word=word)
-        routed = inbox.payload[:, hop.NUMBER] >= 0
-        self._take_in(inbox.payload[routed], in_order=False)
-        others = inbox.payload[~routed, hop.PLACE]
-        return Inbox(inbox.nodes[~routed], inbox.ports[~routed], others, inbox.total)
-
     def run(self) -> None:
         """Step until no message can move any more (collective), then check conservation."""
         while self.step():
@@ -514,11 +473,8 @@ class Router:
             FAULTY=int(bool(self.faults)),
         )
 
-    def _granted(self, ahead: tuple[Ints, Ints] | None = None) -> hop.Granting:
-        """How channels are granted in this step, and to whom where processors had to agree.
-
-        `ahead` has others' senders and ports, which go first.
-        """
+    def _granted(self) -> hop.Granting:
+        """How channels are granted in this step, and to whom where processors had to agree."""
         if self._arbiter is None:
             return self._granting
         waiting = self._messages[: self.live]
@@ -529,10 +485,12 @@ class Router:
         if self.fifo:
             self._require_early()
             priorities |= waiting[:, -1] << NUMBER_BITS
-        if ahead is None:
-            return hop.Granting(hop.CHOSEN, self._arbiter.grant(nodes, ports, priorities))
-        granted = self._arbiter.grant_behind(*ahead, nodes, ports, priorities)
+        granted = self._grant(self._arbiter, nodes, ports, priorities)
         return hop.Granting(hop.CHOSEN, granted)
+
+    def _grant(self, arbiter: Arbiter, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
+        """The messages that hop where processors agree on them (collective)."""
+        return arbiter.grant(nodes, ports, priorities)
 
     def _require_early(self) -> None:
         """Refuse a step, the same on all ranks, that does not fit above a number in a priority."""

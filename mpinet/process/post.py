@@ -15,7 +15,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Inbox, Machine
-from mpinet.machine.router import Router
+from mpinet.machine.guest import GuestRouter
 from mpinet.machine.step import by_owner
 from mpinet.process.mail import exchange_texts
 from mpinet.process.values import from_bytes, to_bytes
@@ -38,7 +38,7 @@ class Post:
     def __init__(self, machine: Machine, routing: str | None = None):
         self._machine = machine
         self._name = routing
-        self._made: Router | None = None
+        self._made: GuestRouter | None = None
         self._new: list[tuple[int, int, Any]] = []
         self._due: dict[int, tuple[int, Any]] = {}
 
@@ -67,7 +67,7 @@ class Post:
         self._give_values(targets, [(first + one[0], one[1:]) for one in new])
 
     def step(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
-        """Make one step of the machine, as `Router.step_behind` (collective)."""
+        """Make one step of the machine, as `GuestRouter.step_behind` (collective)."""
         return self._router.step_behind(nodes, ports, payload, word)
 
     def take(self) -> tuple[Ints, list[Any]]:
@@ -99,11 +99,11 @@ class Post:
         self._router.restart()
 
     @property
-    def _router(self) -> Router:
+    def _router(self) -> GuestRouter:
         """The router, made where the first message sets out."""
         if self._made is None:
             routing = self._machine.topology.routing(self._name)
-            self._made = Router(self._machine, routing, keep=True, checked=False, behind=True)
+            self._made = GuestRouter(self._machine, routing)
         return self._made
 
     def _give_values(self, targets: Ints, values: list[tuple[int, tuple[int, Any]]]) -> None:
