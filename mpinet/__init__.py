@@ -8,6 +8,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mpinet.commands.ascend import ascend as ascend
+    from mpinet.commands.ascend import descend as descend
+    from mpinet.commands.broadcast import broadcast as broadcast
+    from mpinet.commands.circulate import circulate as circulate
+    from mpinet.commands.embed import embed as embed
+    from mpinet.commands.exchange import exchange as exchange
+    from mpinet.commands.exec import exec as exec
+    from mpinet.commands.flood import flood as flood
+    from mpinet.commands.gossip import gossip as gossip
+    from mpinet.commands.neighbors import neighbors as neighbors
+    from mpinet.commands.path import path as path
+    from mpinet.commands.reduce import reduce as reduce
+    from mpinet.commands.result import Result as Result
+    from mpinet.commands.route import route as route
+    from mpinet.commands.run import run as run
+    from mpinet.commands.scatter import gather as gather
+    from mpinet.commands.scatter import scatter as scatter
+    from mpinet.commands.show import show as show
+    from mpinet.commands.topologies import topologies as topologies
     from mpinet.compiled import inlined as inlined
     from mpinet.compiled import rule as rule
     from mpinet.errors import ModelViolation as ModelViolation
@@ -24,12 +43,31 @@ _PUBLIC = {
     "Machine": "mpinet.process",
     "ModelViolation": "mpinet.errors",
     "MpinetError": "mpinet.errors",
+    "Result": "mpinet.commands.result",
     "Routing": "mpinet.networks",
     "Topology": "mpinet.networks",
+    "ascend": "mpinet.commands.ascend",
+    "broadcast": "mpinet.commands.broadcast",
     "check": "mpinet.networks",
+    "circulate": "mpinet.commands.circulate",
+    "descend": "mpinet.commands.ascend",
+    "embed": "mpinet.commands.embed",
+    "exchange": "mpinet.commands.exchange",
+    "exec": "mpinet.commands.exec",
+    "flood": "mpinet.commands.flood",
+    "gather": "mpinet.commands.scatter",
+    "gossip": "mpinet.commands.gossip",
     "inlined": "mpinet.compiled",
+    "neighbors": "mpinet.commands.neighbors",
     "open": "mpinet.networks",
+    "path": "mpinet.commands.path",
+    "reduce": "mpinet.commands.reduce",
+    "route": "mpinet.commands.route",
     "rule": "mpinet.compiled",
+    "run": "mpinet.commands.run",
+    "scatter": "mpinet.commands.scatter",
+    "show": "mpinet.commands.show",
+    "topologies": "mpinet.commands.topologies",
 }
 
 __all__ = ["__version__", *_PUBLIC]

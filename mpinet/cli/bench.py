@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
+from mpinet.commands.job import Job, Watch
 from mpinet.errors import UsageError
 from mpinet.numerals import is_whole, quoted
 from mpinet.plain import plain

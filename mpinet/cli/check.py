@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common, add_topology
-from mpinet.networks import check
-from mpinet.networks import open as open_topology
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
+from mpinet.commands.check import prepare as prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The network."""
     add_topology(parser)
     add_common(parser)
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Open the network."""
-    return Check(open_topology(options.topology), options.seed)
-
-
-class Check(Job):
-    """A network held against the contract."""
-
-    def __init__(self, topology: Topology, seed: int):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._seed = seed
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Check all nodes, or a seeded sample of a large network."""
-        return asdict(check(self._network, seed=self._seed))

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, add_topology, number, topology_of
-
-if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.programs.collective import CollectiveResult
+from mpinet.cli.options import add_common, add_machine, add_topology, number
+from mpinet.commands.circulate import prepare as prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,25 +22,3 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_machine(parser, ports="one")
     add_common(parser)
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Check the dimensions and the algorithm."""
-    from mpinet.programs.circulate import require_dimensions
-    from mpinet.programs.schedules import find_schedule
-
-    topology = topology_of(options)
-    require_dimensions(topology, options.dimensions)
-    find_schedule(topology, options.algorithm)
-    return Circulate(options, topology)
-
-
-class Circulate(Collective):
-    """Data circulation."""
-
-    def perform(self, machine: Machine) -> CollectiveResult:
-        """Circulate."""
-        from mpinet.programs.circulate import circulate
-
-        options = self.options
-        return circulate(machine, options.dimensions, options.algorithm, options.seed)

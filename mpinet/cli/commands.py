@@ -9,6 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 import mpinet
+from mpinet.commands import MODULES
 from mpinet.numerals import quoted
 
 COMMANDS = {
@@ -36,9 +37,6 @@ COMMANDS = {
     "bench": "measure how fast mpinet is here, in turn with its baselines",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
-
-MODULES = {"descend": "ascend", "gather": "scatter"}
-"""Commands that share a module."""
 
 
 class Parser(argparse.ArgumentParser):

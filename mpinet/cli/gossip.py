@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from mpinet.cli.collective import Collective
-from mpinet.cli.job import Job
-from mpinet.cli.options import add_common, add_machine, add_topology, topology_of
-
-if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.programs.collective import CollectiveResult
+from mpinet.cli.options import add_common, add_machine, add_topology
+from mpinet.commands.gossip import prepare as prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,22 +18,3 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_machine(parser, ports="one")
     add_common(parser)
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Check the algorithm."""
-    from mpinet.programs.gossip import require_algorithm
-
-    topology = topology_of(options)
-    require_algorithm(topology, options.duplex == "half", options.algorithm)
-    return Gossip(options, topology)
-
-
-class Gossip(Collective):
-    """Every processor's item to all processors."""
-
-    def perform(self, machine: Machine) -> CollectiveResult:
-        """Gossip."""
-        from mpinet.programs.gossip import gossip
-
-        return gossip(machine, self.options.algorithm, self.options.seed)

@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mpinet.errors import UsageError
-from mpinet.networks import check
-from mpinet.networks import open as open_topology
-from mpinet.networks.topology import Topology
 from mpinet.numerals import is_whole, quoted, whole
-
-if TYPE_CHECKING:
-    from mpinet.machine import PortModel
-    from mpinet.machine.placement import Mapping
-    from mpinet.machine.transport import Local
-
-
-FOLDERS = re.compile(r"[^:,=]*/(?=[^/:,=]*\.[A-Za-z])")
-"""The folders of a file, in a name."""
-
-
-def without_folders(name: str) -> str:
-    """A name as a result has it, whose digest is the same wherever the files in it lie."""
-    return FOLDERS.sub("", name)
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -98,40 +78,3 @@ def number(text: str) -> int:
         return whole(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def topology_of(options: argparse.Namespace) -> Topology:
-    """The network that was named; one of a user's own is checked against the contract.
-
-    Raises
-    ------
-    TopologyError
-        There is no such network.
-    WiringError
-        A user's rules contradict each other; names processor and port.
-    """
-    topology = open_topology(options.topology)
-    if not type(topology).__module__.startswith("mpinet."):
-        check(topology, schedules=False)  # the machine refuses wrong ones when they run
-    return topology
-
-
-def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local) -> Mapping:
-    """The mapping that was asked for (collective)."""
-    from mpinet.machine.choice import open_mapping
-
-    return open_mapping(options.mapping, topology, transport, options.seed)
-
-
-def port_model(options: argparse.Namespace) -> PortModel:
-    """The port model that was asked for."""
-    from mpinet.machine import PortModel
-
-    limit = 1 if options.ports == "one" else None
-    return PortModel(limit, limit, options.duplex == "half")
-
-
-def require_all_port(options: argparse.Namespace, what: str) -> None:
-    """Raise `UsageError` where --ports one would have no effect."""
-    if options.ports == "one":
-        raise UsageError(f"{what} uses all ports: --ports one does not apply.")

@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job, Watch
-from mpinet.cli.options import add_common, add_topology, topology_of
-from mpinet.networks.routing import Routing, path
-from mpinet.networks.topology import Topology
-from mpinet.report.rows import Row
-from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
+from mpinet.cli.options import add_common, add_topology
+from mpinet.commands.path import prepare as prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,54 +15,3 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="DST", help="number or address of the target")
     parser.add_argument("--routing", metavar="NAME", help="a routing of the network")
     add_common(parser)
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Find the ends and the routing."""
-    topology = topology_of(options)
-    source, target = topology.find(options.source), topology.find(options.target)
-    return Path(topology, topology.routing(options.routing, options.seed), source, target)
-
-
-class Path(Job):
-    """The nodes and ports of one message's way."""
-
-    def __init__(self, topology: Topology, routing: Routing, source: int, target: int):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._routing = routing
-        self._ends = source, target
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Ask node after node."""
-        nodes, ports = path(self._network, self._routing, *self._ends)
-        return {
-            "nodes": nodes,
-            "ports": ports,
-            "addresses": [self._network.address(node) for node in nodes],
-            "hops": len(ports),
-            "header_bits": self._routing.header_bits(*self._ends),
-            "routing": self._routing.name,
-        }
-
-    def rows(self, result: Row) -> list[Row]:
-        """A row a node."""
-        whole = {name: result[name] for name in ("hops", "header_bits", "routing")}
-        ports = [*result["ports"], None]
-        nodes = zip(result["nodes"], result["addresses"], ports, strict=True)
-        return [
-            whole | {"hop": hop, "node": node, "address": address, "port": port}
-            for hop, (node, address, port) in enumerate(nodes)
-        ]
-
-    def show(self, result: Row) -> str:
-        """A line a hop."""
-        ports = [*result["ports"], None]
-        nodes = map(str, result["nodes"])
-        rows = list(zip(nodes, result["addresses"], ports, strict=True))
-        heading = (
-            f"{self.topology}: {result['hops']} hops by routing {result['routing']}, header of "
-            f"{result['header_bits']} bits"
-        )
-        return f"{heading}\n{table(rows, ('node', 'address', 'leaves by port'))}"

@@ -17,10 +17,10 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 from threading import main_thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.commands import module_of, parse
-from mpinet.cli.job import Failed, Job
+from mpinet.commands.job import Failed, Job
 from mpinet.errors import (
     FileError,
     MpinetError,
@@ -35,6 +35,9 @@ from mpinet.memory import out_of_memory
 from mpinet.report.files import as_csv, as_json, require_result_file, write_text
 from mpinet.report.output import Output, drop
 from mpinet.report.progress import Progress
+
+if TYPE_CHECKING:
+    from mpinet.commands.result import Result
 
 INTERRUPTED = 130
 
@@ -169,39 +172,23 @@ class Session:
             print(f"mpinet: {shortfall}", file=sys.stderr, flush=True)
         return job.status(result)
 
-    def _show(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> None:
+    def _show(self, options: argparse.Namespace, job: Job, found: Any, ranks: int) -> None:
         """Print the result and write it where it is wanted."""
-        from mpinet.report.envelope import envelope
+        from mpinet.commands.result import Result
 
-        seconds = {"total": round(time.perf_counter() - self._began, 6)}
-        document = envelope(
-            ["mpinet", *self._typed],
-            job.topology,
-            job.model,
-            options.seed,
-            ranks,
-            result,
-            seconds,
-            job.lasting(result),
-            job.crossing,
-            job.preparation,
-        )
-        text = as_json(document) if options.json else job.show(document["result"]) + "\n"
+        result = Result(job, vars(options), self._typed, found, ranks, self._began)
+        text = as_json(result.document()) if options.json else f"{result}\n"
         try:
             self._out.write(text)
         finally:  # also where nobody reads what is printed
             if options.out is not None:
-                self._write(options, job, document)
+                self._write(options.out, result)
 
     @staticmethod
-    def _write(options: argparse.Namespace, job: Job, document: dict[str, Any]) -> None:
+    def _write(path: Path, result: Result) -> None:
         """Write the result as its file's ending says."""
-        from mpinet.report.rows import identified
-
-        text = as_json(document)
-        if options.out.suffix == ".csv":
-            text = as_csv(identified(document, vars(options), job.rows(document["result"])))
-        write_text(options.out, text)
+        is_csv = path.suffix == ".csv"
+        write_text(path, as_csv(result.records()) if is_csv else as_json(result.document()))
 
     def _say_error(self, sentence: str, status: int) -> None:
         """Print an error where the user looks for it."""

@@ -3,37 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
-from mpinet.networks.catalogue import families
-from mpinet.report.rows import Row
-from mpinet.report.tables import table
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.networks.catalogue import Family
+from mpinet.commands.topologies import prepare as prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """No options of its own."""
     add_common(parser)
-
-
-def prepare(options: argparse.Namespace) -> Job:
-    """Nothing can be wrong."""
-    return Topologies()
-
-
-class Topologies(Job):
-    """The catalogue."""
-
-    def run(self, transport: Local, watch: Watch) -> list[Family]:
-        """List the families."""
-        return list(families())
-
-    def show(self, result: list[Row]) -> str:
-        """A line a family."""
-        columns = ("name", "parameters", "range", "example", "paper", "specification")
-        return table([[row[name] for name in columns] for row in result], columns)

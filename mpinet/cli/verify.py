@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job, Watch
 from mpinet.cli.options import add_common
+from mpinet.commands.job import Job, Watch
 from mpinet.errors import UsageError
 from mpinet.launched import is_launched
 from mpinet.report.rows import Row

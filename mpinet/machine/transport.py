@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -452,6 +453,13 @@ def mpi() -> Any:
             f"An MPI library is needed here, and none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
+
+
+def library() -> str | None:
+    """What the MPI library calls itself; None where nothing has used one."""
+    if "mpi4py.MPI" not in sys.modules:
+        return None
+    return str(mpi().Get_library_version().split(",")[0].split("\n")[0].rstrip("\0").strip())
 
 
 def _shared_file(size: int) -> str:

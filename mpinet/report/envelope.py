@@ -8,6 +8,7 @@ from typing import Any
 
 import mpinet
 from mpinet.plain import plain
+from mpinet.report.made import made
 
 
 def digest(result: Any) -> str:
@@ -61,6 +62,7 @@ def envelope(
         "digest": digest(result if lasting is None else lasting),
         "result": plain(result),
         "seconds": seconds,
+        "made": made(),
     }
     beside = {"crossing": crossing, "preparation": preparation}
     return document | {name: what for name, what in beside.items() if what}

@@ -27,6 +27,7 @@ OWN_CLAIMS = Path(__file__).parents[1] / "claims" / "own.py"
 
 ENVELOPE = {
     "mpinet", "command", "topology", "model", "seed", "ranks", "digest", "result", "seconds",
+    "made",
 }  # fmt: skip
 
 FIELDS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Job, Watch
-from mpinet.cli.options import mapping_of, port_model
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import mapping_of, port_model
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:

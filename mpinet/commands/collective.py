@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mpinet.cli.job import Watch
-from mpinet.cli.machinejob import MachineJob
+from mpinet.commands.job import Watch
+from mpinet.commands.machinejob import MachineJob
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 

@@ -1,0 +1,126 @@
+"""``mpinet broadcast``: broadcast from one processor."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.options import Duplex, Hosted, Network, Place, Ports, port_model, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row, phase_rows
+from mpinet.report.tables import with_phases
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
+
+
+def broadcast(
+    topology: Network,
+    *,
+    root: Place = 0,
+    algorithm: str | None = None,
+    schedule: bool = False,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Broadcast from one processor (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    root : int or str
+        Where it starts: a number or an address.
+    algorithm : str, optional
+        A schedule of the network, ``tree`` or ``flooding``; default: the first that applies.
+    schedule : bool
+        Whether to hash the schedule, too.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(broadcast, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find root and algorithm."""
+    from mpinet.programs.broadcast import require_algorithm
+
+    topology = topology_of(options)
+    root = topology.find(str(options.root))
+    algorithm, _ = require_algorithm(topology, root, options.algorithm, port_model(options))
+    return Broadcast(options, topology, root, algorithm)
+
+
+class Broadcast(MachineJob):
+    """A broadcast."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int, algorithm: str):
+        super().__init__(options, topology)
+        self._root = root
+        self._algorithm = algorithm
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Broadcast."""
+        from mpinet.machine.trace import Trace
+        from mpinet.programs.broadcast import broadcast
+        from mpinet.report.hashes import schedule_hash
+
+        trace = Trace() if self.options.schedule else None
+        machine = self.make_machine(transport, watch, trace=trace)
+        found = broadcast(machine, self._root, self._algorithm)
+        self.note_crossing(machine)
+        self.preparation = asdict(found.preparation)
+        result = {
+            "algorithm": found.algorithm,
+            "steps": found.steps,
+            "messages": found.messages,
+            "informed": found.informed,
+            "phases": phase_rows(found.phases),
+            "lower_bound": found.lower_bound,
+        }
+        if trace is not None:
+            result["schedule_sha256"] = schedule_hash(transport, trace, found.steps)
+        return result
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_broadcast
+
+        if self.options.schedule:
+            raise UsageError(
+                "--schedule does not apply: a rank alone has no part of the others' schedule."
+            )
+        machine = self.make_machine(dry)
+        return rehearse_broadcast(machine, dry, self._root, self._algorithm)
+
+    def shortfall(self, result: Row) -> str:
+        """A broadcast that leaves processors out is incomplete."""
+        informed, hosts = result["informed"], self.network.hosts
+        if informed == hosts:
+            return ""
+        return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."
+
+    def show(self, result: Row) -> str:
+        """The counts, and the phases."""
+        told = result
+        if self.shortfall(result):
+            informed = f"{result['informed']} of {self.network.hosts}: incomplete"
+            told = result | {"informed": informed}
+        return with_phases(
+            f"broadcast on {self.topology} from {self._root}", told, self.preparation
+        )

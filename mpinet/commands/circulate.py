@@ -1,0 +1,70 @@
+"""``mpinet circulate``: data circulation in the subcubes of the low dimensions."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from mpinet.commands.collective import Collective
+from mpinet.commands.job import Job
+from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.collective import CollectiveResult
+
+
+def circulate(
+    topology: Network,
+    *,
+    dimensions: int | None = None,
+    algorithm: str | None = None,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Let every item visit all processors of its subcube (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    dimensions : int, optional
+        Circulate in every subcube of so many low dimensions; default: all.
+    algorithm : str, optional
+        How pairs are brought together; see `mpinet.ascend`.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(circulate, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Check the dimensions and the algorithm."""
+    from mpinet.programs.circulate import require_dimensions
+    from mpinet.programs.schedules import find_schedule
+
+    topology = topology_of(options)
+    require_dimensions(topology, options.dimensions)
+    find_schedule(topology, options.algorithm)
+    return Circulate(options, topology)
+
+
+class Circulate(Collective):
+    """Data circulation."""
+
+    def perform(self, machine: Machine) -> CollectiveResult:
+        """Circulate."""
+        from mpinet.programs.circulate import circulate
+
+        options = self.options
+        return circulate(machine, options.dimensions, options.algorithm, options.seed)

@@ -1,0 +1,71 @@
+"""``mpinet exchange``: total exchange by routing."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from mpinet.commands.collective import Collective
+from mpinet.commands.job import Job
+from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.collective import CollectiveResult
+
+
+def exchange(
+    topology: Network,
+    *,
+    routing: str | None = None,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Bring a different item from every processor to every other (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    routing : str, optional
+        A routing of the network; default: its first.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(exchange, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the routing."""
+    from mpinet.programs.collective import require_few
+    from mpinet.programs.exchange import MOST_PROCESSORS
+
+    topology = topology_of(options)
+    require_few(topology, "Total exchange", MOST_PROCESSORS)
+    return TotalExchange(options, topology, topology.routing(options.routing))
+
+
+class TotalExchange(Collective):
+    """A different item from every processor to every other."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, routing: Routing):
+        super().__init__(options, topology)
+        self._routing = routing
+
+    def perform(self, machine: Machine) -> CollectiveResult:
+        """TotalExchange."""
+        from mpinet.programs.exchange import exchange
+
+        return exchange(machine, self._routing, self.options.seed)

@@ -1,0 +1,229 @@
+"""``mpinet exec``: an mpi4py script, unchanged, on every processor."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.memory import require_memory
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row, by_name
+from mpinet.report.tables import fields, table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.mpi.source import Source
+    from mpinet.mpi.world.accounts import Account
+
+
+PATTERNS = ("tree", "exchange", "binomial", "direct")
+
+
+"""What collectives can be told to use."""
+
+
+SHOWN = 24
+
+
+"""Most lines of the script whose costs are shown to a person."""
+
+
+PROCESSOR = 1 << 13
+
+
+"""Bytes that a processor with its script takes at least."""
+
+
+COSTS = ("calls", "messages", "hops", "bytes", "steps")
+
+
+"""What a kind of call, or a call on a line, has cost."""
+
+
+def exec(
+    script: Path | str,
+    topology: Network,
+    *,
+    arguments: Sequence[str] = (),
+    routing: str | None = None,
+    packet: int | None = None,
+    sends: Literal["buffered", "synchronous"] = "buffered",
+    collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Run an mpi4py script, unchanged, on every processor (collective).
+
+    Parameters
+    ----------
+    script : path
+        The script.
+    topology : str or Topology
+        The network.
+    arguments : sequence of str
+        What the script finds in ``sys.argv`` after its name.
+    routing : str, optional
+        Brings messages to their targets; default: the network's first.
+    packet : int, optional
+        Bytes of the packets that messages travel in; default: each is one message of the machine.
+    sends : {'buffered', 'synchronous'}
+        Whether sends return at once or wait for their receives.
+    collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
+        Whom their messages go to.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(exec, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the network and the script."""
+    topology = topology_of(options)
+    if options.routing is not None:
+        topology.routing(options.routing)
+    if options.packet is not None and options.packet < 1:
+        raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
+    source, arguments = _script(options)
+    return Exec(options, topology, source, arguments)
+
+
+class Exec(MachineJob):
+    """A script on every processor."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        source: Source,
+        arguments: list[str],
+    ):
+        super().__init__(options, topology)
+        self._source = source
+        self._arguments = arguments
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Run it."""
+        from mpinet.mpi.script import run_script
+        from mpinet.mpi.world.trees import Pattern
+
+        options = self.options
+        machine = self.make_machine(transport, watch)
+        require_memory(PROCESSOR * machine.placement.most, f"{self.topology} with a script")
+        found = run_script(
+            machine,
+            self._source,
+            self._arguments,
+            options.routing,
+            options.packet,
+            options.sends == "synchronous",
+            (sys.stderr if getattr(options, "json", False) else sys.stdout) or io.StringIO(),
+            None if options.collectives is None else Pattern(options.collectives),
+        )
+        return {
+            "script": self._source.title,
+            "processors": found.processors,
+            "steps": found.steps,
+            "messages": sum(one.messages for one in found.accounts),
+            "hops": found.hops,
+            "bytes": sum(one.sent for one in found.accounts),
+            "unreceived": found.unreceived,
+            "unreceived_at": [
+                {"processor": node, "messages": count} for node, count in found.unreceived_at
+            ],
+            "output_sha256": found.output,
+            "kinds": [{"call": one.kind, **_costs(one)} for one in found.kinds],
+            "calls": [
+                {"call": one.kind, "file": one.file, "line": one.line, **_costs(one)}
+                for one in found.accounts
+            ],
+        }
+
+    def rows(self, result: Row) -> list[Row]:
+        """One row, with columns of their own for each kind of call and each line."""
+        kinds = by_name(result["kinds"], "call")
+        return [
+            result | {"kinds": kinds, "calls": by_name(result["calls"], "file", "line", "call")}
+        ]
+
+    def show(self, result: Row) -> str:
+        """The counts, and what each kind of call and each line has cost."""
+        names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
+        counts = {name: result[name] for name in names}
+        if result["unreceived_at"]:
+            first = result["unreceived_at"][0]
+            counts["first of these"] = f"{first['messages']} at processor {first['processor']}"
+        parts = [f"{result['script']} on {self.topology}\n{fields(counts)}"]
+        if result["kinds"]:
+            parts += [_kinds(result["kinds"]), _lines(result["calls"])]
+        return "\n\n".join(parts)
+
+
+def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
+    """What is to be run, and what it gets.
+
+    Raises
+    ------
+    UsageError
+        Nothing is named.
+    """
+    from mpinet.mpi import source
+
+    named = (
+        ("script", lambda name: source.file(Path(name))),
+        ("module", source.module),
+        ("code", source.line),
+    )
+    for option, read in named:
+        words = getattr(options, option, None)
+        if isinstance(words, str | Path):  # of Python, which has the arguments apart
+            return read(str(words)), [*options.arguments]
+        if words:
+            return read(words[0]), words[1:]
+    raise UsageError("exec: there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE.")
+
+
+def _costs(account: Account) -> dict[str, int]:
+    """What an account says of costs."""
+    one = account
+    return dict(zip(COSTS, (one.calls, one.messages, one.hops, one.sent, one.steps), strict=True))
+
+
+def _kinds(kinds: list[Row]) -> str:
+    """What each kind of call has cost, the costliest first."""
+    return table([(one["call"], *_cells(one)) for one in kinds], ("call", *COSTS))
+
+
+def _lines(calls: list[Row]) -> str:
+    """What calls have cost on the costliest lines, in the order of the script."""
+    costliest = sorted(calls, key=lambda one: (-one["steps"], -one["hops"], -one["calls"]))[:SHOWN]
+    rows = [
+        (f"{one['file']}:{one['line']}", one["call"], *_cells(one))
+        for one in calls
+        if one in costliest
+    ]
+    rest = len(calls) - len(rows)
+    more = f"\n.. and {rest} more that cost no more than these" if rest else ""
+    return f"{table(rows, ('line', 'call', *COSTS))}{more}"
+
+
+def _cells(one: Row) -> list[str]:
+    """Costs as a row shows them."""
+    return [str(one[name]) for name in COSTS]

@@ -1,0 +1,94 @@
+"""``mpinet path``: the way of one message."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Network, Place, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.networks.routing import Routing
+from mpinet.networks.routing import path as way
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+
+def path(
+    topology: Network,
+    source: Place,
+    target: Place,
+    *,
+    routing: str | None = None,
+    seed: int = 0,
+) -> Result:
+    """Tell the way of one message.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    source, target : int or str
+        Its ends: numbers or addresses.
+    routing : str, optional
+        A routing of the network; default: its first.
+    seed : int
+        For routings that draw random numbers.
+    """
+    return perform(path, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the ends and the routing."""
+    topology = topology_of(options)
+    source, target = (topology.find(str(end)) for end in (options.source, options.target))
+    return Way(topology, topology.routing(options.routing, options.seed), source, target)
+
+
+class Way(Job):
+    """The nodes and ports of one message's way."""
+
+    def __init__(self, topology: Topology, routing: Routing, source: int, target: int):
+        super().__init__()
+        self.topology = topology.name
+        self._network = topology
+        self._routing = routing
+        self._ends = source, target
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Ask node after node."""
+        nodes, ports = way(self._network, self._routing, *self._ends)
+        return {
+            "nodes": nodes,
+            "ports": ports,
+            "addresses": [self._network.address(node) for node in nodes],
+            "hops": len(ports),
+            "header_bits": self._routing.header_bits(*self._ends),
+            "routing": self._routing.name,
+        }
+
+    def rows(self, result: Row) -> list[Row]:
+        """A row a node."""
+        whole = {name: result[name] for name in ("hops", "header_bits", "routing")}
+        ports = [*result["ports"], None]
+        nodes = zip(result["nodes"], result["addresses"], ports, strict=True)
+        return [
+            whole | {"hop": hop, "node": node, "address": address, "port": port}
+            for hop, (node, address, port) in enumerate(nodes)
+        ]
+
+    def show(self, result: Row) -> str:
+        """A line a hop."""
+        ports = [*result["ports"], None]
+        nodes = map(str, result["nodes"])
+        rows = list(zip(nodes, result["addresses"], ports, strict=True))
+        heading = (
+            f"{self.topology}: {result['hops']} hops by routing {result['routing']}, header of "
+            f"{result['header_bits']} bits"
+        )
+        return f"{heading}\n{table(rows, ('node', 'address', 'leaves by port'))}"

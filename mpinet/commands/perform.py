@@ -1,0 +1,88 @@
+"""Doing a command in Python: from what its function was given to its result."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter
+from typing import Any
+
+from mpinet.commands.job import Job
+from mpinet.commands.options import given, named
+from mpinet.commands.result import Result
+from mpinet.machine.transport import Local, world
+
+
+def perform(function: Callable[..., Result], values: Mapping[str, Any]) -> Result:
+    """Do what a command's function was asked for (collective).
+
+    Parameters
+    ----------
+    function : callable
+        The command's function.
+    values : mapping
+        Its arguments by name.
+    """
+    began = perf_counter()
+    options = given(function, values)
+    return carried_out(function, options, prepared(function, options), world(), began)
+
+
+def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Job:
+    """The job for these options; refuses all that can be refused without MPI."""
+    job: Job = sys.modules[function.__module__].prepare(options)
+    return job
+
+
+def carried_out(
+    function: Callable[..., Result],
+    options: argparse.Namespace,
+    job: Job,
+    transport: Local,
+    began: float,
+) -> Result:
+    """Run a job on these ranks (collective); its result is whole on rank 0."""
+    found = job.run(transport, lambda done: None)
+    return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
+
+
+SPELT = {
+    "run": {"topology": "--on", "arguments": "--arg"},
+    "exec": {"topology": "--on"},
+}
+"""Options that the command line spells in another way."""
+
+
+def words(function: Callable[..., Result], options: argparse.Namespace) -> Iterator[str]:
+    """The command line that does the same, without options that are as by default."""
+    command, typed = options.command, vars(options)
+    yield command
+    beside = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        value = typed[name]
+        option = SPELT.get(command, {}).get(name)
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and option is None:
+            yield _word(value)
+        elif value != parameter.default:
+            beside += _option(option or f"--{name.replace('_', '-')}", value)
+    yield from beside
+
+
+def _option(option: str, value: Any) -> list[str]:
+    """An option that is not as by default."""
+    if isinstance(value, bool):
+        return [option if value else option.replace("--", "--no-", 1)]
+    if option == "--arg":
+        by_name = isinstance(value, Mapping)
+        all_of = [f"{k}={v}" for k, v in value.items()] if by_name else map(_word, value)
+        return [word for one in all_of for word in (option, one)]
+    return [option, _word(value)]
+
+
+def _word(value: Any) -> str:
+    """A value as it is typed."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_word, value))
+    return named(value)

@@ -1,0 +1,88 @@
+"""``mpinet reduce``: the least, the largest or the sum of all processors' items, at one of them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Literal
+
+from mpinet.commands.collective import Collective
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Duplex, Hosted, Network, Place, Ports, port_model, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.machine.transport import Local
+    from mpinet.programs.reduce import ReduceResult
+
+
+def reduce(
+    topology: Network,
+    *,
+    operator: Literal["min", "max", "sum"] = "min",
+    root: Place = 0,
+    algorithm: str | None = None,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Combine the items of all processors at one (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    operator : {'min', 'max', 'sum'}
+        What becomes of two items.
+    root : int or str
+        Who learns it: a number or an address.
+    algorithm : str, optional
+        The broadcast that is turned round; default: the first that applies.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(reduce, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find root and algorithm."""
+    from mpinet.programs.broadcast import require_algorithm
+    from mpinet.programs.reduce import turned_round
+
+    topology = topology_of(options)
+    root = topology.find(str(options.root))
+    model = turned_round(port_model(options))
+    algorithm, _ = require_algorithm(topology, root, options.algorithm, model)
+    return Reduce(options, topology, root, algorithm)
+
+
+class Reduce(Collective):
+    """A reduction."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int, algorithm: str):
+        super().__init__(options, topology)
+        self._root = root
+        self._algorithm = algorithm
+
+    def perform(self, machine: Machine) -> ReduceResult:
+        """Reduce."""
+        from mpinet.programs.reduce import reduce
+
+        options = self.options
+        self._found = reduce(machine, self._root, options.operator, self._algorithm, options.seed)
+        return self._found
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Tell the operator and the value, too."""
+        result = super().run(transport, watch)
+        return {"operator": self.options.operator, "value": self._found.value, **result}

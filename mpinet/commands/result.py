@@ -1,0 +1,152 @@
+"""What a command has found, with all that was run: its document, its rows, how a person sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.options import named
+from mpinet.plain import plain
+from mpinet.report.envelope import envelope
+from mpinet.report.html import card
+from mpinet.report.rows import Row, identified
+
+if TYPE_CHECKING:
+    from mpinet.commands.job import Job
+
+
+class Fields(dict[str, Any]):
+    """An object of a document, whose fields are attributes, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return _open(self[name])
+        except KeyError:
+            raise AttributeError(f"there is no field {name!r}; {_named(self)}") from None
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *self])
+
+
+class Result:
+    """What a command has found, and all that it depends on.
+
+    The fields of the result (see: the contract, section 3) are its attributes, and those of objects
+    in it theirs: ``mpinet.route("torus:8x8").latency.mean``.
+
+    Parameters
+    ----------
+    job : Job
+        What was run.
+    options : mapping
+        The command's options by name, also those that were not given.
+    words : sequence of str
+        The command line that does the same.
+    found : object
+        What the job gave.
+    ranks : int
+        How many ranks there were.
+    began : float
+        When it began, by `time.perf_counter`.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> found = mpinet.flood("ring:6")
+    >>> found.steps, found.document()["digest"][:8], found.records()[0]["topology"]
+    (3, '81a0a8f0', 'ring:6')
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        options: Mapping[str, Any],
+        words: Sequence[str],
+        found: Any,
+        ranks: int,
+        began: float,
+    ):
+        self._job = job
+        self._options = {name: _shown(value) for name, value in options.items()}
+        self._document = envelope(
+            ["mpinet", *words],
+            job.topology,
+            job.model,
+            options.get("seed", 0),
+            ranks,
+            found,
+            {"total": round(perf_counter() - began, 6)},
+            job.lasting(found),
+            job.crossing,
+            job.preparation,
+        )
+
+    @property
+    def value(self) -> Any:
+        """The result as the document has it: an object, or a list of them."""
+        return self._document["result"]
+
+    @property
+    def digest(self) -> str:
+        """The result's sha256, the same for any number of ranks."""
+        return str(self._document["digest"])
+
+    @property
+    def shortfall(self) -> str:
+        """The sentence on what the run did not bring to its end; empty where it did."""
+        return self._job.shortfall(self.value)
+
+    def document(self) -> dict[str, Any]:
+        """The document that ``mpinet COMMAND .. --json`` prints."""
+        return self._document
+
+    def records(self) -> list[Row]:
+        """Flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
+        return identified(self._document, self._options, self._job.rows(self.value))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # copying asks for these before there is anything
+            raise AttributeError(name)
+        if isinstance(self.value, Mapping):
+            return getattr(Fields(self.value), name)
+        raise AttributeError(f"the result is a list of {len(self.value)}: see value, records()")
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), *(self.value if isinstance(self.value, dict) else ())])
+
+    def __repr__(self) -> str:
+        return f"<{' '.join(self._document['command'])}: digest {self.digest[:8]}>"
+
+    def __str__(self) -> str:
+        return self._job.show(self.value)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        run = {"command": " ".join(self._document["command"]), "digest": self.digest}
+        if not isinstance(self.value, Mapping):
+            return card(run, self.value)
+        whole = {name: value for name, value in self.value.items() if not _is_table(value)}
+        return card(run, [whole], *(value for value in self.value.values() if _is_table(value)))
+
+
+def _open(value: Any) -> Any:
+    """A field's value, whose own fields are attributes."""
+    if isinstance(value, dict):
+        return Fields(value)
+    return [_open(one) for one in value] if isinstance(value, list) else value
+
+
+def _named(fields: Mapping[str, Any]) -> str:
+    return f"there are {', '.join(fields)}" if fields else "it is empty"
+
+
+def _shown(value: Any) -> Any:
+    """An option's value as a cell has it."""
+    if value is None or isinstance(value, bool | int | float | list | tuple | dict):
+        return plain(value)
+    return named(value)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)

@@ -1,0 +1,218 @@
+"""``mpinet route``: route a traffic pattern."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Literal
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import FileError, UsageError
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.plain import plain
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.machine.faults import Faults
+    from mpinet.machine.transport import Dry, Local
+    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.traffic import Traffic
+
+
+MAX_METERED = 2**28
+
+
+"""Most ports of a machine whose channel loads are metered unless that is asked for."""
+
+
+MOST_READ = 1 << 26
+
+
+"""Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
+
+
+def route(
+    topology: Network,
+    *,
+    pairs: str = "permutation",
+    routing: str | None = None,
+    mode: Literal["ideal", "queued"] = "queued",
+    policy: Literal["oldest", "fifo"] = "oldest",
+    faults: str | None = None,
+    paths: bool = False,
+    loads: bool | None = None,
+    ports: Ports = "all",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Route a traffic pattern, injected in step 0 (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    pairs : str
+        The pattern, such as ``transpose`` or ``random:100``, or a CSV file.
+    routing : str, optional
+        A routing of the network; default: its first.
+    mode : {'queued', 'ideal'}
+        Whether the port model holds, or every message hops in every step.
+    policy : {'oldest', 'fifo'}
+        Which waiting message a channel takes.
+    faults : str, optional
+        ``node:U,link:U-V,..``, or a file of such words: what is dead.
+    paths : bool
+        Whether to hash all paths, too.
+    loads : bool, optional
+        Whether to meter channel loads; default: up to `MAX_METERED` ports.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> found = mpinet.route("hypercube:4", pairs="complement", mode="ideal")
+    >>> found.messages, found.steps, found.latency.mean
+    (16, 4, 4.0)
+    """
+    return perform(route, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Make the traffic and the faults; refuse options that would have no effect."""
+    from mpinet.programs.traffic import traffic
+
+    topology = topology_of(options)
+    if options.mode == "ideal":
+        _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
+        _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
+        _refuse(options.policy == "fifo", "--policy fifo", "in ideal mode no message waits")
+    _refuse(
+        options.paths and options.faults is not None,
+        "--paths",
+        "with --faults messages may end on their way",
+    )
+    pattern = traffic(topology, options.pairs, options.seed)
+    faults = parse_faults(topology, options.faults)
+    routing = topology.routing(options.routing, options.seed)
+    return Route(options, topology, routing, pattern, faults)
+
+
+def _refuse(wrong: bool, option: str, reason: str) -> None:
+    if wrong:
+        raise UsageError(f"{option} does not apply: {reason}.")
+
+
+def parse_faults(topology: Topology, text: str | None) -> Faults:
+    """Read ``node:U,link:U-V,..``, or a file with such words on its lines.
+
+    Raises
+    ------
+    UsageError
+        Something else stands there.
+    """
+    from mpinet.machine.faults import Faults
+
+    if text is None:
+        return Faults(topology)
+    if not text.startswith(("node:", "link:")):
+        text = ",".join(_words_in(text))
+    nodes, links = [], []
+    for word in filter(None, text.split(",")):
+        kind, _, where = word.partition(":")
+        if kind == "node" and where:
+            nodes.append(topology.find(where))
+        elif kind == "link" and where.count("-") == 1:
+            u, v = where.split("-")
+            links.append((topology.find(u), topology.find(v)))
+        else:
+            raise UsageError(f"--faults: {word!r} is neither node:U nor link:U-V.")
+    return Faults(topology, nodes, links)
+
+
+def _words_in(name: str) -> list[str]:
+    """The words of a file; of one that does not come to an end not all are read."""
+    try:
+        with open(name) as file:
+            text = file.read(MOST_READ + 1)
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"--faults {name}: give node:U, link:U-V, .. or a file.") from None
+    if len(text) > MOST_READ:
+        raise FileError(
+            f"--faults {name}: a file of faults has {MOST_READ} characters at most, and this one "
+            "has more."
+        )
+    return text.split()
+
+
+class Route(MachineJob):
+    """Messages routed over a machine."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        routing: Routing,
+        traffic: Traffic,
+        faults: Faults,
+    ):
+        super().__init__(options, topology)
+        self._routing = routing
+        self._traffic = traffic
+        self._faults = faults
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Route, and hash the paths if that is wanted."""
+        from mpinet.programs.route import route
+        from mpinet.report.hashes import dealt_lines, hash_of, path_lines
+
+        options = self.options
+        machine = self._machine(transport, watch)
+        found = route(
+            machine, self._traffic, self._routing, options.mode, options.policy, self._faults
+        )
+        self.note_crossing(machine)
+        result: Row = plain(found) | {"routing": self._routing.name}
+        if options.paths:
+            lines = path_lines(self.network, self._routing, self._traffic.ends)
+            result["paths_sha256"] = hash_of(dealt_lines(transport, self._traffic.total, lines))
+        return result
+
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank."""
+        from mpinet.programs.rehearsal import rehearse_route
+
+        options = self.options
+        _refuse(options.paths, "--paths", "a rank alone has no whole paths")
+        _refuse(options.faults is not None, "--faults", "predict knows whole machines")
+        machine = self._machine(dry)
+        return rehearse_route(
+            machine, dry, self._traffic, self._routing, options.mode, options.policy
+        )
+
+    def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
+        """The machine; it meters loads if that is wanted, or small enough."""
+        options = self.options
+        loads = options.loads
+        if loads is None:
+            loads = self.network.size * self.network.ports <= MAX_METERED
+        machine = self.make_machine(transport, watch, loads)
+        self.model |= {"mode": options.mode, "policy": options.policy}
+        return machine
+
+    def show(self, result: Row) -> str:
+        """The counts."""
+        return f"{self.options.pairs} traffic on {self.topology}\n{fields(result)}"

@@ -1,0 +1,164 @@
+"""``mpinet run``: a program of one's own on every processor."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.options import (
+    Duplex,
+    Hosted,
+    Network,
+    Ports,
+    named,
+    topology_of,
+    without_folders,
+)
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields, table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+
+SHOWN = 16
+
+
+"""Most processors whose values are shown to a person."""
+
+
+def run(
+    program: str | Callable[..., Any],
+    topology: Network,
+    *,
+    arguments: Sequence[Any] | Mapping[str, Any] = (),
+    routing: str | None = None,
+    ports: Ports = "all",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Run a program of one's own on every processor (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    program : callable or str
+        A generator function of a node, or ``FILE.py:PROGRAM``.
+    topology : str or Topology
+        The network.
+    arguments : sequence or mapping
+        What the program gets after its node, by place or by name. Text in a sequence is read as
+        the command line's ``--arg`` reads it.
+    routing : str, optional
+        Brings routed messages to their targets.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(run, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the program, and read its arguments."""
+    from mpinet.process.program import named_program
+
+    topology = topology_of(options)
+    if options.routing is not None:
+        topology.routing(options.routing)
+    program = options.program
+    if isinstance(program, str):
+        program = named_program(program)
+    return Run(options, topology, program, _arguments(options.arguments))
+
+
+class Run(MachineJob):
+    """A program on every processor."""
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        program: Callable[..., Any],
+        arguments: tuple[list[Any], dict[str, Any]],
+    ):
+        super().__init__(options, topology)
+        self._program = program
+        self._arguments = arguments
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Run it."""
+        from mpinet.process import run
+        from mpinet.process.outcome import legible
+
+        machine = self.make_machine(transport, watch)
+        options = self.options
+        found = run(machine, self._program, *self._arguments, options.seed, options.routing)
+        return {
+            "program": without_folders(named(options.program)),
+            "processors": found.processors,
+            "steps": found.steps,
+            "messages": found.messages,
+            "unreceived": found.unreceived,
+            "unreceived_at": [
+                {"processor": node, "messages": count} for node, count in found.unreceived_at
+            ],
+            "values": legible(found.values),
+        }
+
+    def rows(self, result: Row) -> list[Row]:
+        """A row a processor: what it returned, and the messages that it ended without."""
+        whole = {name: result[name] for name in result if name not in ("values", "unreceived_at")}
+        left = {one["processor"]: one["messages"] for one in result["unreceived_at"]}
+        return [
+            whole | {"processor": node, "value": value, "unreceived_here": left.get(node, 0)}
+            for node, value in enumerate(result["values"])
+        ]
+
+    def show(self, result: Row) -> str:
+        """The counts, who has not received what came, and the first values."""
+        counts = {name: result[name] for name in ("processors", "steps", "messages", "unreceived")}
+        if result["unreceived_at"]:
+            first = result["unreceived_at"][0]
+            counts["first of these"] = f"{first['messages']} at processor {first['processor']}"
+        text = f"{result['program']} on {self.topology}\n{fields(counts)}"
+        values = result["values"]
+        if all(value == values[0] for value in values):
+            return f"{text}\n\nevery processor returns {_told(values[0])}"
+        rows = [
+            (str(node), self.network.address(node), _told(value))
+            for node, value in enumerate(values[:SHOWN])
+        ]
+        more = f"\n.. and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
+        return f"{text}\n\n{table(rows, ('processor', 'address', 'returns'))}{more}"
+
+
+def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The program's arguments by place, and those by name."""
+    from mpinet.process.program import argument
+
+    if isinstance(given, Mapping):
+        return [], dict(given)
+    pairs = [argument(one) if isinstance(one, str) else ("", one) for one in given]
+    named = {name: value for name, value in pairs if name}
+    if len(named) < sum(bool(name) for name, _ in pairs):
+        raise UsageError("--arg: an argument is named twice.")
+    return [value for name, value in pairs if not name], named
+
+
+def _told(value: Any) -> str:
+    """A returned value in a line."""
+    return "-" if value is None else str(value)

@@ -1,0 +1,108 @@
+"""``mpinet scatter`` and ``mpinet gather``: from one processor to all, and from all to one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from mpinet.commands.collective import Collective
+from mpinet.commands.job import Job
+from mpinet.commands.options import Duplex, Hosted, Network, Place, Ports, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.collective import CollectiveResult
+
+
+def scatter(
+    topology: Network,
+    *,
+    root: Place = 0,
+    algorithm: str | None = None,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Bring a different item from one processor to every other (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    root : int or str
+        The one processor: a number or an address.
+    algorithm : str, optional
+        ``tree`` or ``routed``; default: the first that applies.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(scatter, locals())
+
+
+def gather(
+    topology: Network,
+    *,
+    root: Place = 0,
+    algorithm: str | None = None,
+    ports: Ports = "one",
+    duplex: Duplex = "full",
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Bring an item from every processor to one (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    root : int or str
+        The one processor: a number or an address.
+    algorithm : str, optional
+        ``tree`` or ``routed``; default: the first that applies.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(gather, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find root and algorithm."""
+    from mpinet.programs.gather import require_algorithm
+
+    topology = topology_of(options)
+    root = topology.find(str(options.root))
+    require_algorithm(topology, root, options.algorithm, options.command)
+    return FromOrToOne(options, topology, root)
+
+
+class FromOrToOne(Collective):
+    """A scatter or a gather."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
+        super().__init__(options, topology)
+        self._root = root
+
+    def perform(self, machine: Machine) -> CollectiveResult:
+        """Scatter or gather."""
+        from mpinet.programs.gather import gather
+        from mpinet.programs.scatter import scatter
+
+        collective = scatter if self.options.command == "scatter" else gather
+        options = self.options
+        return collective(machine, self._root, options.algorithm, options.seed)

@@ -1,0 +1,143 @@
+"""``mpinet show``: what a network is."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Hosted, Network, mapping_of, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.files import require_writable, whole_file
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+
+def show(
+    topology: Network,
+    *,
+    distances: bool = False,
+    edges: Path | str | None = None,
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Tell what a network is: size, degrees, links (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    distances : bool
+        Whether to measure distances by floods from all nodes.
+    edges : path, optional
+        Where the links are written.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+    """
+    return perform(show, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Check that the links can be written, and that options have an effect."""
+    topology = topology_of(options)
+    if options.edges is not None:
+        from mpinet.report.graphfiles import require_graph_file
+
+        options.edges = Path(options.edges)
+        require_graph_file(options.edges)
+        require_writable(options.edges)
+    if options.mapping != "blocks" and not options.distances:
+        raise UsageError(f"--mapping {options.mapping} does not apply without --distances.")
+    return Show(options, topology)
+
+
+class Show(Job):
+    """Measures of a network, from its rules and by flooding."""
+
+    unit = "sources"
+
+    def __init__(self, options: argparse.Namespace, topology: Topology):
+        super().__init__()
+        self.topology = topology.name
+        self._options = options
+        self._network = topology
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Look at every node's ports, and flood if that is wanted."""
+        from mpinet.measure.wiring import degree_histogram
+        from mpinet.report.graphfiles import written_edges
+        from mpinet.report.wiring import bus_measures
+
+        network = self._network
+        if self._options.distances:
+            from mpinet.programs.flood import require_floods
+
+            require_floods(network, transport.size)
+        degrees = degree_histogram(network, transport)
+        result: Row = {
+            "size": network.size,
+            "ports": network.ports,
+            "links": sum(degree * count for degree, count in degrees.items()) // 2,
+            "degree_histogram": degrees,
+        }
+        if network.hosts != network.size:
+            result["hosts"] = network.hosts
+        with self._edges_file(transport.rank) as file:
+            digest = written_edges(network, transport, self._options.edges, file)
+            result["edges_sha256"] = digest
+        if not network.links:
+            result |= bus_measures(network, transport)
+        if self._options.distances:
+            result |= self._distances(transport, watch)
+        result["stated"] = network.stated
+        return result
+
+    def _edges_file(self, rank: int) -> AbstractContextManager[BinaryIO | None]:
+        wanted = self._options.edges is not None and rank == 0
+        return whole_file(self._options.edges) if wanted else nullcontext()
+
+    def _distances(self, transport: Local, watch: Watch) -> Row:
+        from mpinet.machine import Machine
+        from mpinet.programs.bounds import host_distances
+        from mpinet.programs.flood import distances
+
+        mapping = mapping_of(self._options, self._network, transport)
+        machine = Machine(self._network, "all", transport, mapping)
+        self.model = machine.model.as_json()
+        found = distances(machine, watch)
+        measured = {
+            "diameter": found.diameter,
+            "distance_sum": found.distance_sum,
+            "average_distance": found.average_distance,
+        }
+        if self._network.hosts == self._network.size:
+            return measured
+        hosts, total = self._network.hosts, host_distances(machine)
+        return measured | {
+            "host_diameter": total.diameter,
+            "host_distance_sum": total.total,
+            "average_host_distance": total.total / max(1, hosts * (hosts - 1)),
+        }
+
+    def show(self, result: Row) -> str:
+        """The measures, with what the paper states beside them."""
+        stated = result["stated"]
+        measured = {
+            name: f"{value}   (stated: {stated[name]})" if name in stated else value
+            for name, value in result.items()
+            if name != "stated"
+        }
+        degrees = result["degree_histogram"]
+        measured["degree_histogram"] = "  ".join(f"{d}: {n}" for d, n in degrees.items())
+        others = {f"stated {name}": stated[name] for name in stated if name not in result}
+        return f"{self.topology}\n{fields(measured | others)}"

@@ -1,0 +1,62 @@
+"""Where, when and with what a document was made: beside the digest, which does not cover it."""
+
+from __future__ import annotations
+
+import platform
+from contextlib import suppress
+from datetime import datetime, timezone
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import mpinet
+from mpinet.machine.transport import library
+
+PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
+"""What mpinet computes with; their versions are told."""
+
+
+def made() -> dict[str, Any]:
+    """The date in UTC, the host, versions, and the commit of the checkout (None of a package)."""
+    return {"date": datetime.now(timezone.utc).isoformat(timespec="seconds"), **_here()}
+
+
+@cache
+def _here() -> dict[str, Any]:
+    """What stays the same in a process."""
+    return {
+        "host": platform.node(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "commit": commit(Path(mpinet.__file__).parent.parent),
+        "python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+        "mpi": library(),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def commit(checkout: Path) -> str | None:
+    """The commit that a checkout stands at, by git's own files; None where there are none."""
+    with suppress(OSError, ValueError):
+        folder = checkout / ".git"
+        if folder.is_file():  # a work tree beside the repository
+            folder = checkout / folder.read_text().strip().removeprefix("gitdir: ")
+        head = (folder / "HEAD").read_text().strip()
+        if not head.startswith("ref: "):
+            return head
+        name = head.removeprefix("ref: ")
+        if (folder / "commondir").exists():
+            folder /= (folder / "commondir").read_text().strip()
+        if (folder / name).exists():
+            return (folder / name).read_text().strip()
+        for line in (folder / "packed-refs").read_text().splitlines():
+            if line.endswith(f" {name}"):
+                return line.split()[0]
+    return None
