@@ -24,10 +24,10 @@ from mpinet.bench import (
     wayfinding,
 )
 from mpinet.bench.benchmark import Benchmark, Setting
-from mpinet.bench.launcher import find_launcher, launch
 from mpinet.bench.measurement import Row, measure, without_figures
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launched import launched_ranks
+from mpinet.launching.launcher import find_launcher, launch
 from mpinet.machine.transport import mpi
 
 FAMILIES = (

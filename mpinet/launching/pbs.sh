@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Template for PBS: copy it, set the resources, submit it with an mpinet command, from the
+# checkout or wherever mpinet is in the PATH or in .venv.
+#   MPINET_ARGS="route hypercube:20 --pairs permutation" qsub -v MPINET_ARGS launch/pbs.sh
+#   MPINET_ARGS="broadcast torus:64x64x64" qsub -v MPINET_ARGS -l select=4:ncpus=64:mpiprocs=64 launch/pbs.sh
+# (In -v MPINET_ARGS=".." PBS would divide at every comma.)
+#PBS -N mpinet
+#PBS -l select=2:ncpus=32:mpiprocs=32
+#PBS -l walltime=00:30:00
+#PBS -j oe
+
+# The job's exit status is the first failing command's, not the last command's.
+set -euo pipefail
+read -ra arguments <<<"${MPINET_ARGS:-}"
+[ ${#arguments[@]} -gt 0 ] ||
+  { echo 'usage: MPINET_ARGS="MPINET-COMMAND ..." qsub -v MPINET_ARGS launch/pbs.sh' >&2; exit 2; }
+
+cd "$PBS_O_WORKDIR"
+[ ! -d .venv ] || export PATH="$PWD/.venv/bin:$PATH"
+out="mpinet-${PBS_JOBID%%.*}.json"
+
+# The node file has a line for each rank and suits Open MPI and MPICH. In a PBS job mpinet launch
+# says nothing about sharing cores: they are the job's own. --out comes before what is a script's.
+ranks=$(wc -l <"$PBS_NODEFILE")
+mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" \
+  "${arguments[0]}" --out "$out" "${arguments[@]:1}"
+
+# The file appears last of all: it is the proof that the run came to its end.
+[ -s "$out" ] || { echo "the run did not complete: no $out" >&2; exit 1; }
+echo "result in $out"

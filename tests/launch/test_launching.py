@@ -1,0 +1,45 @@
+"""`mpinet launch` and `mpinet doctor` with each MPI library, from its own environment."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from launch.conftest import TIME_LIMIT
+
+
+def run(mpirun: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """mpinet of the launcher's environment, with a PATH that does not know it."""
+    return subprocess.run(
+        [mpirun.parent / "mpinet", *words],
+        env=os.environ | {"PATH": "/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+
+
+def test_a_command_runs_on_as_many_ranks_as_are_wanted(mpirun: Path) -> None:
+    done = run(mpirun, "launch", "-n", "3", "flood", "ring:8", "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["ranks"], document["result"]["steps"]) == (0, 3, 4)
+
+
+def test_options_for_the_launcher_and_wrong_words(mpirun: Path) -> None:
+    done = run(mpirun, "launch", "-n", "2", "--host", "localhost:2", "--", "flood", "ring:8")
+    assert done.returncode == 0 and "steps          4" in done.stdout
+    for words, sentence in (
+        (["-n", "2"], "mpinet launch: a command is missing; see mpinet launch -h"),
+        (["flood", "ring:8"], "mpinet launch: -n needs the number of ranks"),
+        (["-n", "2", "--bogus", "flood", "ring:8"], "mpinet launch: unknown option --bogus"),
+    ):
+        done = run(mpirun, "launch", *words)
+        assert done.returncode == 2 and sentence in done.stderr
+
+
+def test_the_doctor_finds_that_all_is_well(mpirun: Path) -> None:
+    done = run(mpirun, "doctor", "--json")
+    findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
+    assert (done.returncode, findings["two ranks"]["verdict"]) == (0, "ok"), done.stdout
+    assert findings["they belong together"]["found"].startswith("yes, both ")

@@ -1,0 +1,70 @@
+"""`mpinet demo` and the templates: what does not agree is said."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mpinet.cli.session import Session
+from mpinet.errors import MpinetError
+from mpinet.launching import demo
+from mpinet.launching.templates import TEMPLATES, template
+
+
+def fail(*_) -> str:
+    raise MpinetError("it went wrong")
+
+
+def test_a_job_that_disagrees_with_its_closed_form_says_no(monkeypatch, tmp_path: Path) -> None:
+    (job,) = (job for job in demo.JOBS if job.arguments.startswith("broadcast"))
+    for steps, agrees in ((48, "yes"), (47, "NO")):
+        document = json.dumps({"result": {"steps": steps, "informed": 32**3}})
+        monkeypatch.setattr(demo, "launch", lambda *_, text=document: text)
+        assert demo.run(job, 1, tmp_path)[-1] == agrees
+        assert (tmp_path / "broadcast.json").read_text() == document
+
+
+def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(demo, "launch", fail)
+    assert Session(["demo", "-n", "1"]).run() == 1
+    said = capsys.readouterr()
+    assert said.out.count(" NO") == len(demo.JOBS) and "it went wrong" in said.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["demo", "-n", "0"], "a job has 1 rank or more"),
+        (["demo", "--results", "/no/such/folder"], "its folder does not exist"),
+        (["template", "lsf"], "invalid choice: 'lsf'"),
+        (["doctor", "--jsn"], "unrecognized arguments: --jsn"),
+    ],
+)
+def test_wrong_words_get_a_sentence(capsys, typed: list[str], sentence: str) -> None:
+    assert Session(typed).run() == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_nothing_here_runs_on_every_rank_of_a_job(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    assert Session(["doctor"]).run() == 2
+    assert "run it without a launcher" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_names_no_folder_of_a_checkout(name: str) -> None:
+    text = template(name)
+    assert "launch/" not in text and "hostfiles/" not in text
+    if not name.endswith("hosts"):
+        done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_template_overwrites_nothing(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "job.sh"
+    assert Session(["template", "pbs", "-o", str(file)]).run() == 0
+    assert file.read_text() == template("pbs")
+    file.write_text("edited")
+    assert Session(["template", "pbs", "-o", str(file)]).run() == 2
+    assert file.read_text() == "edited" and "is there already" in capsys.readouterr().err

@@ -1,0 +1,84 @@
+"""What `mpinet doctor` says of a host, above all where something is wrong with it."""
+
+from pathlib import Path
+
+import pytest
+
+from mpinet.launching import doctor
+from mpinet.launching.doctor import BAD, FINE, NOTE, Finding, examine, maker
+
+
+def stand_in(folder: Path, lines: str) -> None:
+    """A launcher that is not the library's."""
+    file = folder / "mpirun"
+    file.write_text(f"#!/bin/sh\n{lines}\n")
+    file.chmod(0o755)
+
+
+def by_name(findings) -> dict[str, Finding]:
+    return {finding.what: finding for finding in findings}
+
+
+@pytest.mark.parametrize(
+    ("text", "library"),
+    [
+        ("Open MPI v5.0.11, package: Open MPI user@localhost Distribution", "Open MPI"),
+        ("mpirun (Open MPI) 5.0.11", "Open MPI"),
+        ("mpirun.real (OpenRTE) 4.1.4", "Open MPI"),
+        ("MPICH Version:      5.0.0", "MPICH"),
+        ("HYDRA build details:", "MPICH"),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.9", None),
+    ],
+)
+def test_libraries_are_known_by_their_words(text: str, library: str | None) -> None:
+    assert maker(text) == library
+
+
+def test_another_library_s_launcher_is_found_out(monkeypatch, tmp_path: Path) -> None:
+    stand_in(tmp_path, "echo HYDRA build details:; echo '    Version:  4.2.0'")
+    monkeypatch.setattr(doctor, "find_launcher", lambda: str(tmp_path / "mpirun"))
+    monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "Open MPI v5.0.11"))
+    monkeypatch.setattr(doctor, "launch", lambda *_: pytest.fail("no ranks can be started"))
+    monkeypatch.setattr(doctor, "_two_ranks", lambda: Finding("two ranks", "1 rank", BAD))
+    found = by_name(examine())
+    assert found["MPI launcher"].found.endswith("HYDRA build details: 4.2.0")
+    assert (found["they belong together"].verdict, found["they belong together"].found) == (
+        BAD,
+        "no",
+    )
+    assert "MPICH's and the library Open MPI's" in found["they belong together"].advice
+
+
+def test_no_launcher_is_said_with_what_to_install(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("mpinet.launching.launcher.sys.executable", str(tmp_path / "python"))
+    monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "MPICH Version: 5"))
+    monkeypatch.setattr(doctor, "_cache", lambda: Finding("compiled code", "kept"))
+    found = by_name(examine())
+    assert found["MPI launcher"].verdict == BAD
+    assert "pip install" in found["MPI launcher"].advice
+    assert found["they belong together"].verdict == BAD
+    assert "two ranks" not in found
+
+
+@pytest.mark.parametrize(("ranks", "steps", "verdict"), [(2, 4, FINE), (1, 4, BAD), (2, 5, BAD)])
+def test_the_two_ranks_must_know_of_each_other(monkeypatch, ranks, steps, verdict) -> None:
+    document = f'{{"ranks": {ranks}, "result": {{"steps": {steps}}}}}'
+    monkeypatch.setattr(doctor, "launch", lambda *_: document)
+    assert doctor._two_ranks().verdict == verdict
+
+
+def test_a_missing_package_and_missing_extras_are_named(monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "NEEDED", ("numpy", "no-such-package"))
+    monkeypatch.setattr(doctor, "EXTRAS", {"plots": ("no_such_module",), "rich": ("json",)})
+    packages, extras = doctor._packages(), doctor._extras()
+    assert (packages.verdict, packages.advice) == (BAD, "pip install no-such-package")
+    assert (extras.verdict, extras.found) == (NOTE, "rich")
+    assert extras.advice == 'pip install "mpinet[plots]" for the rest'
+
+
+def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(doctor, "CACHE_PROGRAM", "raise RuntimeError('no locator')")
+    assert doctor._cache().verdict == BAD
+    monkeypatch.setattr(doctor, "CACHE_PROGRAM", f"print({str(tmp_path / 'new')!r})")
+    assert doctor._cache().found.endswith("a first run compiles for seconds")
