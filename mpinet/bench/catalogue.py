@@ -49,7 +49,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 }
 """Every benchmark, in the order of the result."""
 
-Watch = Callable[[int], None]
+Watch = Callable[..., None]
 Tell = Callable[[Any], None]
 """What is called with every row when it is there."""
 
@@ -99,7 +99,7 @@ def run_here(
         for row in new:
             tell(row)
         rows += new
-        watch(done)
+        watch(done, len(chosen))
     return rows
 
 

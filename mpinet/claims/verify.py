@@ -50,7 +50,7 @@ def verify(
     at: Mapping[str, str] | None = None,
     journal: Journal | None = None,
     source: str = "",
-    watch: Callable[[int], None] | None = None,
+    watch: Callable[..., None] | None = None,
 ) -> list[Verdict]:
     """Judge claims (collective).
 
@@ -69,7 +69,7 @@ def verify(
     source : str
         As in `judge`.
     watch : callable, optional
-        Called with the number of tasks that this rank has done.
+        Called with the number of tasks that this rank has done, and that of all where it is known.
 
     Returns
     -------
@@ -84,6 +84,7 @@ def verify(
     tasks = tasks_of(claims, budget, at)
     known = findings_in(transport.share(journal.known() if journal else b""))
     left = subjects([task for task in tasks if task.key not in known])
+    total = sum(map(len, left)) if transport.size == 1 else None  # ranks take what is next
     done = 0
     for number in transport.dealt(len(left)):
         for task in left[number]:
@@ -92,7 +93,7 @@ def verify(
                 journal.write(task.key, known[task.key])
             done += 1
             if watch is not None:
-                watch(done)
+                watch(done, total)
     known = _gather(known, transport)
     if transport.rank != 0:
         return []

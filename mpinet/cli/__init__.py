@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from mpinet.cli.commands import complete
 from mpinet.cli.session import Session, leave
 
 
@@ -20,5 +21,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Default: what was typed.
     """
+    complete()
     typed = list(sys.argv[1:] if arguments is None else arguments)
     leave(Session(typed).run())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
@@ -53,6 +54,15 @@ class Parser(argparse.ArgumentParser):
 
 def parse(typed: Sequence[str]) -> argparse.Namespace:
     """Read what was typed; `SystemExit` with status 2 if it is wrong, 0 after help."""
+    wanted = next((word for word in typed if not word.startswith("-")), None)
+    parser = _parser(wanted)
+    if wanted is not None and wanted not in COMMANDS:
+        parser.error(_unknown(wanted))
+    return parser.parse_args(typed)
+
+
+def _parser(wanted: str | None) -> argparse.ArgumentParser:
+    """A parser of all commands; only the one that is wanted is loaded for its options."""
     parser = Parser(
         prog="mpinet",
         description="Emulate message-passing machines: route, broadcast, ASCEND, and count steps.",
@@ -61,14 +71,26 @@ def parse(typed: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action="version", version=f"mpinet {mpinet.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    wanted = next((word for word in typed if not word.startswith("-")), None)
-    if wanted is not None and wanted not in COMMANDS:
-        parser.error(_unknown(wanted))
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
         if name == wanted:
             module_of(name).add_options(command)
-    return parser.parse_args(typed)
+    return parser
+
+
+def complete() -> None:
+    """Answer a shell that asks how a line goes on, and end; return where none asks.
+
+    The shell knows whom to ask by ``eval "$(register-python-argcomplete mpinet)"``.
+    """
+    if "_ARGCOMPLETE" not in os.environ:
+        return
+    try:
+        from argcomplete import autocomplete
+    except ImportError:
+        return
+    words = os.environ.get("COMP_LINE", "")[: int(os.environ.get("COMP_POINT", 0))].split()[1:]
+    autocomplete(_parser(next((word for word in words if word in COMMANDS), None)))
 
 
 def _unknown(word: str) -> str:

@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="whom their messages go to (default: the machine's own broadcast tree, partners "
         "whose ranks differ in one bit where those are neighbours, else a binomial tree)",
     )
-    add_machine(parser, ports="one")
+    add_machine(parser, ports="one", reason="an MPI process sends one message at a time")
     add_common(parser)
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, metavar="MODULE", help="run a module")

@@ -24,25 +24,35 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 def add_topology(parser: argparse.ArgumentParser) -> None:
     """The network's string."""
-    parser.add_argument(
+    action = parser.add_argument(
         "topology", metavar="TOPO", help="a network, such as torus:8x8x8 (see: mpinet topologies)"
     )
+    action.completer = families_completed  # type: ignore[attr-defined]
 
 
-def add_machine(parser: argparse.ArgumentParser, ports: str) -> None:
+def families_completed(prefix: str, **asked: object) -> list[str]:
+    """The families that a name may go on to, for a shell that asks."""
+    from mpinet.networks.catalogue import FAMILIES
+
+    return [f"{name}:" for name in FAMILIES if name.startswith(prefix)]
+
+
+def add_machine(parser: argparse.ArgumentParser, ports: str, reason: str = "") -> None:
     """Options of commands that run a machine.
 
     Parameters
     ----------
     ports : str
         The port model that the command has by default.
+    reason : str
+        Why it has this one, where a user of another command would wonder.
     """
     group = parser.add_argument_group("machine")
     group.add_argument(
         "--ports",
         choices=("one", "all"),
         default=ports,
-        help=f"ports that a processor uses in a step (default {ports})",
+        help=f"ports that a processor uses in a step (default {ports}{reason and ': '}{reason})",
     )
     group.add_argument(
         "--duplex",

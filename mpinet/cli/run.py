@@ -33,5 +33,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--routing", metavar="NAME", help="brings routed messages to their targets; see route"
     )
-    add_machine(parser, ports="all")
+    add_machine(parser, ports="all", reason="a program may send on several ports at once")
     add_common(parser)

@@ -9,5 +9,6 @@ from mpinet.commands.topologies import prepare as prepare
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """No options of its own."""
+    """Which family, if only one."""
+    parser.add_argument("family", nargs="?", metavar="NAME", help="tell all of one family")
     add_common(parser)

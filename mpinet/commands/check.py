@@ -11,6 +11,7 @@ from mpinet.networks import check
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
+from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
@@ -33,3 +34,12 @@ class Check(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check all nodes, or a seeded sample of a large network."""
         return asdict(check(self._network, seed=self._seed))
+
+    def show(self, result: Row) -> str:
+        """What was looked at; `show` and ``--ports`` mean other ports than all there are."""
+        looked_at = {name: result[name] for name in ("nodes", "ports", "addresses", "routes")}
+        everywhere = "all of it" if result["exhaustive"] else "a sample drawn by the seed"
+        return fields(
+            {"topology": result["topology"], "looked at": everywhere}
+            | {f"{name} tried": count for name, count in looked_at.items()}
+        )

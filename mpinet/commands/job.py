@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Dry, Local
     from mpinet.programs.rehearsal import Rehearsal
 
-Watch = Callable[[int], None]
-"""Called with how far a command's work is."""
+Watch = Callable[..., None]
+"""Called with how far a command's work is, and with how far it will go where that is known."""
 
 
 class Job:

@@ -44,7 +44,7 @@ def carried_out(
     began: float,
 ) -> Result:
     """Run a job on these ranks (collective); its result is whole on rank 0."""
-    found = job.run(transport, lambda done: None)
+    found = job.run(transport, lambda *done: None)
     return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
 
 
@@ -64,7 +64,8 @@ def words(function: Callable[..., Result], options: argparse.Namespace) -> Itera
         value = typed[name]
         option = SPELT.get(command, {}).get(name)
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and option is None:
-            yield _word(value)
+            if value is not parameter.default:
+                yield _word(value)
         elif value != parameter.default:
             beside += _option(option or f"--{name.replace('_', '-')}", value)
     yield from beside

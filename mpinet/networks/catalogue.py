@@ -128,6 +128,19 @@ def families() -> list[Family]:
     return [_describe(name, _family_class(name)) for name in FAMILIES]
 
 
+def family_of(name: str) -> Family:
+    """One family by its name.
+
+    Raises
+    ------
+    TopologyError
+        There is none of this name.
+    """
+    if name not in FAMILIES:
+        raise TopologyError(_unknown(name))
+    return _describe(name, _family_class(name))
+
+
 def _describe(name: str, cls: type[Topology]) -> Family:
     return Family(
         name=name,

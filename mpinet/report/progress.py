@@ -72,17 +72,25 @@ class Progress:
         elif self._shown:
             _print(text)
 
-    def update(self, done: int) -> None:
-        """Show that `done` are done."""
+    def update(self, done: int, total: int | None = None) -> None:
+        """Show that `done` are done, of `total` where that is known."""
         if not self._shown:
             return
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done)
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
             return
         now = time.monotonic()
         if now - self._said >= self._pause:
             self._said, self._pause = now, min(60.0, 1.5 * self._pause)
-            _print(f"{self._what} {done} after {now - self._began:.0f} s")
+            _print(f"{self._what} {self._state(done, total, now - self._began)}")
+
+    @staticmethod
+    def _state(done: int, total: int | None, seconds: float) -> str:
+        """How far the work is, and how long the rest will take if it goes on so."""
+        if total is None or not done:
+            return f"{done} after {seconds:.0f} s"
+        left = seconds * (total - done) / done
+        return f"{done} of {total} after {seconds:.0f} s, {left:.0f} s left"
 
 
 def _print(line: str) -> None:
@@ -103,10 +111,11 @@ def _rich_bar(what: str) -> Any:
     """A bar of the library rich; None where it is not installed."""
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
     except ImportError:
         return None
-    columns = ("{task.description} {task.completed}", BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    count = "{task.description} {task.completed}"
+    bar = Progress(count, *columns, console=Console(stderr=True), transient=True)
     bar.add_task(what, total=None)
     return bar

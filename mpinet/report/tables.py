@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
+GAP = "  "
+"""What stands between two columns."""
 
-def table(rows: Iterable[Sequence[Any]], heading: Sequence[str] = ()) -> str:
+
+def table(
+    rows: Iterable[Sequence[Any]], heading: Sequence[str] = (), width: int | None = None
+) -> str:
     """Columns that line up; numbers to the right.
 
     Parameters
@@ -15,22 +22,28 @@ def table(rows: Iterable[Sequence[Any]], heading: Sequence[str] = ()) -> str:
         The cells.
     heading : sequence of str, optional
         The columns' names, underlined.
+    width : int, optional
+        Characters that a line may have: the widest columns are wrapped until it fits, words
+        permitting. Default: a line is as long as it is.
     """
     cells = [[cell_text(cell) for cell in row] for row in rows]
     every = [list(heading), *cells] if heading else cells
     if not every:
         return ""
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    if width is not None:
+        words = [max(map(_longest_word, column)) for column in zip(*every, strict=True)]
+        widths = _narrowed(widths, words, width - len(GAP) * (len(widths) - 1))
     right = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
-    lines = [_line(row, widths, right) for row in every]
+    lines = [line for row in every for line in _lines(row, widths, right)]
     if heading:
-        lines.insert(1, "  ".join("-" * width for width in widths))
+        lines.insert(len(_lines(heading, widths, right)), GAP.join("-" * w for w in widths))
     return "\n".join(lines)
 
 
-def fields(values: Mapping[str, Any]) -> str:
-    """A line for every field: its name, then its value."""
-    return table([(name.replace("_", " "), value) for name, value in values.items()])
+def fields(values: Mapping[str, Any], width: int | None = None) -> str:
+    """A line for every field: its name, then its value; `width` as `table` has it."""
+    return table([(name.replace("_", " "), value) for name, value in values.items()], width=width)
 
 
 def with_phases(
@@ -65,9 +78,34 @@ def _is_number(cell: str) -> bool:
     return cell == "-" or cell.replace(",", "").replace(".", "", 1).removeprefix("-").isdigit()
 
 
+def _narrowed(widths: Sequence[int], words: Sequence[int], room: int) -> list[int]:
+    """The columns' widths, the widest ones cut down together until all have room.
+
+    No column becomes narrower than its longest word.
+    """
+    for cut in range(max(widths), 0, -1):
+        widths = [max(min(width, cut), word) for width, word in zip(widths, words, strict=True)]
+        if sum(widths) <= room:
+            break
+    return list(widths)
+
+
+def _longest_word(cell: str) -> int:
+    return max(map(len, cell.split()), default=0)
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
+    """A row's lines: one, or more where a cell is wider than its column."""
+    wrapped = [
+        [cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False)
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    return [_line(parts, widths, right) for parts in zip_longest(*wrapped, fillvalue="")]
+
+
 def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
     aligned = [
         cell.rjust(width) if to_right else cell.ljust(width)
         for cell, width, to_right in zip(cells, widths, right or [False] * len(cells), strict=True)
     ]
-    return "  ".join(aligned).rstrip()
+    return GAP.join(aligned).rstrip()
