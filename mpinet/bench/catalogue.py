@@ -75,8 +75,8 @@ def select(words: Iterable[str]) -> list[Benchmark]:
             )
         wanted.update(found)
     if not wanted:
-        return [one for one in BENCHMARKS.values() if not one.named]
-    return [one for name, one in BENCHMARKS.items() if name in wanted]
+        return [benchmark for benchmark in BENCHMARKS.values() if not benchmark.named]
+    return [benchmark for name, benchmark in BENCHMARKS.items() if name in wanted]
 
 
 def _names(word: str, name: str) -> bool:
@@ -141,9 +141,9 @@ def run_on(
     rows: list[Any] = []
     for ranks in numbers:
         fitting = [benchmark for benchmark in chosen if benchmark.runs_on(ranks)]
-        own = [one for one in fitting if ranks == 1 or one.starts]
+        own = [benchmark for benchmark in fitting if ranks == 1 or benchmark.starts]
         rows += run_here(own, replace(setting, ranks=ranks), watch, tell)
-        for benchmark in (one for one in fitting if one not in own):
+        for benchmark in (benchmark for benchmark in fitting if benchmark not in own):
             new = job_rows(ranks, benchmark, setting)
             for row in new:
                 tell(row)

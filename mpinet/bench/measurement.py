@@ -102,12 +102,12 @@ def measure(benchmark: Benchmark, setting: Setting) -> list[Row]:
 def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
     """Run the rounds of the contenders that are present in turn: A B C A B C .."""
     present: dict[str, Round] = {
-        name: one for name, one in contenders.items() if not isinstance(one, Absent)
+        name: run for name, run in contenders.items() if not isinstance(run, Absent)
     }
     figures: dict[str, list[float]] = {name: [] for name in present}
     for _ in range(rounds):
-        for name, one in present.items():
-            figures[name].append(one())
+        for name, run in present.items():
+            figures[name].append(run())
     return figures
 
 

@@ -186,7 +186,8 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 one, and all its routings. Shortest-path tables for all pairs end at some 5700 processors."""
 
 TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS}
-"""The traffic of families that have no network of such a size: 10 processors; 2^11 or 2^20."""
+"""The traffic of full size on families that have no network of such a size: 10 processors; 2^11 or
+2^20."""
 
 AROUND = {"gmn": ("online", "planned")}
 """Routings that go around a dead processor."""
@@ -197,13 +198,13 @@ DEAD = 17
 def benchmark(family: str, routing: str, dead: tuple[int, ...] = ()) -> Benchmark:
     """The row of a family and a routing."""
     full, small, _ = NETWORKS[family]
-    pattern = TRAFFIC.get(family, PERMUTATION)
+    pattern = {"full": TRAFFIC.get(family, PERMUTATION), "small": PERMUTATION}
     return Benchmark(
         f"rules-{family}-{routing}{'-around' if dead else ''}",
         "{}, ideal",
         "Mhops/s",
         {
-            size: Course(network, routing, pattern, dead)
+            size: Course(network, routing, pattern[size], dead)
             for size, network in (("small", small), ("full", full))
         },
         against_hypercube,

@@ -119,8 +119,8 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
     for rank in range(1, ranks):
         at = int(starts[rank])
         around = topology.clusters(at) if at < topology.size else []
-        parts = [one for one in around if len(one) < topology.size]
-        fitting = [one for one in parts if len(one) <= share] or parts[-1:]
+        parts = [part for part in around if len(part) < topology.size]
+        fitting = [part for part in parts if len(part) <= share] or parts[-1:]
         if fitting:
             begin, end = fitting[0].start, fitting[0].stop
             starts[rank] = begin if at - begin <= end - at else end

@@ -45,7 +45,7 @@ class Finalized(Processor):
 
 def _state() -> str | None:
     """What the running processor has done to MPI; None if nothing."""
-    state: str | None = running.turns.current.remembered().get(STATE)
+    state: str | None = running.turns.current.storage().get(STATE)
     return state
 
 
@@ -53,7 +53,7 @@ def Init() -> None:
     """Begin with MPI, where ``mpi4py.rc.initialize`` has kept the import from it."""
     if Is_initialized():
         raise REAL.Exception(REAL.ERR_OTHER)
-    running.turns.current.remembered()[STATE] = INITIALIZED
+    running.turns.current.storage()[STATE] = INITIALIZED
 
 
 def Init_thread(required: int = REAL.THREAD_MULTIPLE) -> int:
@@ -67,7 +67,7 @@ def Finalize() -> None:
     if not Is_initialized() or Is_finalized():
         raise REAL.Exception(REAL.ERR_OTHER)
     here = running.turns.current
-    here.remembered()[STATE] = FINALIZED
+    here.storage()[STATE] = FINALIZED
     here.__class__ = Finalized
 
 
@@ -127,8 +127,8 @@ def _set_abort_status(status: int) -> None:
 
 
 FUNCTIONS = {
-    one.__name__: one
-    for one in (
+    function.__name__: function
+    for function in (
         Init,
         Init_thread,
         Finalize,

@@ -113,7 +113,7 @@ def _of_c(name: str) -> Callable[[Any], int]:
 def _sizeof(arg: Any) -> int:
     """Bytes of the object of C that a class of MPI has, or an object of such a class."""
     cls = arg if isinstance(arg, type) else type(arg)
-    ours = next((name for name, one in CLASSES.items() if issubclass(cls, one)), None)
+    ours = next((name for name, real in CLASSES.items() if issubclass(cls, real)), None)
     return int(REAL._sizeof(arg if ours is None else getattr(REAL, ours)))
 
 

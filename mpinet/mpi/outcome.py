@@ -52,13 +52,13 @@ def outcome(world: World) -> Outcome:
     machine, unreceived = world.machine, world.exits.unreceived
     left = np.flatnonzero(unreceived)
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
-    opened = [one.row for one in world.accounts.accounts]
-    booked = [(number, one.row) for number, one in world.transit.arrivals.booked.items()]
+    opened = [account.row for account in world.accounts.accounts]
+    booked = [(number, account.row) for number, account in world.transit.arrivals.booked.items()]
     told = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
     shares = [[Account.of(row) for row in rows] for rows, _, _ in told]
     arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in told]
     accounts = books(shares, arrivals)
-    hops, total = machine.sum(sum(one.hops for one in accounts), int(unreceived.sum()))
+    hops, total = machine.sum(sum(account.hops for account in accounts), int(unreceived.sum()))
     found = sorted((node, count) for _, _, places in told for node, count in places)[:NAMED]
     steps, output = world.transit.now, world.exits.output
     return Outcome(world.size, steps, hops, total, found, output, accounts)
@@ -76,4 +76,6 @@ def by_kind(accounts: Iterable[Account]) -> list[Account]:
         whole.intervals += account.intervals
     for whole in found.values():
         whole.intervals = union(whole.intervals)
-    return sorted(found.values(), key=lambda one: (-one.steps, -one.hops, -one.calls, one.kind))
+    return sorted(
+        found.values(), key=lambda book: (-book.steps, -book.hops, -book.calls, book.kind)
+    )

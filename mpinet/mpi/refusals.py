@@ -82,13 +82,13 @@ def refuse_rest(cls: type[Any], real: type[Any]) -> None:
     """
     for name in dir(real):
         if not name.startswith("_") and _is_real(cls, name):
-            member = next(vars(one)[name] for one in real.__mro__ if name in vars(one))
+            member = next(vars(each)[name] for each in real.__mro__ if name in vars(each))
             setattr(cls, name, refusing_member(f"MPI.{real.__name__}.{name}", member))
 
 
 def _is_real(cls: type[Any], name: str) -> bool:
     """Whether a class has a member from a real class alone, or not at all."""
-    owner = next((one for one in cls.__mro__ if name in vars(one)), None)
+    owner = next((each for each in cls.__mro__ if name in vars(each)), None)
     return owner is None or vars(REAL).get(owner.__name__) is owner
 
 

@@ -82,13 +82,13 @@ class Package(ModuleType):
     @property
     def rc(self) -> Rc:
         """The settings."""
-        if DELETED in running.turns.current.remembered():
+        if DELETED in running.turns.current.storage():
             raise AttributeError("module 'mpi4py' has no attribute 'rc'")
         return self._rc
 
     @rc.deleter
     def rc(self) -> None:
-        running.turns.current.remembered()[DELETED] = True
+        running.turns.current.storage()[DELETED] = True
 
     @property
     def MPI(self) -> ModuleType:  # noqa: N802  (mpi4py's name)
@@ -103,7 +103,7 @@ def settled() -> dict[str, Any]:
     Variables of the environment go before what the script says.
     """
     here = running.turns.current
-    kept = here.remembered()
+    kept = here.storage()
     if SETTLED not in kept:
         if kept.keys().isdisjoint((GIVEN, DELETED)) and here.own is None and _variables_unset():
             kept[SETTLED] = DEFAULTS
@@ -136,7 +136,7 @@ def _variable(name: str) -> str:
 
 def _given() -> dict[str, Any]:
     """What the running processor has set."""
-    given: dict[str, Any] = running.turns.current.remembered().setdefault(GIVEN, {})
+    given: dict[str, Any] = running.turns.current.storage().setdefault(GIVEN, {})
     return given
 
 

@@ -103,7 +103,7 @@ class Product(Topology):
         place = position % self.first.size
         begin = position - place
         inside = self.first.clusters(place) if type(self.first).cluster_order is None else []
-        own = [range(begin + one.start, begin + one.stop) for one in inside]
+        own = [range(begin + block.start, begin + block.stop) for block in inside]
         return [range(begin, begin + self.first.size), *own]
 
     def incidences(self, nodes: Ints) -> Ints:
@@ -122,17 +122,17 @@ class Product(Topology):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Every routing of the first factor, then every one of the second."""
         return {
-            product_name(one, other): partial(self._routing, one, other)
-            for one in self.first.routings
+            product_name(name, other): partial(self._routing, name, other)
+            for name in self.first.routings
             for other in self.second.routings
         }
 
-    def _routing(self, one: str, other: str) -> Routing:
-        first, second = self.first.routing(one), self.second.routing(other)
+    def _routing(self, name: str, other: str) -> Routing:
+        first, second = self.first.routing(name), self.second.routing(other)
         own = (first.words, 0)
         params = product_params(self.first, first.params, second.params, own)
         return Routing(
-            name=product_name(one, other),
+            name=product_name(name, other),
             decide=product_decide(first.decide, second.decide),
             start=product_start(first.start, second.start),
             params=with_head(self, params),
@@ -160,10 +160,10 @@ class Product(Topology):
         root_b, root_a = divmod(root, self.first.size)
         ones, others = self.first.schedules(root_a), self.second.schedules(root_b)
         return {
-            product_name(one, other): partial(self._schedule, root, ones[one], others[other])
-            for one in ones
+            product_name(name, other): partial(self._schedule, root, ones[name], others[other])
+            for name in ones
             for other in others
-            if ones[one]().can_follow and others[other]().can_follow
+            if ones[name]().can_follow and others[other]().can_follow
         }
 
     def cycle(self) -> Cycle | None:
@@ -177,9 +177,9 @@ class Product(Topology):
         return product_cycle(self.first, self.second)
 
     def _schedule(
-        self, root: int, one: Callable[[], Schedule], other: Callable[[], Schedule]
+        self, root: int, make: Callable[[], Schedule], other: Callable[[], Schedule]
     ) -> Schedule:
-        first, second = one(), other()
+        first, second = make(), other()
         params = product_params(self.first, first.params, second.params, (first.steps, 0))
         return Schedule(
             name=product_name(first.name, second.name),

@@ -62,9 +62,9 @@ class Post:
         A message's number is that of its source among those that set out in the same step.
         """
         new, self._new = sorted(self._new, key=lambda message: message[0]), []
-        sources, targets = (np.array([one[end] for one in new], np.int64) for end in (0, 1))
+        sources, targets = (np.array([message[end] for message in new], np.int64) for end in (0, 1))
         first = self._router.inject(sources, targets, sources, self._machine.topology.size)
-        self._give_values(targets, [(first + one[0], one[1:]) for one in new])
+        self._give_values(targets, [(first + message[0], message[1:]) for message in new])
 
     def step(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
         """Make one step of the machine, as `GuestRouter.step_behind` (collective)."""

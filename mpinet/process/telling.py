@@ -24,7 +24,7 @@ def gathered(transport: Local, value: Any) -> list[Any]:
 
 def gathered_of(transport: Local, own: Mapping[int, Any]) -> dict[int, Any]:
     """What all ranks say of their processors, on rank 0; nothing elsewhere (collective)."""
-    return {one: said for rows in gathered(transport, list(own.items())) for one, said in rows}
+    return {key: said for rows in gathered(transport, list(own.items())) for key, said in rows}
 
 
 def agreed(transport: Local, value: Any) -> Any:

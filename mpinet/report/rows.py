@@ -48,10 +48,10 @@ def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
         The fields that tell one from another.
     """
     named: dict[str, Row] = {}
-    for one in objects:
-        name = " ".join(str(one[key]) for key in names)
+    for row in objects:
+        name = " ".join(str(row[key]) for key in names)
         again = sum(key == name or key.startswith(f"{name} #") for key in named)
-        rest = {key: value for key, value in one.items() if key not in names}
+        rest = {key: value for key, value in row.items() if key not in names}
         named[f"{name} #{again + 1}" if again else name] = rest
     return named
 

@@ -137,7 +137,7 @@ def alltoall(collective: Collective, items: Sequence[bytes]) -> list[bytes]:
     for distance in range(1, size):
         there = (rank + distance) % size
         collective.send(there, items[there])
-    return [items[rank] if one == rank else collective.receive(one) for one in range(size)]
+    return [items[rank] if source == rank else collective.receive(source) for source in range(size)]
 
 
 def reduce(collective: Collective, root: int, own: Part, fold: Fold) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpinet.mpi.collectives.member_trees import Binomial, Own, Shape, Star
+from mpinet.mpi.collectives.member_trees import Binomial, MachineTree, Shape, Star
 from mpinet.mpi.real import REAL, as_int
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
@@ -68,8 +68,8 @@ class Collective:
         Members call a communicator's collectives in one order, so that each can count them.
         """
         scope = comm._scope.part(COLLECTIVES)
-        counted = running.turns.current.remembered()
-        number = counted[scope.context] = counted.get(scope.context, 0) + 1
+        storage = running.turns.current.storage()
+        number = storage[scope.context] = storage.get(scope.context, 0) + 1
         tag = number * len(KINDS) + KINDS[kind]
         return cls(scope, comm.rank, tag)
 
@@ -107,7 +107,7 @@ class Collective:
         if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
             tree = running.world.tree(self._members.members[root])
             if tree is not None:
-                return Own(self._members, running.turns.current.slot, tree)
+                return MachineTree(self._members, running.turns.current.slot, tree)
         return Binomial(self.rank, self.size, root)
 
     @property

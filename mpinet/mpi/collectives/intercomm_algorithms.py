@@ -43,9 +43,9 @@ class Between:
 
     def again(self, start: int) -> Between:
         """One start of a collective that has been prepared as this call."""
-        one = Between.__new__(Between)
-        one.within, one.across = self.within.again(start), self.across.again(start)
-        return one
+        between = Between.__new__(Between)
+        between.within, between.across = self.within.again(start), self.across.again(start)
+        return between
 
     @property
     def rank(self) -> int:

@@ -114,7 +114,7 @@ class Binomial:
         return places
 
 
-class Own:
+class MachineTree:
     """The machine's own broadcast tree.
 
     Parameters
@@ -143,7 +143,7 @@ class Own:
     @property
     def children(self) -> Sequence[int]:
         """Whom it is the first to inform."""
-        return [self._members.rank_of(one) for one in self._tree.children(self._slot)]
+        return [self._members.rank_of(member) for member in self._tree.children(self._slot)]
 
     @property
     def weights(self) -> Sequence[int]:
@@ -153,4 +153,4 @@ class Own:
     @property
     def walk(self) -> Sequence[int]:
         """As the tree has been walked."""
-        return [self._members.rank_of(one) for one in self._tree.walk.tolist()]
+        return [self._members.rank_of(member) for member in self._tree.walk.tolist()]

@@ -117,7 +117,7 @@ def dumped(objects: Sequence[Any] | None, size: int) -> list[bytes]:
     found = [None] * size if objects is None else list(objects)
     if len(found) != size:
         raise ValueError(f"expecting {size} items, got {len(found)}")
-    return [dumps(one) for one in found]
+    return [dumps(each) for each in found]
 
 
 def combining(op: Operator) -> Callable[[bytes, bytes], bytes]:

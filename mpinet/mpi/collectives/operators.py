@@ -34,7 +34,7 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     __module__ = REAL.__name__
 
-    _own: Own | None
+    _own: UserFunction | None
     _constant = False
 
     def __new__(cls, op: Op | None = None) -> Op:
@@ -62,12 +62,12 @@ class Op(REAL.Op):  # type: ignore[misc]
         """
         if not callable(function):
             raise AttributeError(f"{type(function).__name__!r} object cannot be called")
-        kept = running.turns.current.remembered()
+        kept = running.turns.current.storage()
         if kept.get(CREATED, 0) == MOST_OWN:
             raise RuntimeError("cannot create too many user-defined reduction operations")
         kept[CREATED] = kept.get(CREATED, 0) + 1
         self = cls()
-        self._own = Own(function, bool(commute), kept)
+        self._own = UserFunction(function, bool(commute), kept)
         return self
 
     def Free(self) -> None:
@@ -143,13 +143,13 @@ class Op(REAL.Op):  # type: ignore[misc]
         """The body that two bodies of one datatype become, the lower ranks' first."""
         count = min(len(low), len(high)) // (datatype.size or 1)
         dense = datatype.size == datatype.extent
-        one = bytearray(low) if dense else _unpacked(low, count, datatype)
+        first = bytearray(low) if dense else _unpacked(low, count, datatype)
         other = bytearray(high) if dense else _unpacked(high, count, datatype)
         if self._own is None:
-            REAL.Op.Reduce_local(self, [one, count, datatype], [other, count, datatype])
+            REAL.Op.Reduce_local(self, [first, count, datatype], [other, count, datatype])
         elif count:
             memory = REAL.buffer.frombuffer
-            self._own.function(memory(one, True), memory(other), datatype)
+            self._own.function(memory(first, True), memory(other), datatype)
         return bytes(other) if dense else Buffer([other, count, datatype]).read()
 
     @property
@@ -178,11 +178,11 @@ class Op(REAL.Op):  # type: ignore[misc]
         """
         if handle in _names:
             return PREDEFINED[_names[handle]]
-        one = cls()
-        one._own = thing_of(KIND, handle)
-        if one._own is None:
+        operator = cls()
+        operator._own = thing_of(KIND, handle)
+        if operator._own is None:
             raise REAL.Exception(REAL.ERR_OP)
-        return one
+        return operator
 
     @classmethod
     def fromint(cls, arg: int, /) -> Op:
@@ -195,8 +195,8 @@ class Op(REAL.Op):  # type: ignore[misc]
         return cls.fromhandle(REAL.Op.f2py(arg).handle)
 
 
-class Own:
-    """What an operator of a script's own is.
+class UserFunction:
+    """A reduction that a script has defined.
 
     Parameters
     ----------

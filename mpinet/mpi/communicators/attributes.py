@@ -41,7 +41,7 @@ class Key:
 
 def _keys() -> dict[int, Key]:
     """The running processor's own keys, by number."""
-    keys: dict[int, Key] = running.turns.current.remembered().setdefault(KEYS, {})
+    keys: dict[int, Key] = running.turns.current.storage().setdefault(KEYS, {})
     return keys
 
 
@@ -69,7 +69,7 @@ class Attributes(Endpoint):
         nopython : bool
             Whether values are integers.
         """
-        kept = running.turns.current.remembered()
+        kept = running.turns.current.storage()
         number: int = kept.get((KEYS, "made"), FIRST_OWN)
         kept[KEYS, "made"] = number + 1
         _keys()[number] = Key(copy_fn, delete_fn)

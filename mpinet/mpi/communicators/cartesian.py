@@ -38,11 +38,11 @@ class Grid:
     __slots__ = ("dims", "periods")
 
     def __init__(self, dims: Sequence[int], periods: Periods = None):
-        self.dims = tuple(index(one) for one in dims)
+        self.dims = tuple(index(length) for length in dims)
         if periods is None or isinstance(periods, bool):
             periods = [bool(periods)] * len(self.dims)
-        self.periods = tuple(bool(one) for one in _as_many(periods, len(self.dims)))
-        if any(one < 1 for one in self.dims):
+        self.periods = tuple(bool(period) for period in _as_many(periods, len(self.dims)))
+        if any(length < 1 for length in self.dims):
             raise REAL.Exception(REAL.ERR_DIMS)
 
     @property
@@ -53,18 +53,18 @@ class Grid:
     def coords(self, rank: int) -> list[int]:
         """Where a rank is."""
         found = []
-        for one in reversed(self.dims):
-            rank, place = divmod(rank, one)
+        for length in reversed(self.dims):
+            rank, place = divmod(rank, length)
             found.append(place)
         return found[::-1]
 
     def rank(self, coords: Sequence[int]) -> int:
         """The rank that is somewhere; `PROC_NULL` beyond an end."""
         rank = 0
-        for place, one, ring in zip(coords, self.dims, self.periods, strict=True):
-            if not ring and not 0 <= place < one:
+        for place, length, ring in zip(coords, self.dims, self.periods, strict=True):
+            if not ring and not 0 <= place < length:
                 return PROC_NULL
-            rank = rank * one + place % one
+            rank = rank * length + place % length
         return rank
 
     def shift(self, rank: int, direction: int, disp: int) -> int:
@@ -76,13 +76,15 @@ class Grid:
     def without(self, remain_dims: Sequence[bool]) -> Grid:
         """The grid of the dimensions that remain."""
         kept = [place for place, remains in enumerate(remain_dims) if remains]
-        return Grid([self.dims[one] for one in kept], [self.periods[one] for one in kept])
+        return Grid([self.dims[place] for place in kept], [self.periods[place] for place in kept])
 
     def line(self, rank: int, remain_dims: Sequence[bool]) -> list[int]:
         """The ranks that differ from one in dimensions that remain only, in their order."""
         ranges = [
-            range(one) if remains else (place,)
-            for one, remains, place in zip(self.dims, remain_dims, self.coords(rank), strict=True)
+            range(length) if remains else (place,)
+            for length, remains, place in zip(
+                self.dims, remain_dims, self.coords(rank), strict=True
+            )
         ]
         return [self.rank(coords) for coords in product(*ranges)]
 
@@ -91,7 +93,7 @@ class Grid:
     def sources(self, rank: int) -> list[int]:
         """Whom a rank hears from: in each dimension the neighbor below, and the one above."""
         directions = range(len(self.dims))
-        return [self.shift(rank, one, disp) for one in directions for disp in (-1, 1)]
+        return [self.shift(rank, direction, disp) for direction in directions for disp in (-1, 1)]
 
     targets = sources
 
@@ -151,7 +153,7 @@ class CartesianCalls(Endpoint):
     @property
     def periods(self) -> list[int]:
         """Whether each dimension is a ring."""
-        return [int(one) for one in self._grid.periods]
+        return [int(period) for period in self._grid.periods]
 
     @property
     def coords(self) -> list[int]:

@@ -173,7 +173,7 @@ class Comm(
 
         def work() -> None:
             bind(made, name(), lambda: groups)
-            running.turns.current.remembered()[made._context] = holding
+            running.turns.current.storage()[made._context] = holding
 
         return made, Request.of_fiber(work)
 
@@ -273,7 +273,7 @@ class Comm(
             raise REAL.Exception(REAL.ERR_COMM)
         self._delete_all()
         contexts.close(context, here.id)
-        kept = here.remembered()
+        kept = here.storage()
         companion = kept.pop((PKL5, context), None)
         if companion is not None:
             companion[0].Free()
@@ -403,7 +403,7 @@ class Intracomm(TopologyCreation, Comm):
 
         def groups() -> tuple[RankTable, ...]:
             found = (rank_table(side.tolist()) for side in sides)
-            return tuple(group if one.members == group.members else one for one in found)
+            return tuple(group if side.members == group.members else side for side in found)
 
         return new_comm(Intercomm, (*agreed, 0), groups)
 
@@ -472,7 +472,7 @@ class Intercomm(Leaders, InterCollectives, Comm):
     def Create(self, group: Group) -> Any:
         """A communicator between groups of the members of both; the null one for all others."""
         agreed, sides = self._agreed(group._all.members, of_all=False)
-        return self._between((*agreed, 0), tuple(rank_table(one.tolist()) for one in sides))
+        return self._between((*agreed, 0), tuple(rank_table(side.tolist()) for side in sides))
 
     @call
     def Split(self, color: int = 0, key: int = 0) -> Any:
@@ -503,9 +503,9 @@ class Intercomm(Leaders, InterCollectives, Comm):
     def _between(self, name: Sequence[int], sides: tuple[RankTable, ...]) -> Any:
         """A communicator between groups, if the caller is in one and the other is not empty."""
         here = running.turns.current.id
-        if not all(one.members for one in sides):
+        if not all(side.members for side in sides):
             return Intercomm()
-        if all(one.rank_of(here) == UNDEFINED for one in sides):
+        if all(side.rank_of(here) == UNDEFINED for side in sides):
             return Intercomm()
         return new_comm(Intercomm, name, lambda: sides)
 

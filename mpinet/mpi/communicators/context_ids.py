@@ -30,7 +30,7 @@ MADE = "communicators"
 def new_context_id() -> ContextId:
     """Allocate a context id on the running processor."""
     here = running.turns.current
-    kept = here.remembered()
+    kept = here.storage()
     kept[MADE] = kept.get(MADE, 0) + 1
     return here.id, kept[MADE]
 

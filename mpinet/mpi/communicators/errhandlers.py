@@ -51,9 +51,9 @@ class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
         """The error handler that a number stands for."""
         if handle < len(NAMES):
             return PREDEFINED[NAMES[handle]]
-        one = Errhandler()
-        one._number = handle
-        return one
+        handler = Errhandler()
+        handler._number = handle
+        return handler
 
     def __bool__(self) -> bool:
         return self._number > 0
@@ -100,7 +100,7 @@ for _number, _name in enumerate(NAMES):
 
 def _own() -> dict[int, Function]:
     """The functions of the running processor's own error handlers, by number."""
-    own: dict[int, Function] = running.turns.current.remembered().setdefault(CREATED, {})
+    own: dict[int, Function] = running.turns.current.storage().setdefault(CREATED, {})
     return own
 
 
@@ -134,9 +134,9 @@ class ErrorHandling(Endpoint):
         if number is None:
             raise RuntimeError("cannot create too many user-defined error handlers")
         own[number] = errhandler_fn
-        one = Errhandler.fromhandle(number)
-        one._functions = own
-        return one
+        handler = Errhandler.fromhandle(number)
+        handler._functions = own
+        return handler
 
     def Get_errhandler(self) -> Errhandler:
         """The error handler; at first the one that `mpi4py.rc.errors` names."""

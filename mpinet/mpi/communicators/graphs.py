@@ -38,15 +38,15 @@ class Graph:
     __slots__ = ("edges", "index")
 
     def __init__(self, index: Sequence[int], edges: Sequence[int]):
-        ends = [integer(one) for one in index]
-        self.edges = tuple(integer(one) for one in edges)
+        ends = [integer(end) for end in index]
+        self.edges = tuple(integer(edge) for edge in edges)
         if ends and ends[0] == 0 and ends[-1] == len(self.edges):
             del ends[0]
         self.index = tuple(ends)
-        grows = all(one <= other for one, other in zip((0, *ends), ends, strict=False))
+        grows = all(end <= other for end, other in zip((0, *ends), ends, strict=False))
         if not grows or (ends and ends[-1] != len(self.edges)):
             raise REAL.Exception(REAL.ERR_ARG)
-        if any(not 0 <= one < len(ends) for one in self.edges):
+        if any(not 0 <= edge < len(ends) for edge in self.edges):
             raise REAL.Exception(REAL.ERR_ARG)
 
     @property
@@ -100,8 +100,8 @@ class Neighborhood:
         cls, sources: Any, targets: Any, sourceweights: Weights, destweights: Weights
     ) -> Neighborhood:
         """A neighborhood as `Create_dist_graph_adjacent` takes it."""
-        incoming = [] if sources is None else [integer(one) for one in sources]
-        outgoing = [] if targets is None else [integer(one) for one in targets]
+        incoming = [] if sources is None else [integer(source) for source in sources]
+        outgoing = [] if targets is None else [integer(target) for target in targets]
         before, behind = (
             weights_of(sourceweights, len(incoming)),
             weights_of(destweights, len(outgoing)),
@@ -149,7 +149,7 @@ def weights_of(given: Weights, count: int) -> list[int] | None:
         return []
     if isinstance(given, int) or len(given) != count:
         raise ValueError(f"expecting {count} weights, got {given!r}")
-    return [integer(one) for one in given]
+    return [integer(number) for number in given]
 
 
 def edges_of(
@@ -172,7 +172,7 @@ def edges_of(
     if len(degrees) != len(sources) or len(targets) != sum(degrees):
         raise ValueError(f"expecting {len(sources)} degrees and {sum(degrees)} destinations")
     heavy = weights_of(weights, len(targets))
-    begun = [one for one, degree in zip(sources, degrees, strict=True) for _ in range(degree)]
+    begun = [source for source, degree in zip(sources, degrees, strict=True) for _ in range(degree)]
     rows = zip(begun, targets, heavy or [1] * len(targets), strict=True)
     return [integer(number) for row in rows for number in row], heavy is not None
 

@@ -134,13 +134,13 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     @classmethod
     def Union(cls, group1: Group, group2: Group) -> Group:
         """The members of the first group, and behind them those of the second alone."""
-        others = (one for one in group2._all.members if group1._all.rank_of(one) == UNDEFINED)
+        others = (each for each in group2._all.members if group1._all.rank_of(each) == UNDEFINED)
         return cls._choosing([*group1._all.members, *others])
 
     @classmethod
     def Intersection(cls, group1: Group, group2: Group) -> Group:
         """The members of the first group that are in the second, too."""
-        both = (one for one in group1._all.members if group2._all.rank_of(one) != UNDEFINED)
+        both = (each for each in group1._all.members if group2._all.rank_of(each) != UNDEFINED)
         return cls._choosing(both)
 
     Intersect = Intersection
@@ -148,7 +148,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     @classmethod
     def Difference(cls, group1: Group, group2: Group) -> Group:
         """The members of the first group that are not in the second."""
-        rest = (one for one in group1._all.members if group2._all.rank_of(one) == UNDEFINED)
+        rest = (each for each in group1._all.members if group2._all.rank_of(each) == UNDEFINED)
         return cls._choosing(rest)
 
     def Incl(self, ranks: Sequence[int]) -> Group:
@@ -160,7 +160,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         """The members of all other ranks."""
         self._require_different(ranks)
         left_out = {self._all.processor(rank) for rank in ranks}
-        return self._choosing(one for one in self._all.members if one not in left_out)
+        return self._choosing(rank for rank in self._all.members if rank not in left_out)
 
     def Range_incl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:
         """The members of the ranks in ranges: first, last and stride each."""

@@ -81,7 +81,7 @@ class NeighborCollectives(Endpoint):
         items = list(sendobj)
         if len(items) != self.outdegree:
             raise ValueError(f"expecting {self.outdegree} items, got {len(items)}")
-        return self._swap_objects([dumps(one) for one in items])
+        return self._swap_objects([dumps(item) for item in items])
 
     def _swap_objects(self, bodies: Bodies) -> list[Any]:
         """Send a pickled object to each target; the sources' objects."""

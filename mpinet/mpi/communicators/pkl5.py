@@ -23,7 +23,7 @@ def _comm_lock(comm: Comm, key: Hashable = None) -> Lock:
 
 def _comm_lock_table(comm: Comm) -> dict[Hashable, Lock]:
     """A communicator's locks."""
-    kept = running.turns.current.remembered()
+    kept = running.turns.current.storage()
     table: dict[Hashable, Lock] = kept.setdefault((Lock, comm._context), {})
     return table
 
@@ -53,7 +53,7 @@ def _commctx_inter(comm: Intercomm) -> tuple[Any, int, Any, bool]:
 
 def _beside(cls: type[Any], comm: Comm) -> tuple[Any, int]:
     """The communicator beside another one, and the next tag in it."""
-    kept = running.turns.current.remembered()
+    kept = running.turns.current.storage()
     key = PKL5, comm._context
     if key not in kept:
         kept[key] = [new_comm(cls, (*_name(comm), PKL5), comm._groups), 0]
@@ -69,6 +69,7 @@ def _name(comm: Comm) -> tuple[Hashable, ...]:
 
 
 FUNCTIONS = {
-    one.__name__: one for one in (_comm_lock, _comm_lock_table, _commctx_intra, _commctx_inter)
+    function.__name__: function
+    for function in (_comm_lock, _comm_lock_table, _commctx_intra, _commctx_inter)
 }
 """The stand-in's functions in place of the real ones."""

@@ -54,12 +54,12 @@ class Cartcomm(CartesianCalls, Topocomm):
             For each dimension whether the new grid has it.
         """
         grid, rank = self._grid, self.rank
-        remains = [bool(one) for one in remain_dims]
+        remains = [bool(remain) for remain in remain_dims]
         if len(remains) != len(grid.dims):
             raise ValueError(f"expecting {len(grid.dims)} items, got {len(remains)}")
         agreed = agreed_id(next_agreement(self))
         ranks = grid.line(rank, remains)
-        members = rank_table([self._group.members[one] for one in ranks])
+        members = rank_table([self._group.members[rank] for rank in ranks])
         return new_topology_comm(Cartcomm, (*agreed, ranks[0]), members, grid.without(remains))
 
 

@@ -84,14 +84,14 @@ def claim(context: int, size: int) -> None:
 
 
 def _attach(context: int, memory: Any) -> None:
-    kept = running.turns.current.remembered()
+    kept = running.turns.current.storage()
     if (Attached, context) in kept:
         raise REAL.Exception(REAL.ERR_BUFFER)
     kept[Attached, context] = Attached(memory)
 
 
 def _detach(context: int) -> Any:
-    buffer = running.turns.current.remembered().pop((Attached, context), None)
+    buffer = running.turns.current.storage().pop((Attached, context), None)
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
     return buffer.given

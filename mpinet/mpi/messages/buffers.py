@@ -124,14 +124,14 @@ class Buffer:
         datatype : Datatype
             Their type.
         """
-        one = cls.__new__(cls)
-        one._memory = memory
-        one._offset = offset
-        one._whole = False
-        one.count = count
-        one.datatype = datatype
-        one.nbytes = count * datatype.size
-        return one
+        buffer = cls.__new__(cls)
+        buffer._memory = memory
+        buffer._offset = offset
+        buffer._whole = False
+        buffer.count = count
+        buffer.datatype = datatype
+        buffer.nbytes = count * datatype.size
+        return buffer
 
     def kept(self) -> Buffer:
         """The same memory, also when the caller has freed its datatype."""

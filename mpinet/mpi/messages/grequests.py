@@ -78,11 +78,11 @@ class Grequest(Request):
 
     def __new__(cls, request: Request | None = None) -> Grequest:
         """Another face of a request."""
-        one = super().__new__(cls, request)
-        one._promise = None
+        made = super().__new__(cls, request)
+        made._promise = None
         if isinstance(request, Grequest):
-            one._answers, one._promise = request._answers, request._promise
-        return one
+            made._answers, made._promise = request._answers, request._promise
+        return made
 
     @classmethod
     def Start(
@@ -96,9 +96,9 @@ class Grequest(Request):
         """A request that `Complete` completes."""
         answers = Answers(query_fn, free_fn, cancel_fn, tuple(args or ()), dict(kwargs or {}))
         promise = Promise(running.turns.current)
-        one = cls.of(promise, answers.finish)
-        one._answers, one._promise = answers, promise
-        return one
+        made = cls.of(promise, answers.finish)
+        made._answers, made._promise = answers, promise
+        return made
 
     @call
     def Complete(self) -> None:

@@ -126,9 +126,9 @@ class Message(Numbered):
 
     def __new__(cls: type[M], message: Message | None = None) -> M:
         """Another face of a message."""
-        one = object.__new__(cls)
-        one._received = None if message is None else instance_of(Message, message)._received
-        return one
+        made = object.__new__(cls)
+        made._received = None if message is None else instance_of(Message, message)._received
+        return made
 
     def __bool__(self) -> bool:
         return self._received is not None

@@ -46,13 +46,13 @@ class Request(Numbered):
 
     def __new__(cls: type[R], request: Request | None = None) -> R:
         """Another face of a request."""
-        one = object.__new__(cls)
+        made = object.__new__(cls)
         if request is None or not instance_of(Request, request):
-            one._begin, one._event, one._finish = None, None, blank
-            return one
+            made._begin, made._event, made._finish = None, None, blank
+            return made
         instance_of(cls._kind(), request)
-        one._begin, one._event, one._finish = request._begin, request._event, request._finish
-        return one
+        made._begin, made._event, made._finish = request._begin, request._event, request._finish
+        return made
 
     @classmethod
     def of(cls: type[R], event: Event, finish: Finish = blank) -> R:
@@ -67,11 +67,11 @@ class Request(Numbered):
             and returns what `wait` gives. Called more than once where somebody asks by
             `Get_status` before.
         """
-        one = object.__new__(cls)
-        one._begin = None
-        one._event = event
-        one._finish = finish
-        return one
+        made = object.__new__(cls)
+        made._begin = None
+        made._event = event
+        made._finish = finish
+        return made
 
     @classmethod
     def of_fiber(cls: type[R], work: Callable[[], None]) -> R:
@@ -377,9 +377,9 @@ class Prequest(Request):
     @classmethod
     def repeating(cls, begin: Callable[[], Request]) -> Prequest:
         """A request that is not active yet; `begin` is called whenever it is started."""
-        one = object.__new__(cls)
-        one._begin, one._event, one._finish = begin, None, blank
-        return one
+        made = object.__new__(cls)
+        made._begin, made._event, made._finish = begin, None, blank
+        return made
 
     @classmethod
     def _kind(cls) -> type[Request]:

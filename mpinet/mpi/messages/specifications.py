@@ -151,16 +151,16 @@ def _extent(datatype: Any, purpose: str) -> int:
     return extent
 
 
-def is_integral(one: Any) -> bool:
+def is_integral(value: Any) -> bool:
     """Whether something is one integer rather than a sequence."""
-    return hasattr(one, "__index__") and not (hasattr(one, "__len__") and np.ndim(one))
+    return hasattr(value, "__index__") and not (hasattr(value, "__len__") and np.ndim(value))
 
 
 def integers(given: Any, size: int) -> list[int]:
     """One integer per rank."""
     if is_integral(given):
         return [index(given)] * size
-    numbers = [index(one) for one in given]
+    numbers = [index(number) for number in given]
     if len(numbers) != size:
         raise ValueError(f"expecting {size} items, got {len(numbers)}")
     return numbers

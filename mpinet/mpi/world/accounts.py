@@ -147,9 +147,9 @@ def books(
     for accounts in shares:
         for account in accounts:
             key = account.file, account.line, account.kind
-            one = found.setdefault(key, Account(account.kind, account.file, account.line))
-            one.calls += account.calls
-            one.sent += account.sent
+            total = found.setdefault(key, Account(account.kind, account.file, account.line))
+            total.calls += account.calls
+            total.sent += account.sent
     for booked in arrivals:
         for number, arrived in booked.items():
             account = shares[number % len(shares)][number // len(shares)]

@@ -39,15 +39,15 @@ def release_objects(main: ModuleType | None) -> None:
     """
     if main is None:
         return
-    names = [name for name, one in vars(main).items() if not _may_be_used(name, one)]
+    names = [name for name, value in vars(main).items() if not _may_be_used(name, value)]
     for name in reversed(names):
         vars(main).pop(name, None)
 
 
-def _may_be_used(name: str, one: Any) -> bool:
+def _may_be_used(name: str, value: Any) -> bool:
     """Whether something in a script may be of use to what its objects do at their end."""
-    kind = type(one)
-    return name.startswith("__") or isinstance(one, PLAIN) or kind.__module__ == REAL.__name__
+    kind = type(value)
+    return name.startswith("__") or isinstance(value, PLAIN) or kind.__module__ == REAL.__name__
 
 
 @contextmanager

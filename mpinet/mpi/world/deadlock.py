@@ -41,31 +41,31 @@ def explain(world: World, polling: int) -> NoReturn:
         The same text on every rank.
     """
     machine, transport = world.machine, world.machine.transport
-    here = [one for one in world.turns.processors if one is not None]
-    stuck = all_waiting(machine, [one.id for one in here])
-    rows = {one.id: (_next(world, one, stuck), one.awaited is None) for one in here}
-    told = gathered_of(transport, rows)
-    chain, closed = _chain(told) if told else ([], False)
-    chain, closed, total = agreed(transport, (chain, closed, len(told)))
+    here = [processor for processor in world.turns.processors if processor is not None]
+    stuck = all_waiting(machine, [processor.id for processor in here])
+    waits = {each.id: (_next(world, each, stuck), each.awaited is None) for each in here}
+    waits = gathered_of(transport, waits)
+    chain, closed = _chain(waits) if waits else ([], False)
+    chain, closed, total = agreed(transport, (chain, closed, len(waits)))
     shown = set(chain[:SHOWN])
-    own = {one.id: _line(world, one, stuck) for one in here if one.id in shown}
+    own = {each.id: _line(world, each, stuck) for each in here if each.id in shown}
     lines = gathered_of(transport, own)
     heading = _heading(world.transit.now, total, polling, len(chain) if closed else 0)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
-    parts = [heading, *(lines[one] for one in chain[:SHOWN] if one in lines), *rest]
+    parts = [heading, *(lines[number] for number in chain[:SHOWN] if number in lines), *rest]
     raise Deadlock(agreed(transport, "\n".join(parts)))
 
 
-def _chain(told: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
+def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
     """The processors that explain it, and whether they wait for one another in a cycle.
 
     Parameters
     ----------
-    told : dict
+    waits : dict
         Of each processor: whom it waits for, and whether it asks again and again instead.
     """
-    chain, closed = cycle_or_chain({one: following for one, (following, _) in told.items()})
-    asking = sorted(one for one, (_, asks) in told.items() if asks)
+    chain, closed = cycle_or_chain({waiter: following for waiter, (following, _) in waits.items()})
+    asking = sorted(waiter for waiter, (_, asks) in waits.items() if asks)
     if closed or not asking or not set(asking).isdisjoint(chain):
         return chain, closed
     return asking, False
@@ -103,14 +103,14 @@ def _peers(world: World, processor: Processor) -> Iterator[int]:
     for event in _events(processor):
         members = world.contexts.members(event.place, processor.id)
         if event.peer == ANY_SOURCE:
-            yield from (one for one in members if one != processor.id)
+            yield from (peer for peer in members if peer != processor.id)
         elif 0 <= event.peer < len(members):
             yield members[event.peer]
 
 
 def _next(world: World, processor: Processor, stuck: np.ndarray) -> int:
     """Whom a processor waits for: the first who waits, too, otherwise the first."""
-    waiting = next((one for one in _peers(world, processor) if stuck[one]), None)
+    waiting = next((peer for peer in _peers(world, processor) if stuck[peer]), None)
     return next(_peers(world, processor), NOBODY) if waiting is None else waiting
 
 
@@ -142,7 +142,7 @@ def _said(event: Event) -> str:
 def _over(world: World, processor: Processor, stuck: np.ndarray) -> str:
     """Who will not do any more what a processor waits for."""
     peers = list(dict.fromkeys(_peers(world, processor)))
-    if not peers or any(stuck[one] for one in peers):
+    if not peers or any(stuck[peer] for peer in peers):
         return ""
     if len(peers) == 1:
         return f" (processor {peers[0]} has ended)"

@@ -97,7 +97,7 @@ class Endpoint:
     @property
     def _state(self) -> CommState:
         """What the running processor keeps of it."""
-        kept = running.turns.current.remembered()
+        kept = running.turns.current.storage()
         holding: CommState | None = kept.get(self._context)
         if holding is None:
             holding = kept[self._context] = CommState()

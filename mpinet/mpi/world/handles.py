@@ -18,13 +18,11 @@ def handle_of(kind: str, thing: Hashable) -> int:
     thing : hashable
         Equal ones have the same number.
     """
-    numbers: dict[Hashable, int] = running.turns.current.remembered().setdefault(
-        (handle_of, kind), {}
-    )
+    numbers: dict[Hashable, int] = running.turns.current.storage().setdefault((handle_of, kind), {})
     return numbers.setdefault(thing, len(numbers) + 1)
 
 
 def thing_of(kind: str, handle: int) -> Any:
     """What a number stands for on the running processor; None if it stands for nothing."""
-    things = list(running.turns.current.remembered().get((handle_of, kind), ()))
+    things = list(running.turns.current.storage().get((handle_of, kind), ()))
     return things[handle - 1] if 0 < handle <= len(things) else None

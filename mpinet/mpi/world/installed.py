@@ -75,7 +75,7 @@ class Installed:
         """Whether every processor loads an installed package for itself."""
         found = self._own.get(top)
         if found is None:
-            in_use = {one for one, own in self._own.items() if own and one in sys.modules}
+            in_use = {name for name, own in self._own.items() if own and name in sys.modules}
             found = top in self._requiring or _imports(top, self._requiring | in_use)
             self._own[top] = found
         return found
@@ -84,7 +84,7 @@ class Installed:
     def _requiring(self) -> frozenset[str]:
         """The packages of distributions that require mpi4py, and mpi4py itself."""
         requiring = {"mpi4py": [], **_requiring_mpi4py()}
-        tops = {top for one in requiring.values() for top in _tops(one)}
+        tops = {top for each in requiring.values() for top in _tops(each)}
         return frozenset(tops - {"mpinet"} | {"mpi4py"})
 
 
@@ -98,8 +98,8 @@ def _requiring_mpi4py() -> dict[str, list[Distribution]]:
     """By name, the distributions that require mpi4py or one of them."""
     requires: dict[str, set[str]] = {}
     found: dict[str, list[Distribution]] = {}
-    for one in distributions():
-        text = one.read_text("METADATA") or one.read_text("PKG-INFO") or ""
+    for distribution in distributions():
+        text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
         name = NAME.search(text)
         if name is None:
             continue
@@ -107,7 +107,7 @@ def _requiring_mpi4py() -> dict[str, list[Distribution]]:
             (_plain(other), "extra" in condition) for other, condition in REQUIRED.findall(text)
         }
         requires[_plain(name[1])] = {other for other, extra in wanted if not extra}
-        found.setdefault(_plain(name[1]), []).append(one)
+        found.setdefault(_plain(name[1]), []).append(distribution)
         if wanted & {("mpi4py", True), ("mpi4py", False)}:
             requires[_plain(name[1])].add("mpi4py")
     requiring, before = {"mpi4py"}, 0
@@ -124,8 +124,8 @@ def _plain(name: str) -> str:
 
 def _tops(found: Iterable[Distribution]) -> Iterator[str]:
     """The names by which a distribution's packages and modules are imported."""
-    for one in found:
-        for file in one.files or ():
+    for distribution in found:
+        for file in distribution.files or ():
             if file.suffix == ".py" or ".so" in file.suffixes:
                 top = file.parts[0].partition(".")[0]
                 if top.isidentifier():
@@ -146,11 +146,11 @@ def _imports(top: str, names: frozenset[str] | set[str]) -> bool:
     if spec is None:
         return False
     # Parsing is slow: a file that does not name another package anywhere cannot import it.
-    others = {one.encode(): one for one in names - {top}}
+    others = {name.encode(): name for name in names - {top}}
     for file in _texts(spec.submodule_search_locations or [spec.origin]):
         with open(file, "rb") as opened:
             text = opened.read()
-        named = {one for word, one in others.items() if word in text}
+        named = {name for word, name in others.items() if word in text}
         if named and not named.isdisjoint(_imported(text)):
             return True
     return False
@@ -164,7 +164,7 @@ def _texts(places: Iterable[str | None]) -> Iterator[str]:
         if place.endswith(".py"):
             yield place
         for folder, _, files in os.walk(place):
-            yield from (os.path.join(folder, one) for one in files if one.endswith(".py"))
+            yield from (os.path.join(folder, file) for file in files if file.endswith(".py"))
 
 
 def _imported(text: bytes) -> set[str]:
@@ -176,11 +176,11 @@ def _imported(text: bytes) -> set[str]:
     except (SyntaxError, ValueError, RecursionError):
         return set()  # it cannot be imported itself
     found: set[str] = set()
-    for one in ast.walk(tree):
-        if isinstance(one, ast.Import):
-            found.update(alias.name for alias in one.names)
-        elif isinstance(one, ast.ImportFrom) and one.level == 0 and one.module:
-            found.add(one.module)
-        elif isinstance(one, ast.Constant) and isinstance(one.value, str) and len(one.value) < 256:
-            found.add(one.value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module)
+        elif isinstance(node, ast.Constant) and isinstance(word := node.value, str):
+            found.update([word] if len(word) < 256 else [])
     return {name.partition(".")[0] for name in found}

@@ -96,7 +96,7 @@ def loading(world: World) -> Iterator[None]:
     # place that every import of a file comes through.
     source.exec_module = load
     compiled.create_module, compiled.exec_module = create_compiled, load_compiled
-    LOADS.update(one.__code__ for one in (load, create_compiled, load_compiled))
+    LOADS.update(function.__code__ for function in (load, create_compiled, load_compiled))
     try:
         yield
     finally:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mpinet.mpi.world.world import World
 
 
-class Own:
+class ProcessState:
     """What one processor has of its own.
 
     Attributes
@@ -77,7 +77,7 @@ class Own:
             settings = {setting: setting.get() for setting in self.settings}
             for setting in settings:
                 setting.put(shared[setting])
-            self.settings = {one: value for one, value in settings.items() if value != shared[one]}
+            self.settings = {each: own for each, own in settings.items() if own != shared[each]}
 
 
 class Generator:
@@ -133,7 +133,7 @@ class Privacy:
         if len(sys.modules) != self.present + (0 if own is None else len(own.modules)):
             own = self._sorted(processor)
         if sys.stdout is not self.stdout or sys.stderr is not self.stderr:
-            own = processor.own = own or Own()
+            own = processor.own = own or ProcessState()
             own.streams = {"stdout": sys.stdout, "stderr": sys.stderr}
             sys.stdout, sys.stderr = self.stdout, self.stderr
         elif own is not None:
@@ -145,7 +145,7 @@ class Privacy:
         """Whether processors share modules of a package already."""
         return any(name.partition(".")[0] == package for name in self._shared)
 
-    def _sorted(self, processor: Processor) -> Own | None:
+    def _sorted(self, processor: Processor) -> ProcessState | None:
         """What a processor has of its own, with what it has imported since it was called."""
         new = [name for name in sys.modules if name not in self._shared]
         owns = self.installed.owns
@@ -153,7 +153,7 @@ class Privacy:
         self._shared.update(name for name in new if name not in found)
         self.present = len(sys.modules) - len(found)
         if found:
-            processor.own = processor.own or Own()
+            processor.own = processor.own or ProcessState()
             processor.own.modules = found
         return processor.own
 
@@ -161,23 +161,23 @@ class Privacy:
 @contextmanager
 def own_random_numbers(world: World) -> Iterator[None]:
     """Within it, a processor that seeds random numbers draws its own from then on."""
-    seeds = {name: one.module.seed for name, one in GENERATORS.items()}
-    states = {name: one.state() for name, one in GENERATORS.items()}
+    seeds = {name: generator.module.seed for name, generator in GENERATORS.items()}
+    states = {name: generator.state() for name, generator in GENERATORS.items()}
 
     def seeding(name: str) -> Callable[..., Any]:
         def seed(*arguments: Any, **named: Any) -> Any:
             here = world.turns.current
-            here.own = here.own or Own()
+            here.own = here.own or ProcessState()
             here.own.states.setdefault(name, None)
             return seeds[name](*arguments, **named)
 
         return seed
 
-    for name, one in GENERATORS.items():
-        one.module.seed = seeding(name)
+    for name, generator in GENERATORS.items():
+        generator.module.seed = seeding(name)
     try:
         yield
     finally:
-        for name, one in GENERATORS.items():
-            one.module.seed = seeds[name]
-            one.restore(states[name])
+        for name, generator in GENERATORS.items():
+            generator.module.seed = seeds[name]
+            generator.restore(states[name])

@@ -9,7 +9,7 @@ from typing import Any
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.events import Event, Receive
 from mpinet.mpi.world.matching import Posted, Unexpected
-from mpinet.mpi.world.process_state import Own
+from mpinet.mpi.world.process_state import ProcessState
 
 
 class Processor:
@@ -42,7 +42,7 @@ class Processor:
         What it waits for where a message is all that it waits for: the same one every time.
     kept : dict
         What communicators keep for it: how many it has made of each, attributes, buffers.
-    own : Own or None
+    own : ProcessState or None
         Modules, random numbers and streams of its own.
     """
 
@@ -77,10 +77,10 @@ class Processor:
         self.unexpected: Unexpected | None = None
         self.receiving: Receive | None = None
         self.kept: dict[Any, Any] | None = None
-        self.own: Own | None = None
+        self.own: ProcessState | None = None
 
-    def remembered(self) -> dict[Any, Any]:
-        """What communicators keep for it."""
+    def storage(self) -> dict[Any, Any]:
+        """What communicators and the like keep for it alone, by keys of their own."""
         if self.kept is None:
             self.kept = {}
         return self.kept
@@ -127,6 +127,6 @@ class Fiber(Processor):
         if hasattr(self, "processor"):
             self.processor.unexpected = unexpected
 
-    def remembered(self) -> dict[Any, Any]:
-        """What communicators keep for the processor."""
-        return self.processor.remembered()
+    def storage(self) -> dict[Any, Any]:
+        """The processor's."""
+        return self.processor.storage()

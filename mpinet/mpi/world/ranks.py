@@ -36,7 +36,7 @@ class RankTable:
     def rank_of(self, processor: int) -> int:
         """A processor's rank; `UNDEFINED` if it is no member."""
         if self._ranks is None:
-            self._ranks = {one: rank for rank, one in enumerate(self.members)}
+            self._ranks = {member: rank for rank, member in enumerate(self.members)}
         return self._ranks.get(processor, UNDEFINED)
 
     def processor(self, rank: int) -> int:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from mpinet.mpi.world.process_state import Own
+from mpinet.mpi.world.process_state import ProcessState
 from mpinet.mpi.world.world import World
 
 
@@ -152,7 +152,7 @@ def own_settings(world: World) -> Iterator[None]:
         if here.main is None:
             return
         shared = world.turns.privacy.settings
-        here.own = here.own or Own()
+        here.own = here.own or ProcessState()
         if setting not in here.own.settings:
             shared.setdefault(setting, setting.get())
             here.own.settings[setting] = None

@@ -134,7 +134,7 @@ class Transit:
         payload[:, BORN] = self.now
         payload[:, TARGET] = targets
         if self._packet is not None:
-            packets = np.array([self._packets(one) for one in messages], np.int64)[order]
+            packets = np.array([self._packets(message) for message in messages], np.int64)[order]
             sources, targets = np.repeat(sources, packets), np.repeat(targets, packets)
             payload = np.repeat(payload, packets, axis=0)
         places = _numbers(sources)

@@ -181,23 +181,23 @@ def grown(machine: Machine, root: int) -> Tree:
         machine.topology, machine.model, machine.transport, machine.mapping, trace=trace
     )
     broadcast(beside, root)
-    records = _told(beside, trace.records, "receiver")
+    records = _brought_to(beside, trace.records, "receiver")
     records = records[np.lexsort((records["sender"], records["step"], records["receiver"]))]
     _, first = np.unique(records["receiver"], return_index=True)
     records = records[first]
     records = records[records["receiver"] != root]
     parents = np.full(len(machine.nodes), -1)
     parents[machine.slots(records["receiver"])] = records["sender"]
-    told = _told(beside, records, "sender")
-    told = told[np.lexsort((told["port"], told["step"], machine.slots(told["sender"])))]
-    slots = machine.slots(told["sender"])
+    sent = _brought_to(beside, records, "sender")
+    sent = sent[np.lexsort((sent["port"], sent["step"], machine.slots(sent["sender"])))]
+    slots = machine.slots(sent["sender"])
     begin = np.searchsorted(slots, np.arange(len(machine.nodes) + 1))
-    informed = np.ascontiguousarray(told["receiver"])
-    below, walk = _walked(machine, root, np.ascontiguousarray(told["sender"]), informed)
+    informed = np.ascontiguousarray(sent["receiver"])
+    below, walk = _walked(machine, root, np.ascontiguousarray(sent["sender"]), informed)
     return Tree(parents, begin, informed, below, walk)
 
 
-def _told(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:
+def _brought_to(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:
     """The records that name this rank's processors as `whom`, from all ranks (collective)."""
     away, counts = by_owner(machine, np.ascontiguousarray(records[whom]))
     stay = np.delete(records, away)
@@ -225,11 +225,11 @@ def _walk(size: int, root: int, edges: list[tuple[list[int], list[int]]]) -> tup
     parents = np.full(size, -1)
     ahead = [root]
     while ahead:
-        one = ahead.pop()
-        walk.append(one)
-        ahead += children.get(one, ())
-        parents[children.get(one, [])] = one
+        node = ahead.pop()
+        walk.append(node)
+        ahead += children.get(node, ())
+        parents[children.get(node, [])] = node
     sizes = np.ones(size, np.int64)
-    for one in reversed(walk[1:]):
-        sizes[parents[one]] += sizes[one]
+    for node in reversed(walk[1:]):
+        sizes[parents[node]] += sizes[node]
     return np.array(walk), sizes

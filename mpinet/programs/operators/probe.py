@@ -85,11 +85,11 @@ def _first_dependent(oper: Oper, j: int, i: Ints, low: Array, high: Array) -> in
         i, low, high = i.ravel(), low.ravel(), high.ravel()
         among.append(_flat(oper(j, i, low.copy(), high.copy()), i.size))
         for at in sorted({0, i.size // 3, i.size // 2, i.size - 1}):
-            one = slice(at, at + 1)
-            alone = _flat(oper(j, i[one], low[one].copy(), high[one].copy()), 1)
+            pair = slice(at, at + 1)
+            alone = _flat(oper(j, i[pair], low[pair].copy(), high[pair].copy()), 1)
             for results in among:
                 pairs = zip(results, alone, strict=True)
-                if not all(same_states(whole[one], single).all() for whole, single in pairs):
+                if not all(same_states(whole[pair], single).all() for whole, single in pairs):
                     return int(i[at])
     except Exception:  # the run itself will tell, if it comes to this
         return None
@@ -98,4 +98,4 @@ def _first_dependent(oper: Oper, j: int, i: Ints, low: Array, high: Array) -> in
 
 def _flat(results: tuple[Array, Array], count: int) -> list[Array]:
     """Both results as rows, a pair each."""
-    return [np.asarray(one).reshape(count) for one in results]
+    return [np.asarray(result).reshape(count) for result in results]

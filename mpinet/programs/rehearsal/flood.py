@@ -88,7 +88,7 @@ def shortest_of(topology: Topology) -> Routing:
             routings.append(make())
     if not routings:
         raise UsageError(f"predict knows no distances in {topology.name}: it is too large.")
-    return next((one for one in routings if one.shortest), routings[0])
+    return next((routing for routing in routings if routing.shortest), routings[0])
 
 
 def _from_root(root: int, nodes: Ints, numbers: Ints) -> tuple[Ints, Ints]:

@@ -41,9 +41,9 @@ class DimensionExchange(Dimensionwise):
         """The steps over these dimensions, those of them that are the same for all processors."""
         if self.size != self.machine.topology.size:
             return dict.fromkeys(dimensions)
-        one = self.index[:1]
+        first = self.index[:1]
         ports = [
-            int(ports_towards(self.machine, one, one ^ (1 << j), self.name, first=j).sum())
+            int(ports_towards(self.machine, first, first ^ (1 << j), self.name, first=j).sum())
             for j in dimensions
         ]
         swaps = self.machine.swaps(ports, [1 << j for j in dimensions])

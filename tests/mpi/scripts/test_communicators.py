@@ -607,7 +607,7 @@ def test_nothing_is_kept_of_communicators_that_are_freed(tmp_path):
         made.barrier()
         pkl5.Intracomm(made).bcast(rank)
         made.Free()
-        kept.append(len(running.turns.current.remembered()))
+        kept.append(len(running.turns.current.storage()))
     say(kept[0] == kept[-1])
     """
     said, _ = played(tmp_path, "ring:5", script)
