@@ -50,6 +50,8 @@ class Paper:
     causes : mapping of str to str
         The paper's errors, by the names that its claims have for them (`Claim.cause`): a sentence
         on each.
+    refuted : mapping of str to str
+        The ids, or patterns of ids, of the claims that each of these errors refutes.
     """
 
     room: str
@@ -57,6 +59,14 @@ class Paper:
     modules: tuple[str, ...]
     tables: tuple[PaperTable, ...] = ()
     causes: Mapping[str, str] = field(default_factory=dict)
+    refuted: Mapping[str, str] = field(default_factory=dict)
+
+    def cause_of(self, claim: Claim) -> str:
+        """The error that refutes a claim; empty if none does."""
+        for cause, ids in self.refuted.items():
+            if any(fnmatchcase(claim.id, pattern) for pattern in ids.split()):
+                return cause
+        return claim.cause
 
 
 def paper(room: str) -> Paper:
@@ -67,8 +77,13 @@ def paper(room: str) -> Paper:
 
 def claims_of(room: str) -> list[Claim]:
     """A paper's claims, in its order."""
-    modules = (import_module(f"mpinet.papers.{room}.{name}") for name in paper(room).modules)
-    return _distinct(replace(claim, paper=room) for module in modules for claim in _in(module))
+    own = paper(room)
+    modules = (import_module(f"mpinet.papers.{room}.{name}") for name in own.modules)
+    return _distinct(
+        replace(claim, paper=room, cause=own.cause_of(claim))
+        for module in modules
+        for claim in _in(module)
+    )
 
 
 def claims_in(file: str) -> list[Claim]:

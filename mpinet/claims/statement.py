@@ -102,6 +102,12 @@ class Claim:
     degenerate: Predicate | None = None
     fails_where: tuple[str, Predicate] | None = None
 
+    @property
+    def measurement(self) -> Callable[..., Any]:
+        """The measurement of a claim that can be tested."""
+        assert self.measured is not None
+        return self.measured
+
     def claimed_at(self, point: Point) -> Any:
         """The paper's value at a point."""
         return self.claimed(**point) if callable(self.claimed) else self.claimed

@@ -4,7 +4,7 @@ Its modules follow the paper's sections; the last one has what docs/papers/hdn, 
 """
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.hdn.causes import CAUSES
+from mpinet.papers.hdn.causes import CAUSES, REFUTED
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
 """The sizes of super-nodes over the 2x3x5 torus."""
@@ -26,6 +26,7 @@ PAPER = Paper(
         "example",
         "broadcasts",
         "beyond",
+        "corrected",
     ),
     tables=(
         PaperTable(
@@ -76,4 +77,5 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    refuted=REFUTED,
 )

@@ -11,6 +11,7 @@ from mpinet.papers.hdn.grids import (
     R1,
     R1_AND_R2,
     Net,
+    covers_base,
     members_text,
     net,
     pairs_of,
@@ -49,6 +50,11 @@ def quotient_diameter(topology: str, members: str) -> Measured:
     return Measured(own - reduced, {"D": own, "D(Q)": reduced})
 
 
+def is_doubled(topology: str) -> bool:
+    """Whether it is two copies of the base, joined node by node."""
+    return net(topology).k == 1 and covers_base(topology)
+
+
 @claim(
     "HDN-S3-diameter-recurrence",
     place="Sec 3",
@@ -56,6 +62,8 @@ def quotient_diameter(topology: str, members: str) -> Measured:
     claimed=lambda topology: 2 - net(topology).diameter(net(topology).members[-1]),
     grid=R1,
     cost=pairs_of,
+    degenerate=covers_base,
+    fails_where=("k = 1 and SN^1 = B", is_doubled),
 )
 def recurrence(topology: str) -> Measured:
     """Measure both diameters."""
@@ -72,6 +80,8 @@ diameter_by_theorem_1 = claim(
     grid=R1_AND_R2,
     cost=lambda topology: min(pairs_of(topology), 300),
     measured=diameter,
+    degenerate=covers_base,
+    fails_where=("SN^1 = B", covers_base),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import ceil, log2, prod
 
 from mpinet.claims import Grid, points
@@ -117,6 +117,17 @@ def net(topology: str) -> Net:
         return Net(read_base(base), ((),) * int(levels))
     texts = levels.removeprefix("super=").split("/") if levels else []
     return Net(read_base(base), tuple(map(read_members, texts)))
+
+
+def covers_base(topology: str) -> bool:
+    """Whether SN^1 is the whole base: what the paper hardly meant, for it joins two copies of B."""
+    found = net(topology)
+    return found.k > 0 and found.members[0] == found.all
+
+
+def is_not_nested(topology: str) -> bool:
+    """Whether some level's super-node does not contain that of the level below."""
+    return any(set(low) - set(high) for low, high in pairwise(net(topology).members))
 
 
 def number_in(topology: str) -> int:

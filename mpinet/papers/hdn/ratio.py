@@ -102,13 +102,11 @@ effective = claim(
 )
 
 
-def ratio_by_formula(sizes: tuple[int, ...]) -> float:
-    """CR of an HDN over the 2x3x5 torus: Theorem 1's diameter, degree 6 + k, Table 1's nodes."""
-    found = net(sized(sizes))
-    return cost_ratio(found.nodes(found.k), 6 + found.k, found.closed_form(found.diameter))
-
-
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
+
+
+MOST_ENLARGED = 100000
+"""Most nodes of a network that is compared with one that has a larger super-node."""
 
 
 def enlarged() -> list[dict[str, Any]]:
@@ -117,23 +115,39 @@ def enlarged() -> list[dict[str, Any]]:
     found = [
         {"s": s, "larger": (*s[:i], size, *s[i + 1 :])}
         for s in entries
+        if size_of(sized(s)) <= MOST_ENLARGED
         for i in range(len(s))
         for size in SIZES
         if size > s[i]
     ]
-    return sorted(found, key=lambda p: size_of(sized(p["larger"])))
+    return sorted(found, key=lambda p: size_of(sized(p["s"])))
 
 
-monotone = claim(
+def covers_at_last(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
+    """Whether the first level's super-node becomes the whole base."""
+    return larger[0] == SIZES[-1] > s[0]
+
+
+@claim(
     "HDN-S3-cr-monotone",
     place="Sec 3",
-    statement="the cost ratio does not fall when an s_i grows and the others stay: all entries of "
-    "Table 1, by formula, w = 1/2",
+    statement="the cost ratio, w = 1/2, with measured nodes and diameters and the paper's degree, "
+    "does not fall when an s_i grows and the others stay",
     relation="<=",
-    claimed=lambda s, larger: ratio_by_formula(larger),
-    grid=points("all entries of Table 1 and all larger s_i", enlarged),
-    measured=lambda s, larger: ratio_by_formula(s),
+    claimed=lambda s, larger: ratio_of(sized(larger)),
+    grid=points(
+        f"entries of Table 1 with N <= {MOST_ENLARGED}, and all larger s_i", enlarged
+    ).quick(lambda s, larger: size_of(sized(s)) <= 30000),
+    cost=lambda s, larger: swept_of(sized(s)),
+    note="With Theorem 1's diameter in place of the measured one it holds at all entries: the "
+    "theorem's error where SN^1 = B hides that it falls. With the degrees of simple graphs, 5 + k, "
+    "it also falls from S = (1,3) to (1,5).",
+    fails_where=("s_1 grows to 30, so that SN^1 = B", covers_at_last),
 )
+def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
+    """From measured nodes and diameters of both."""
+    diameters = {str(sizes): diameter(sized(sizes)).value for sizes in (s, larger)}
+    return Measured(ratio_of(sized(s)), {"diameters": diameters})
 
 
 @claim(
@@ -179,6 +193,7 @@ def excess(base: str, r: int, k: int) -> float:
         "below the limit": 0.0,
         "rise from k - 1": 0.0,
     },
+    measures=False,
     grid=points(
         "k = 1..30; C3^r with r = 2k up to 60, K_m with r = k; by formula",
         [{"base": b, "r": way * k, "k": k} for k in range(1, 31) for b, way in PATHS.items()],

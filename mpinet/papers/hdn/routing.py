@@ -100,6 +100,7 @@ SOURCES = 32
 @claim(
     "HDN-X-mended-route",
     place="beyond the paper",
+    corrects="HDN-Th2-bound",
     statement="Algorithm 1 with the landing node that makes the route shortest keeps to Theorem "
     f"2's bound: all pairs up to N = {ALL_PAIRS}, above from {SOURCES} random sources",
     relation="<=",
