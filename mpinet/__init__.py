@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mpinet.commands.ascend import descend as descend
     from mpinet.commands.broadcast import broadcast as broadcast
     from mpinet.commands.circulate import circulate as circulate
+    from mpinet.commands.draw import draw as draw
     from mpinet.commands.embed import embed as embed
     from mpinet.commands.exchange import exchange as exchange
     from mpinet.commands.exec import exec as exec
@@ -51,6 +52,7 @@ _PUBLIC = {
     "check": "mpinet.networks",
     "circulate": "mpinet.commands.circulate",
     "descend": "mpinet.commands.ascend",
+    "draw": "mpinet.commands.draw",
     "embed": "mpinet.commands.embed",
     "exchange": "mpinet.commands.exchange",
     "exec": "mpinet.commands.exec",

@@ -16,6 +16,7 @@ from mpinet.numerals import quoted
 COMMANDS = {
     "topologies": "list the networks that can be named",
     "show": "what a network is: size, degrees, links; with --distances its diameter",
+    "draw": "draw a network, with routes and link loads",
     "check": "check a network's rules against each other",
     "neighbors": "the ports of one node",
     "path": "the way of one message",

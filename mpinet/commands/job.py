@@ -83,6 +83,10 @@ class Job:
         """The result, as JSON knows it, for a person."""
         return fields(result)
 
+    def picture(self) -> str:
+        """An SVG of the result, for a notebook; empty where there is none."""
+        return ""
+
     def rows(self, result: Any) -> list[Row]:
         """The result, as JSON knows it, as rows of a CSV file."""
         if isinstance(result, list):

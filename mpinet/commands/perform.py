@@ -79,6 +79,8 @@ def _option(option: str, value: Any) -> list[str]:
         by_name = isinstance(value, Mapping)
         all_of = [f"{k}={v}" for k, v in value.items()] if by_name else map(_word, value)
         return [word for one in all_of for word in (option, one)]
+    if isinstance(value, list | tuple) and all(isinstance(one, list | tuple) for one in value):
+        return [word for one in value for word in (option, *map(_word, one))]
     return [option, _word(value)]
 
 

@@ -127,7 +127,9 @@ class Result:
         if not isinstance(self.value, Mapping):
             return card(run, self.value)
         whole = {name: value for name, value in self.value.items() if not _is_table(value)}
-        return card(run, [whole], *(value for value in self.value.values() if _is_table(value)))
+        return self._job.picture() + card(
+            run, [whole], *(value for value in self.value.values() if _is_table(value))
+        )
 
 
 def _open(value: Any) -> Any:

@@ -1,0 +1,148 @@
+"""``mpinet draw``: a picture of a network."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Network, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.report.drawing.scene import Scene
+
+WIDTHS = (0.5, 50.0)
+"""Least and largest width of a picture, in inches."""
+
+
+def draw(
+    topology: Network,
+    *,
+    output: Path | str | None = None,
+    path: Sequence[Sequence[int | str]] | None = None,
+    routes: str | None = None,
+    loads: str | None = None,
+    routing: str | None = None,
+    label: Literal["none", "number", "address"] = "none",
+    size: float = 6.0,
+    seed: int = 0,
+) -> Result:
+    """Draw a network, with routes and link loads (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    output : path, optional
+        The picture: .svg, .pdf, .png, or .html. Without one, a notebook shows the result as a
+        picture.
+    path : sequence of (source, target)
+        Routes to show, between numbers or addresses.
+    routes : str, optional
+        A traffic pattern whose pairs' routes are shown.
+    loads : str, optional
+        A traffic pattern: links are coloured by the messages over them when every pair of it sends
+        one, metered by the machine.
+    routing : str, optional
+        A routing of the network; default: its first.
+    label : {'none', 'number', 'address'}
+        What stands at the nodes.
+    size : float
+        The picture's width in inches.
+    seed : int
+        For everything random.
+    """
+    return perform(draw, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Check the file's ending, the size of the network, the ends of routes."""
+    from mpinet.programs.traffic import traffic
+    from mpinet.report.drawing.files import require_picture_file
+    from mpinet.report.drawing.scene import require_scene
+
+    topology = topology_of(options)
+    if options.output is not None:
+        options.output = Path(options.output)
+        require_picture_file(options.output)
+    if not WIDTHS[0] <= options.size <= WIDTHS[1]:
+        raise UsageError(
+            f"A picture is {WIDTHS[0]}..{WIDTHS[1]:.0f} inches wide, not {options.size}."
+        )
+    require_scene(topology, options.routes, options.label, options.seed)
+    if options.loads is not None:
+        traffic(topology, options.loads, options.seed)
+    if options.routing is not None:
+        topology.routing(options.routing, options.seed)
+    return Draw(options, topology, [_ends(topology, pair) for pair in options.path or ()])
+
+
+def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
+    """The processors at the ends of a route."""
+    if isinstance(pair, str) or len(pair) != 2:
+        raise UsageError(f"A path has two ends, a source and a target, not {pair!r}.")
+    source, target = (topology.find(str(end)) for end in pair)
+    for end in (source, target):
+        if end >= topology.hosts:
+            raise UsageError(f"Node {end} of {topology.name} is a switch: it sends nothing.")
+    return source, target
+
+
+class Draw(Job):
+    """A picture of a network."""
+
+    def __init__(
+        self, options: argparse.Namespace, topology: Topology, paths: list[tuple[int, int]]
+    ):
+        super().__init__()
+        self.topology = topology.name
+        self._options = options
+        self._network = topology
+        self._paths = paths
+        self._shown: Scene | None = None
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Meter the loads, lay out, draw on rank 0."""
+        from mpinet.report.drawing.files import write_picture
+        from mpinet.report.drawing.scene import scene, summary
+
+        options = self._options
+        shown = scene(
+            self._network,
+            paths=self._paths,
+            routes=options.routes,
+            load=options.loads,
+            routing=options.routing,
+            label=options.label,
+            seed=options.seed,
+        )
+        self._shown = shown
+        if transport.rank == 0 and options.output is not None:
+            write_picture(options.output, shown, options.size)
+        return summary(shown)
+
+    def rows(self, result: Row) -> list[Row]:
+        """One row, with the routes counted."""
+        return [result | {"routes": len(result["routes"])}]
+
+    def show(self, result: Row) -> str:
+        """What the picture shows."""
+        told = {name: value for name, value in result.items() if name != "busses" or value}
+        told["routes"] = len(result["routes"])
+        where = f" in {self._options.output}" if self._options.output is not None else ""
+        return f"{self.topology}{where}\n{fields(told)}"
+
+    def picture(self) -> str:
+        """The picture as SVG, for a notebook."""
+        from mpinet.report.drawing.page import drawing
+
+        return drawing(self._shown, round(self._options.size * 80)) if self._shown else ""

@@ -1,0 +1,191 @@
+"""Pictures by matplotlib: SVG, PDF and PNG, the same bytes in every run."""
+
+from __future__ import annotations
+
+import itertools
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+
+from mpinet.errors import UsageError
+from mpinet.report.drawing.scene import Scene, pulled
+from mpinet.report.shapes import Points, nearest
+
+LINK, NODE, SWITCH, BUS, INK = "#8796a8", "#1c5d99", "#c8662b", "#5b6b7a", "#1b2530"
+
+HEAT = ["#cfd9e4", "#f0b43c", "#d0412c", "#4d0b1d"]
+"""Colours of links from idle to most loaded."""
+
+ROUTES = ["#c2185b", "#00897b", "#6a3fb5", "#e07b00", "#2e7d32", "#0277bd"]
+"""Colours of routes, in turn."""
+
+MARGIN = 0.14
+"""Inches around the network."""
+
+PLAIN: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": "mpinet"},
+    "pdf": {"CreationDate": None, "Creator": "mpinet", "Producer": None},
+    "png": {"Software": "mpinet"},
+}
+"""What a file says of itself: nothing that differs from run to run."""
+
+
+def library(module: str = "matplotlib") -> Any:
+    """A module of matplotlib, which the extra ``plots`` brings.
+
+    Raises
+    ------
+    UsageError
+        It is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise UsageError(
+            'A picture needs the library matplotlib: pip install "mpinet[plots]". '
+            "(A picture that ends in .html does without.)"
+        ) from None
+
+
+def rendered(shown: Scene, kind: str, width: float) -> bytes:
+    """A picture as the bytes of a file.
+
+    Parameters
+    ----------
+    shown : Scene
+        The picture.
+    kind : str
+        svg, pdf or png.
+    width : float
+        In inches.
+    """
+    matplotlib = library()
+    settings = {"svg.hashsalt": "mpinet", "svg.fonttype": "path", "pdf.compression": 6}
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **settings, "backend": "agg"}):
+        picture = figure(shown, width)
+        file = BytesIO()
+        picture.savefig(file, format=kind, dpi=160, metadata=PLAIN[kind])
+    return file.getvalue()
+
+
+def figure(shown: Scene, width: float = 6.0) -> Any:
+    """A picture as a figure of matplotlib.
+
+    Parameters
+    ----------
+    shown : Scene
+        The picture.
+    width : float
+        In inches.
+    """
+    beside = min(0.9, 0.3 * width) if shown.loads is not None else 0.0
+    spread = np.ptp(shown.points, axis=0) + 2 * shown.bends.max(initial=0)
+    shape = float(np.clip(spread[1] / max(spread[0], 1e-9), 0.2, 2.0))
+    height = shape * (width - beside - 2 * MARGIN) + 2 * MARGIN
+    made = library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
+    axes = made.add_axes((0, 0, 1 - beside / width, 1))
+    _frame(axes, shown, width - beside, height)
+    scale = 72 * (width - beside) / (axes.get_xlim()[1] - axes.get_xlim()[0])
+    _draw_links(made, axes, shown, beside / width)
+    for number, route in enumerate(shown.routes):
+        _draw_route(axes, shown, route, ROUTES[number % len(ROUTES)])
+    _draw_nodes(axes, shown, scale)
+    return made
+
+
+def _frame(axes: Any, shown: Scene, width: float, height: float) -> None:
+    """Room for all of it, equally scaled both ways, in so many inches."""
+    aside = shown.bends.max(initial=0)
+    low, high = shown.points.min(axis=0) - aside, shown.points.max(axis=0) + aside
+    middle, reach = (low + high) / 2, (high - low) / 2
+    inch = max(reach[0] / (width / 2 - MARGIN), reach[1] / (height / 2 - MARGIN), 0.1)
+    axes.set_xlim(middle[0] - inch * width / 2, middle[0] + inch * width / 2)
+    axes.set_ylim(middle[1] - inch * height / 2, middle[1] + inch * height / 2)
+    axes.set_axis_off()
+
+
+def _draw_links(made: Any, axes: Any, shown: Scene, beside: float) -> None:
+    count = max(1, len(shown.links))
+    thick = float(np.clip(28 / np.sqrt(count), 0.25, 1.3))
+    options: dict[str, Any] = {"facecolors": "none", "zorder": 1}
+    paths = _paths(shown, shown.points[shown.links])
+    collection = library("matplotlib.collections").PathCollection
+    if shown.loads is None:
+        axes.add_collection(collection(paths, edgecolors=LINK, linewidths=thick, **options))
+        return
+    colours = library("matplotlib.colors")
+    heat = colours.LinearSegmentedColormap.from_list("heat", HEAT)
+    most = int(shown.loads.max(initial=1)) or 1
+    order = np.argsort(shown.loads, kind="stable")  # the most loaded ones on top
+    shades = heat(shown.loads[order] / most)
+    widths = thick * (1 + 1.5 * shown.loads[order] / most)
+    ordered = [paths[place] for place in order]
+    axes.add_collection(collection(ordered, edgecolors=shades, linewidths=widths, **options))
+    bar = made.add_axes((1 - beside * 0.8, 0.12, beside * 0.2, 0.76))
+    mappable = library("matplotlib.cm").ScalarMappable(colours.Normalize(0, most), heat)
+    what = "messages over the bus" if shown.busses else "messages over the link, busier direction"
+    whole = library("matplotlib.ticker").MaxNLocator(integer=True)
+    made.colorbar(mappable, cax=bar, ticks=whole).set_label(what, fontsize=8)
+    bar.tick_params(labelsize=8)
+
+
+def _paths(shown: Scene, ends: Points) -> list[Any]:
+    """Lines and curves."""
+    path = library("matplotlib.path").Path
+    control = pulled(ends, shown.bends)
+    made = []
+    for (start, end), middle, bend in zip(ends, control, shown.bends, strict=True):
+        if bend == 0:
+            made.append(path([start, end], [path.MOVETO, path.LINETO]))
+        else:
+            made.append(path([start, middle, end], [path.MOVETO, path.CURVE3, path.CURVE3]))
+    return made
+
+
+def _draw_route(axes: Any, shown: Scene, route: list[int], colour: str) -> None:
+    """A thick line, an arrow on every hop, and a ring at the target."""
+    path = library("matplotlib.path").Path
+    patch = library("matplotlib.patches").FancyArrowPatch
+    for u, v in itertools.pairwise(route):
+        start, end = shown.points[[u, v]]
+        middle = pulled(shown.points[[[u, v]]], np.array([shown.bend(u, v)]))[0]
+        curve = path([start, middle, end], [path.MOVETO, path.CURVE3, path.CURVE3])
+        head = "-" if v >= shown.nodes else "-|>"
+        style = {"color": colour, "linewidth": 2.2, "alpha": 0.9, "zorder": 2}
+        axes.add_patch(patch(path=curve, arrowstyle=head, mutation_scale=11, **style))
+    for stop, filled in ((route[0], colour), (route[-1], "none")):
+        place = shown.points[stop]
+        axes.scatter(*place, s=90, facecolors=filled, edgecolors=colour, linewidths=2, zorder=2.5)
+
+
+def _draw_nodes(axes: Any, shown: Scene, scale: float) -> None:
+    """Circles, squares of switches, dots of busses, and what stands at them."""
+    across = 0.0
+    groups = ((0, shown.hosts, NODE, "o", 1.0), (shown.hosts, shown.nodes, SWITCH, "s", 0.9))
+    for begin, end, colour, marker, part in groups:
+        if begin == end:
+            continue
+        points = shown.points[begin:end]
+        room = nearest(points) * scale if len(points) > 1 else np.inf
+        across = float(np.clip(0.45 * room, 1.2, 16 if shown.labels else 9))
+        styles = {"linewidths": min(0.8, across / 8), "edgecolors": "white", "zorder": 3}
+        axes.scatter(*points.T, s=(part * across) ** 2, c=colour, marker=marker, **styles)
+        for text, place in zip(shown.labels[begin:end], points, strict=False):
+            _draw_label(axes, text, place, across)
+    if shown.busses:
+        dots = shown.points[shown.nodes :]
+        axes.scatter(*dots.T, s=(0.35 * across) ** 2, c=BUS, marker="D", linewidths=0, zorder=2)
+
+
+def _draw_label(axes: Any, text: str, place: Points, across: float) -> None:
+    """Inside the node where it fits, else above it."""
+    inside = 0.62 * across
+    if inside >= 5 and 0.6 * inside * len(text) < across:
+        style = {"ha": "center", "va": "center_baseline", "color": "white", "fontsize": inside}
+        axes.annotate(text, place, zorder=4, **style)
+        return
+    size = float(np.clip(0.8 * across, 3.5, 8))
+    aside = {"xytext": (0, across / 2 + 1), "textcoords": "offset points"}
+    axes.annotate(text, place, ha="center", fontsize=size, color=INK, zorder=4, **aside)

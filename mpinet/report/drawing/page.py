@@ -1,0 +1,167 @@
+"""A picture for a browser: one page with the network as SVG, to move, zoom and ask."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+
+import numpy as np
+
+from mpinet.report.drawing.figure import HEAT, ROUTES
+from mpinet.report.drawing.scene import Scene, pulled
+from mpinet.report.shapes import Points, nearest
+
+SIDE = 1000
+"""Length of the drawing's longer side, in units of its own."""
+
+
+def page(shown: Scene) -> str:
+    """Return a picture as a page that needs no other file."""
+    title = escape(shown.name)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{_part("page.css")}</style>
+</head>
+<body>
+<header><h1>{title}</h1>
+<p>{_told(shown)}</p>
+<form><input type="search" placeholder="address or number" aria-label="find a node"></form>
+<output></output></header>
+{drawing(shown)}
+<script>
+{_part("page.js")}</script>
+</body>
+</html>
+"""
+
+
+def drawing(shown: Scene, width: int | None = None) -> str:
+    """Return a picture as SVG without scripts, coloured by its page or by itself.
+
+    Parameters
+    ----------
+    shown : Scene
+        The picture.
+    width : int, optional
+        In pixels; default: as wide as the page. A drawing with a width has its own colours.
+    """
+    low = shown.points.min(axis=0) - shown.bends.max(initial=0)
+    high = shown.points.max(axis=0) + shown.bends.max(initial=0)
+    scale = SIDE / max(float((high - low).max()), 1e-9)
+    points = (shown.points - low) * scale
+    points[:, 1] = (high[1] - low[1]) * scale - points[:, 1]
+    box = (high - low) * scale
+    radius = float(np.clip(0.22 * nearest(points[: shown.nodes]), 1.2, 14))
+    room = radius + 6
+    view = f"{-room:.1f} {-room:.1f} {box[0] + 2 * room:.1f} {box[1] + 2 * room:.1f}"
+    size = f' width="{width}"' if width is not None else ""
+    style = f"<style>{OWN}</style>" if width is not None else ""
+    thick = float(np.clip(60 / np.sqrt(max(1, len(shown.links))), 0.4, 2.5))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}"{size} role="img" '
+        f'aria-label="{escape(shown.name)}">{style}',
+        f'<g class="links" fill="none" stroke-width="{thick:.2f}">',
+        *_lines(shown, points, scale),
+        '</g><g class="routes" fill="none">',
+        *(_route(shown, points, scale, route, number) for number, route in enumerate(shown.routes)),
+        '</g><g class="nodes">',
+        *_nodes(shown, points, radius),
+        "</g></svg>",
+    ]
+    return "\n".join(parts)
+
+
+OWN = (
+    ".links{stroke:#8796a8}.nodes{fill:#1c5d99}.switch{fill:#c8662b}.bus{fill:#5b6b7a}"
+    "text{font:12px sans-serif;fill:#445}"
+)
+"""Colours of a drawing that stands by itself, fit for light and dark."""
+
+
+def _part(name: str) -> str:
+    return files("mpinet.report.drawing").joinpath(name).read_text()
+
+
+def _told(shown: Scene) -> str:
+    """What there is to see, in a line."""
+    told = [f"{shown.hosts:,} processors"]
+    if shown.hosts < shown.nodes:
+        told.append(f"{shown.nodes - shown.hosts:,} switches")
+    told.append(f"{shown.busses:,} busses" if shown.busses else f"{len(shown.links):,} links")
+    if shown.loads is not None:
+        told.append(f"at most {int(shown.loads.max(initial=0)):,} messages over one")
+    return ", ".join(told)
+
+
+def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
+    ends = points[shown.links]
+    control = pulled(ends, -shown.bends * scale)  # y points downwards here
+    most = int(shown.loads.max(initial=0)) if shown.loads is not None else 0
+    lines = []
+    for at, ((u, v), (start, end)) in enumerate(zip(shown.links.tolist(), ends, strict=True)):
+        way = f"M{_at(start)}L{_at(end)}"
+        if shown.bends[at]:
+            way = f"M{_at(start)}Q{_at(control[at])} {_at(end)}"
+        heat = ""
+        if shown.loads is not None and most:
+            load = int(shown.loads[at])
+            heat = f' stroke="{_shade(load / most)}" data-load="{load}"'
+        lines.append(f'<path d="{way}" data-u="{u}" data-v="{v}"{heat}/>')
+    return lines
+
+
+def _route(shown: Scene, points: Points, scale: float, route: list[int], number: int) -> str:
+    way = f"M{_at(points[route[0]])}"
+    for u, v in pairwise(route):
+        control = pulled(points[[[u, v]]], -np.array([shown.bend(u, v)]) * scale)
+        way += f"Q{_at(control[0])} {_at(points[v])}"
+    colour = ROUTES[number % len(ROUTES)]
+    name = " to ".join(escape(shown.addresses[stop]) for stop in (route[0], route[-1]))
+    return f'<path d="{way}" stroke="{colour}" stroke-width="5"><title>{name}</title></path>'
+
+
+def _nodes(shown: Scene, points: Points, radius: float) -> list[str]:
+    marks = []
+    for node, (x, y) in enumerate(points.tolist()):
+        if node >= shown.nodes:
+            bus = f"<title>bus {node - shown.nodes}</title>"
+            size = 0.5 * radius
+            marks.append(
+                f'<circle class="bus" data-n="{node}" cx="{x:.1f}" cy="{y:.1f}" '
+                f'r="{size:.1f}">{bus}</circle>'
+            )
+            continue
+        title = f"<title>{node}: {escape(shown.addresses[node])}</title>"
+        if node < shown.hosts:
+            place = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"'
+            marks.append(f'<circle data-n="{node}" {place}>{title}</circle>')
+        else:
+            side = 1.8 * radius
+            place = f'x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.1f}"'
+            marks.append(
+                f'<rect class="switch" data-n="{node}" {place} height="{side:.1f}">{title}</rect>'
+            )
+    for text, (x, y) in zip(shown.labels, points.tolist(), strict=False):
+        marks.append(
+            f'<text x="{x:.1f}" y="{y - radius - 2:.1f}" text-anchor="middle">{escape(text)}</text>'
+        )
+    return marks
+
+
+def _at(point: Points) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+def _shade(part: float) -> str:
+    """The colour of a load, between 0 and 1."""
+    stops = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in HEAT])
+    place = part * (len(stops) - 1)
+    below = min(int(place), len(stops) - 2)
+    mixed = stops[below] + (place - below) * (stops[below + 1] - stops[below])
+    return "#" + "".join(f"{round(value):02x}" for value in mixed)

@@ -1,0 +1,250 @@
+"""What a picture of a network shows, before it is drawn: places, links, busses, routes, loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.arrays import Ints
+from mpinet.errors import UsageError
+from mpinet.measure.load import Loads, loads
+from mpinet.measure.wiring import as_topology, edges, incidences
+from mpinet.networks.routing import Routing, path
+from mpinet.networks.topology import Topology
+from mpinet.programs.traffic import traffic
+from mpinet.report.layout import bends, layout, require_drawable
+from mpinet.report.shapes import Points, nearest
+
+MOST_LINKS = 100_000
+"""Links, or processors on busses, of the largest picture."""
+
+MOST_ROUTES = 200
+"""Routes that a picture shows at most."""
+
+LABELS = ("none", "number", "address")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A picture, before it is drawn.
+
+    Attributes
+    ----------
+    name : str
+        The network's topology string.
+    points : ndarray of float64, shape (N, 2)
+        Places of the nodes, and behind them of the busses, if there are any.
+    hosts, nodes : int
+        The first nodes are processors, the others up to `nodes` switches; then come busses.
+    links : ndarray of int64, shape (L, 2)
+        Lines: links, or a processor and a bus it is on.
+    bends : ndarray of float64, shape (L,)
+        As `mpinet.report.layout.bends`.
+    loads : ndarray of int64, shape (L,), or None
+        Messages over each link: the more loaded direction; over each bus.
+    routes : list of list of int
+        Points that each route passes, in order.
+    labels : list of str
+        Of the nodes; empty where none are shown.
+    addresses : list of str
+        Of the nodes.
+    """
+
+    name: str
+    points: Points
+    hosts: int
+    nodes: int
+    links: Ints
+    bends: Floats
+    loads: Ints | None = None
+    routes: list[list[int]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    addresses: list[str] = field(default_factory=list)
+
+    @property
+    def busses(self) -> int:
+        """Number of busses."""
+        return len(self.points) - self.nodes
+
+    def bend(self, u: int, v: int) -> float:
+        """How far the link swerves to the left on the way from u to v."""
+        for at in np.flatnonzero((self.links == (u, v)).all(axis=1)):
+            return float(self.bends[at])
+        for at in np.flatnonzero((self.links == (v, u)).all(axis=1)):
+            return -float(self.bends[at])
+        return 0.0
+
+
+def pulled(ends: Points, bends: Floats) -> Points:
+    """The control points of links that swerve: shape (L, 2), from ends of shape (L, 2, 2)."""
+    way = ends[:, 1] - ends[:, 0]
+    aside = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    aside /= np.maximum(np.hypot(*aside.T), 1e-12)[:, np.newaxis]
+    control: Points = ends.mean(axis=1) + 2 * bends[:, np.newaxis] * aside
+    return control
+
+
+def scene(
+    topology: Topology | str,
+    *,
+    paths: Sequence[tuple[int, int]] = (),
+    routes: str | None = None,
+    load: str | None = None,
+    routing: str | None = None,
+    label: str = "none",
+    seed: int = 0,
+) -> Scene:
+    """Put a picture together (collective: the loads are metered by the machine).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    paths : sequence of (int, int)
+        Sources and targets of routes to show.
+    routes, load : str, optional
+        Traffic patterns whose routes to show, and under which to colour the links.
+    routing : str, optional
+        The routing of the routes. Default: the network's first.
+    label : str
+        What stands at the nodes: none, number or address.
+    seed : int
+        For whatever is drawn at random.
+
+    Raises
+    ------
+    UsageError
+        There is too much to show.
+    """
+    network = as_topology(topology)
+    require_scene(network, routes, label, seed)
+    points, lines, aside = _wiring(network)
+    found: Loads | None = None
+    if load is not None:
+        found = loads(network, _routing(network, routing, seed), load, seed)
+    ends = [*paths, *_ends(network, routes, seed)]
+    way = _routing(network, routing, seed) if ends else None
+    addresses = [network.address(node) for node in range(network.size)]
+    labels = {"none": [], "address": addresses, "number": list(map(str, range(network.size)))}
+    return Scene(
+        name=network.name,
+        points=points,
+        hosts=network.hosts,
+        nodes=network.size,
+        links=lines,
+        bends=aside,
+        loads=_line_loads(network, lines, found) if found else None,
+        routes=[_stops(network, way, *pair) for pair in ends if way],
+        labels=labels[label],
+        addresses=addresses,
+    )
+
+
+def require_scene(network: Topology, routes: str | None, label: str, seed: int = 0) -> None:
+    """Raise `UsageError` if a picture would show too much, before anything is laid out."""
+    require_drawable(network)
+    if network.size * network.ports > 20 * MOST_LINKS:
+        raise UsageError(
+            f"{network.name} has {network.size:,} nodes of {network.ports:,} ports: a picture "
+            f"shows {MOST_LINKS:,} links at most."
+        )
+    if label not in LABELS:
+        raise UsageError(f"Labels are {', '.join(LABELS)}, not {label!r}.")
+    total = traffic(network, routes, seed).total if routes is not None else 0
+    if total > MOST_ROUTES:
+        raise UsageError(
+            f"The pattern {routes} has {total:,} routes on {network.name}: a picture shows "
+            f"{MOST_ROUTES} at most; loads show what more come to."
+        )
+
+
+def _wiring(network: Topology) -> tuple[Points, Ints, Floats]:
+    """Places, lines, and how far lines swerve."""
+    points = layout(network)
+    if network.links:
+        lines = edges(network)
+        if len(lines) > MOST_LINKS:
+            raise UsageError(
+                f"{network.name} has {len(lines):,} links: a picture shows {MOST_LINKS:,} at most."
+            )
+        return points, lines, bends(points, lines)
+    pairs = incidences(network)
+    lines = np.stack([pairs[:, 0], network.size + pairs[:, 1]], axis=1)
+    return np.concatenate([points, _bus_places(points, pairs)]), lines, np.zeros(len(lines))
+
+
+def _bus_places(points: Points, pairs: Ints) -> Points:
+    """In the middle of a bus's members; those of the same members side by side."""
+    busses = int(pairs[:, 1].max()) + 1
+    counts = np.bincount(pairs[:, 1], minlength=busses)[:, np.newaxis]
+    middles = np.zeros((busses, 2))
+    np.add.at(middles, pairs[:, 1], points[pairs[:, 0]])
+    middles /= np.maximum(counts, 1)
+    room = 0.35 * nearest(points)
+    taken: dict[tuple[float, float], int] = {}
+    for bus, middle in enumerate(np.round(middles, 6).tolist()):
+        before = taken.get(tuple(middle), 0)
+        taken[tuple(middle)] = before + 1
+        turn = 2.4 * before
+        middles[bus] += room * np.sqrt(before) * np.array([np.cos(turn), np.sin(turn)])
+    return middles
+
+
+def _routing(network: Topology, name: str | None, seed: int) -> Routing:
+    return network.routing(name, seed)
+
+
+def _ends(network: Topology, routes: str | None, seed: int) -> list[tuple[int, int]]:
+    """Sources and targets of a pattern."""
+    if routes is None:
+        return []
+    pattern = traffic(network, routes, seed)
+    sources, targets = pattern.ends(np.arange(pattern.total))
+    pairs = zip(sources.tolist(), targets.tolist(), strict=True)
+    return [(source, target) for source, target in pairs if source != target]
+
+
+def _stops(network: Topology, routing: Routing, source: int, target: int) -> list[int]:
+    """The points that a route passes: nodes, and the busses between them."""
+    nodes, ports = path(network, routing, source, target)
+    if network.links:
+        return nodes
+    stops = [nodes[0]]
+    for node, port, following in zip(nodes, ports, nodes[1:], strict=False):
+        stops += [network.size + int(network.channel(node, port)), following]
+    return stops
+
+
+def _line_loads(network: Topology, lines: Ints, found: Loads) -> Ints:
+    """Loads of the lines: a link's more loaded direction, or a line's bus."""
+    if not network.links:
+        by_bus: Ints = found.channels[lines[:, 1] - network.size]
+        return by_bus
+    nodes, ports = found.ports.T
+    others = network.neighbor(nodes, ports)
+    number = np.minimum(nodes, others) * network.size + np.maximum(nodes, others)
+    known, at = np.unique(number, return_inverse=True)
+    most = np.zeros(len(known), np.int64)
+    np.maximum.at(most, at.ravel(), found.channels)
+    wanted = lines[:, 0] * network.size + lines[:, 1]
+    on_links: Ints = most[np.searchsorted(known, wanted)]
+    return on_links
+
+
+def summary(shown: Scene) -> dict[str, Any]:
+    """What a picture shows, in numbers."""
+    told: dict[str, Any] = {
+        "nodes": shown.nodes,
+        "links": 0 if shown.busses else len(shown.links),
+        "busses": shown.busses,
+        "routes": [[stop for stop in route if stop < shown.nodes] for route in shown.routes],
+    }
+    if shown.loads is not None:
+        told["load"] = {"max": int(shown.loads.max(initial=0))}
+    return told

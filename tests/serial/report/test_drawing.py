@@ -1,0 +1,123 @@
+"""Pictures show what there is, are the same in every run, and are refused before they are begun."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+import mpinet
+from mpinet.cli.session import Session
+from mpinet.errors import UsageError
+from mpinet.measure import edges, incidences, walk
+from mpinet.report.drawing import figure
+from mpinet.report.drawing.page import drawing, page
+from mpinet.report.drawing.scene import scene
+
+
+def marks(text: str) -> list[dict[str, str]]:
+    """The attributes of all that an SVG draws."""
+    return [{"tag": one.tag.rpartition("}")[2], **one.attrib} for one in
+            ElementTree.fromstring(text).iter()]  # fmt: skip
+
+
+def lines(shown) -> list[tuple[int, int]]:
+    return [(int(m["data-u"]), int(m["data-v"])) for m in marks(drawing(shown)) if "data-u" in m]
+
+
+@pytest.mark.parametrize("name", ["torus:4x5", "fattree:2,3", "petersen", "gmn:8,256"])
+def test_a_page_has_every_node_and_every_link_once(name):
+    network, shown = mpinet.open(name), scene(name, label="address")
+    assert sorted(lines(shown)) == list(map(tuple, edges(name).tolist()))
+    drawn = [m for m in marks(drawing(shown)) if "data-n" in m]
+    assert sorted(int(m["data-n"]) for m in drawn) == list(range(network.size))
+    squares = {int(m["data-n"]) for m in drawn if m["tag"] == "rect"}
+    assert squares == set(range(network.hosts, network.size))
+    assert f"<title>1: {network.address(1)}</title>" in page(shown)
+
+
+def test_a_bus_is_joined_to_its_members():
+    shown = scene("snowflake:3,3")
+    pairs = [(node, bus + 27) for node, bus in incidences("snowflake:3,3").tolist()]
+    assert sorted(lines(shown)) == pairs and shown.busses == 17
+    route = scene("snowflake:3,3", paths=[(0, 26)]).routes[0]
+    assert route[::2] == walk("snowflake:3,3", 0, 26)
+    assert {tuple(sorted(hop)) for hop in pairwise(route)} <= set(pairs)
+
+
+def test_loads_are_those_of_the_routes_walked_one_by_one():
+    shown = scene("mesh:3x4", load="all")
+    hops = Counter(
+        hop
+        for u in range(12)
+        for v in range(12)
+        if u != v
+        for hop in pairwise(walk("mesh:3x4", u, v))
+    )
+    expected = [max(hops[u, v], hops[v, u]) for u, v in shown.links.tolist()]
+    assert shown.loads.tolist() == expected
+    busiest = [m for m in marks(drawing(shown)) if m.get("data-load") == str(max(expected))]
+    assert {m["stroke"] for m in busiest} == {figure.HEAT[-1]}
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png", "html"])
+def test_a_file_has_the_same_bytes_in_every_run(ending, tmp_path):
+    words = "draw hypercube:3 --path 0 7 --loads all --label number --no-progress".split()
+    for name in ("a", "b"):
+        assert Session([*words, "-o", f"{tmp_path}/{name}.{ending}"]).run() == 0
+    first, second = (tmp_path / f"{name}.{ending}" for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    begins = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG", "html": b"<!doctype html>"}
+    assert first.read_bytes().startswith(begins[ending])
+
+
+def test_python_and_the_command_line_draw_the_same(tmp_path, capsys):
+    found = mpinet.draw("ring:8", output=tmp_path / "a.svg", path=[(0, 3), ("1", 7)])
+    typed = f"draw ring:8 --path 0 3 --path 1 7 -o {tmp_path}/b.svg".split()
+    assert Session(typed).run() == 0
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert found.document()["command"][3:8] == ["--output", f"{tmp_path}/a.svg", "--path", "0", "3"]
+    assert found.routes == [[0, 1, 2, 3], [1, 0, 7]]
+    assert found._repr_html_().startswith("<svg") and "routes" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("ring:8 -o old.bmp", "old.bmp: a picture's file ends in .svg, .pdf, .png or .html."),
+        ("hypercube:24 -o old.svg", "hypercube:24 has 16,777,216 nodes"),
+        ("complete:2000 -o old.svg", "shows 100,000 links at most"),
+        ("torus:8x8 --routes all -o old.svg", "has 4,032 routes on torus:8x8"),
+        ("ring:8 --size 99 -o old.svg", "0.5..50 inches wide, not 99.0"),
+        ("ring:8 --path 0 9 -o old.svg", "Node 9 is not in ring:8"),
+        ("fattree:2,2 --path 0 5 -o old.svg", "Node 5 of fattree:2,2 is a switch"),
+        ("ring:8 --loads transpos -o old.svg", "transpos"),
+        ("ring:8 --routing best -o old.svg", "has no routing 'best'"),
+        ("ring:8", "say where the picture goes: -o FILE.svg"),
+        ("ring:8 -o nowhere/x.svg", "its folder does not exist"),
+    ],
+)
+def test_what_cannot_be_drawn_gets_a_sentence_and_overwrites_nothing(
+    typed, said, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("old.svg", "old.bmp"):
+        (tmp_path / name).write_text("old")
+    assert Session(["draw", *typed.split()]).run() == 2
+    complained = capsys.readouterr().err
+    assert said in complained and complained.count("\n") == 1
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {
+        "old.svg": "old",
+        "old.bmp": "old",
+    }
+
+
+def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch, tmp_path):
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(figure, "import_module", missing)
+    with pytest.raises(UsageError, match=re.escape('pip install "mpinet[plots]"')):
+        mpinet.draw("ring:8", output=tmp_path / "x.svg")
+    assert mpinet.draw("ring:8", output=tmp_path / "x.html").nodes == 8
