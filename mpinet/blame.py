@@ -115,6 +115,12 @@ def raised_at(error: BaseException) -> str:
     return found
 
 
+def describe(error: BaseException) -> str:
+    """An error in a user's file: where, which and why."""
+    where, kind = raised_at(error), type(error).__name__
+    return ": ".join(part for part in (where, kind, str(error).rstrip(".")) if part)
+
+
 def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleError:
     """Return the error for a rule that has not returned a whole number."""
     asked = ", ".join(str(a) for a in arguments if isinstance(a, int))

@@ -28,7 +28,6 @@ from mpinet.errors import (
     MpinetError,
     OutputError,
     RuleError,
-    TopologyError,
     Unread,
     UsageError,
 )
@@ -94,12 +93,8 @@ class Session:
             if options.out is not None:
                 require_result_file(options.out)
             job: Job = module_of(options.command).prepare(options)
-        except FileError as error:
+        except (FileError, RuleError) as error:  # a file or a user's class of this rank's host
             return Failed(error)
-        except (RuleError, TopologyError) as error:
-            if launched_ranks() == 1:
-                raise
-            return Failed(error)  # a user's class may fail on this rank alone
         except MpinetError:
             raise
         except Exception as error:

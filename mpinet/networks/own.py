@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mpinet.blame import raised_at
-from mpinet.errors import MpinetError, TopologyError, TopologyFileError
+from mpinet.blame import describe
+from mpinet.errors import MpinetError, RuleError, TopologyError, TopologyFileError
 from mpinet.networks.arguments import read_declared, read_undeclared
 from mpinet.networks.topology import Topology
 
@@ -41,6 +41,8 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     ------
     TopologyError
         There is no such module, file or class, or it does not take these arguments.
+    RuleError
+        The class fails with them, perhaps on this rank alone.
     """
     cls = _own_class(place, class_name)
     where = f"{place}:{class_name}"
@@ -58,7 +60,7 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     except MpinetError:
         raise
     except BaseException as error:  # a class may raise anything, even KeyboardInterrupt
-        raise TopologyError(f"{where}:{text} could not be made: {_describe(error)}.") from error
+        raise RuleError(f"{where}:{text} could not be made: {describe(error)}.") from error
     topology.name = f"{where}:{text}" if text else where
     return topology
 
@@ -109,13 +111,7 @@ def import_from(place: str) -> ModuleType:
             ) from None
         raise TopologyFileError(f"{place} cannot be imported: {error}.") from error
     except BaseException as error:  # a module may raise anything, even SystemExit
-        raise TopologyFileError(f"{place} cannot be imported: {_describe(error)}.") from error
-
-
-def _describe(error: BaseException) -> str:
-    """An error in a user's file: where, which and why."""
-    where, kind = raised_at(error), type(error).__name__
-    return ": ".join(part for part in (where, kind, str(error).rstrip(".")) if part)
+        raise TopologyFileError(f"{place} cannot be imported: {describe(error)}.") from error
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from mpinet.errors import FileError, MpinetError, TopologyFileError, UsageError
+from mpinet.blame import describe
+from mpinet.errors import FileError, MpinetError, RuleError, TopologyFileError, UsageError
 from mpinet.networks.own import import_from
 from mpinet.programs.operators.operator import Operator
 
@@ -21,6 +22,8 @@ def open_own_operator(name: str) -> Operator:
     ------
     UsageError
         There is no such module, file or class, or it is no operator.
+    RuleError
+        The class fails.
     """
     place, _, rest = name.partition(":")
     class_name, _, text = rest.partition(":")
@@ -40,6 +43,8 @@ def open_own_operator(name: str) -> Operator:
         raise
     except (TypeError, ValueError) as error:
         raise UsageError(f"{where} could not be made: {error}.") from error
+    except BaseException as error:  # a class may raise anything, even KeyboardInterrupt
+        raise RuleError(f"{where} could not be made: {describe(error)}.") from error
     if not operator.name:
         operator.name = class_name
     return operator

@@ -7,7 +7,7 @@ import pytest
 from serial.networks.reference import EVERYTHING
 
 import mpinet
-from mpinet.errors import NodeError, TopologyError
+from mpinet.errors import NodeError, RuleError, TopologyError
 from mpinet.networks.catalogue import FAMILIES, families
 
 OWN = '''
@@ -176,8 +176,6 @@ def test_own_classes_are_factors_of_products(own):
         ("starry:Star:1,2,3", "too many positional arguments"),
         ("starry:Star:rays=3", "missing a required argument|unexpected keyword"),
         ("starry:Star:leaves=3,leaves=4", "leaves is given twice"),
-        ("starry:Star:many", "could not be made"),
-        ("starry:Refusing:3", "could not be made: starry.py:21: ValueError: no such star"),
         ("starry:Plain", "must be a subclass"),
         ("starry:Moon:3", "has no class 'Moon'"),
         ("broken:Star:3", "broken cannot be imported: broken.py:1: ZeroDivisionError"),
@@ -188,6 +186,19 @@ def test_own_classes_are_factors_of_products(own):
 def test_wrong_own_classes_get_a_sentence(own, wrong, sentence):
     with pytest.raises(TopologyError, match=sentence):
         mpinet.open(wrong)
+
+
+@pytest.mark.parametrize(
+    ("failing", "sentence"),
+    [
+        ("starry:Star:many", "could not be made"),
+        ("starry:Refusing:3", "could not be made: starry.py:21: ValueError: no such star"),
+    ],
+)
+def test_an_own_class_that_fails_is_a_rule_error(own, failing, sentence):
+    """What is no class, or takes no such arguments, is the user's word; this is the class's."""
+    with pytest.raises(RuleError, match=sentence):
+        mpinet.open(failing)
 
 
 def test_a_class_without_family_goes_by_module_and_name(own):

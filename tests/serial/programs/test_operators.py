@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.errors import UsageError
+from mpinet.errors import RuleError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.placement import scattered
 from mpinet.programs import ascend
@@ -345,6 +345,11 @@ class Power(Product):
     def read(cls, text):
         return cls(int(text)) if text else cls()
 
+class Failing(Product):
+    @classmethod
+    def read(cls, text):
+        raise KeyboardInterrupt(text)
+
 class Blank(Operator):
     pass
 
@@ -391,6 +396,12 @@ def test_what_is_no_operator_gets_a_sentence(own, name, sentence):
     with pytest.raises(UsageError) as error:
         open_operator(name)
     assert str(error.value).startswith(sentence)
+
+
+def test_an_operator_s_class_that_fails_is_named_with_its_line(own):
+    sentence = r"Failing could not be made: .*ownoperators.py:\d+: KeyboardInterrupt: hard"
+    with pytest.raises(RuleError, match=sentence):
+        open_operator("ownoperators:Failing:hard")
 
 
 def test_a_matrix_of_another_size_is_refused():
