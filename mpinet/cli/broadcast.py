@@ -18,5 +18,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a schedule of the network, 'tree' (links) or 'flooding' (busses)",
     )
     parser.add_argument("--schedule", action="store_true", help="give the schedule's sha256, too")
+    parser.add_argument("--schedule-out", metavar="FILE", help="write what --schedule hashes")
     add_machine(parser, ports="one")
     add_common(parser)

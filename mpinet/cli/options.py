@@ -61,6 +61,19 @@ def add_machine(parser: argparse.ArgumentParser, ports: str, reason: str = "") -
         help="messages that a link carries in a step: one each way, or one (default full)",
     )
     add_mapping(group)
+    recording = parser.add_argument_group("recording")
+    recording.add_argument(
+        "--record",
+        metavar="FILE",
+        help="write what moved in which step to FILE (.npz, or .csv: movements alone); see "
+        "mpinet play and mpinet trace",
+    )
+    recording.add_argument("--record-steps", metavar="A..B", help="record steps A to B alone")
+    recording.add_argument(
+        "--record-nodes",
+        metavar="SET",
+        help="record alone what moves from or to these nodes, such as 0..15,20",
+    )
 
 
 def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:

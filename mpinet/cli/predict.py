@@ -91,6 +91,8 @@ def prepare(options: argparse.Namespace) -> Job:
             "--mapping measured does not apply: what crosses is counted by all ranks, and predict "
             "plays one; give blocks or clusters."
         )
+    if options.record is not None:
+        raise UsageError("--record does not apply: a rank alone has no part of the others' run.")
     command = argparse.Namespace(**(vars(options) | {"command": options.predicted}))
     return Predict(options, module_of(options.predicted).prepare(command))
 

@@ -34,6 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--faults", metavar="FAULTS", help="a file, or node:U,link:U-V,..: what is dead"
     )
     parser.add_argument("--paths", action="store_true", help="give the sha256 of all paths, too")
+    parser.add_argument("--paths-out", metavar="FILE", help="write what --paths hashes")
     parser.add_argument(
         "--loads",
         action=argparse.BooleanOptionalAction,

@@ -128,6 +128,7 @@ class Session:
             with self._progress(options, job) as progress, watching(progress.compiling):
                 job.say = progress.say
                 result = job.run(transport, progress.update)
+                job.keep(transport)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell
         except MpinetError as error:
             status, text = error.status, str(error)

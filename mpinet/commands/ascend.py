@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.networks.topology import Topology
@@ -28,6 +28,9 @@ def ascend(
     ports: Ports = "all",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Run an ASCEND program, checked against the serial computation (collective).
@@ -46,6 +49,9 @@ def ascend(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """
@@ -60,6 +66,9 @@ def descend(
     ports: Ports = "all",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Run a DESCEND program, checked against the serial computation (collective).
@@ -78,6 +87,9 @@ def descend(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

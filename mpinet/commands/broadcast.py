@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, Hosted, Network, Place, Ports, port_model, topology_of
+from mpinet.commands.options import (
+    Duplex,
+    File,
+    Hosted,
+    Network,
+    Place,
+    Ports,
+    port_model,
+    topology_of,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.report.files import require_writable
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
@@ -27,9 +38,13 @@ def broadcast(
     root: Place = 0,
     algorithm: str | None = None,
     schedule: bool = False,
+    schedule_out: File | None = None,
     ports: Ports = "one",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Broadcast from one processor (collective).
@@ -44,12 +59,17 @@ def broadcast(
         A schedule of the network, ``tree`` or ``flooding``; default: the first that applies.
     schedule : bool
         Whether to hash the schedule, too.
+    schedule_out : str, optional
+        The file that gets the lines which are hashed.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     duplex : {'full', 'half'}
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """
@@ -61,6 +81,8 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.programs.broadcast import require_algorithm
 
     topology = topology_of(options)
+    if options.schedule_out is not None:
+        require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))
     algorithm, _ = require_algorithm(topology, root, options.algorithm, port_model(options))
     return Broadcast(options, topology, root, algorithm)
@@ -78,9 +100,9 @@ class Broadcast(MachineJob):
         """Broadcast."""
         from mpinet.machine.trace import Trace
         from mpinet.programs.broadcast import broadcast
-        from mpinet.report.hashes import schedule_hash
+        from mpinet.report.hashes import hash_into, schedule_lines
 
-        trace = Trace() if self.options.schedule else None
+        trace = Trace() if self._scheduled else None
         machine = self.make_machine(transport, watch, trace=trace)
         found = broadcast(machine, self._root, self._algorithm)
         self.note_crossing(machine)
@@ -94,14 +116,20 @@ class Broadcast(MachineJob):
             "lower_bound": found.lower_bound,
         }
         if trace is not None:
-            result["schedule_sha256"] = schedule_hash(transport, trace, found.steps)
+            lines = schedule_lines(transport, trace, found.steps)
+            result["schedule_sha256"] = hash_into(lines, self.options.schedule_out, transport)
         return result
+
+    @property
+    def _scheduled(self) -> bool:
+        """Whether the schedule is wanted, or its hash."""
+        return self.options.schedule or self.options.schedule_out is not None
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_broadcast
 
-        if self.options.schedule:
+        if self._scheduled:
             raise UsageError(
                 "--schedule does not apply: a rank alone has no part of the others' schedule."
             )

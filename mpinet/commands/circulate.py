@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 
@@ -24,6 +24,9 @@ def circulate(
     ports: Ports = "one",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Let every item visit all processors of its subcube (collective).
@@ -42,6 +45,9 @@ def circulate(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

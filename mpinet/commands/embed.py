@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of, without_folders
+from mpinet.commands.options import (
+    Duplex,
+    File,
+    Hosted,
+    Network,
+    Ports,
+    topology_of,
+    without_folders,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
@@ -40,6 +48,9 @@ def embed(
     ports: Ports = "all",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Embed a network in another, and emulate a program of it (collective).
@@ -67,6 +78,9 @@ def embed(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

@@ -9,6 +9,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import (
     Duplex,
+    File,
     Hosted,
     Network,
     Place,
@@ -34,6 +35,9 @@ def flood(
     ports: Ports = "all",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Flood the machine from one node (collective).
@@ -50,6 +54,9 @@ def flood(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 
@@ -23,6 +23,9 @@ def gossip(
     ports: Ports = "one",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Bring every processor's item to all processors (collective).
@@ -39,6 +42,9 @@ def gossip(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

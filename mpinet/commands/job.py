@@ -69,6 +69,15 @@ class Job:
         """
         raise NotImplementedError
 
+    def keep(self, transport: Local) -> None:
+        """Write what is kept of the run beside its result (collective).
+
+        Parameters
+        ----------
+        transport : Local
+            The ranks.
+        """
+
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank of many on one process.
 

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import mapping_of, port_model
+from mpinet.commands.recorded import Recorded
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.trace import Trace
     from mpinet.machine.transport import Local
+
+
+TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "ascend", "descend")
+"""Commands in which every processor but one sends or receives a message at least."""
+
+TO_ALL = ("gossip", "exchange")
+"""Commands in which every processor receives one from every other."""
 
 
 class MachineJob(Job):
@@ -24,6 +32,11 @@ class MachineJob(Job):
         What was typed.
     network : Topology
         The machine's network.
+
+    Raises
+    ------
+    UsageError
+        The run cannot be recorded as was asked for.
     """
 
     def __init__(self, options: argparse.Namespace, network: Topology):
@@ -31,6 +44,7 @@ class MachineJob(Job):
         self.topology = network.name
         self.options = options
         self.network = network
+        self._recorded = Recorded(options, network)
 
     def make_machine(
         self,
@@ -46,12 +60,25 @@ class MachineJob(Job):
         transport : Local
             The ranks.
         watch, loads, trace
-            As for `Machine`.
+            As for `Machine`; where the run is recorded, it has a trace in any case.
         """
         from mpinet.machine import Machine
 
         mapping = mapping_of(self.options, self.network, transport)
         model = port_model(self.options)
-        machine = Machine(self.network, model, transport, mapping, loads, trace, watch)
+        trace = self._recorded.begin(trace, self.least_moves)
+        machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
         return machine
+
+    @property
+    def least_moves(self) -> int:
+        """Movements that the run has at least, as far as is known before."""
+        others = self.network.hosts - 1
+        if self.options.command in TO_ALL:
+            return self.network.hosts * others
+        return others if self.options.command in TO_ONE else 0
+
+    def keep(self, transport: Local) -> None:
+        """Write the recording, if one is wanted (collective)."""
+        self._recorded.write(transport, self._made, self.model)

@@ -7,6 +7,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -26,6 +27,9 @@ Network = str | Topology
 
 Place = int | str
 """A node by its number or address."""
+
+File = str | Path
+"""A file's name."""
 
 Ports = Literal["one", "all"]
 Duplex = Literal["full", "half"]

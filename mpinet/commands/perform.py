@@ -45,6 +45,7 @@ def carried_out(
 ) -> Result:
     """Run a job on these ranks (collective); its result is whole on rank 0."""
     found = job.run(transport, lambda *done: None)
+    job.keep(transport)
     return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
 
 

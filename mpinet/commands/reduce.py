@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Duplex, Hosted, Network, Place, Ports, port_model, topology_of
+from mpinet.commands.options import (
+    Duplex,
+    File,
+    Hosted,
+    Network,
+    Place,
+    Ports,
+    port_model,
+    topology_of,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.networks.topology import Topology
@@ -28,6 +37,9 @@ def reduce(
     ports: Ports = "one",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Combine the items of all processors at one (collective).
@@ -48,6 +60,9 @@ def reduce(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.plain import plain
+from mpinet.report.files import require_writable
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -46,10 +48,14 @@ def route(
     policy: Literal["oldest", "fifo"] = "oldest",
     faults: str | None = None,
     paths: bool = False,
+    paths_out: File | None = None,
     loads: bool | None = None,
     ports: Ports = "all",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Route a traffic pattern, injected in step 0 (collective).
@@ -70,6 +76,8 @@ def route(
         ``node:U,link:U-V,..``, or a file of such words: what is dead.
     paths : bool
         Whether to hash all paths, too.
+    paths_out : str, optional
+        The file that gets the lines which are hashed.
     loads : bool, optional
         Whether to meter channel loads; default: up to `MAX_METERED` ports.
     ports : {'one', 'all'}
@@ -78,6 +86,9 @@ def route(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
 
@@ -96,12 +107,14 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.programs.traffic import traffic
 
     topology = topology_of(options)
+    if options.paths_out is not None:
+        require_writable(Path(options.paths_out))
     if options.mode == "ideal":
         _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
         _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
         _refuse(options.policy == "fifo", "--policy fifo", "in ideal mode no message waits")
     _refuse(
-        options.paths and options.faults is not None,
+        _paths_wanted(options) and options.faults is not None,
         "--paths",
         "with --faults messages may end on their way",
     )
@@ -109,6 +122,11 @@ def prepare(options: argparse.Namespace) -> Job:
     faults = parse_faults(topology, options.faults)
     routing = topology.routing(options.routing, options.seed)
     return Route(options, topology, routing, pattern, faults)
+
+
+def _paths_wanted(options: argparse.Namespace) -> bool:
+    """Whether the paths are wanted, or their hash."""
+    return options.paths or options.paths_out is not None
 
 
 def _refuse(wrong: bool, option: str, reason: str) -> None:
@@ -177,7 +195,7 @@ class Route(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Route, and hash the paths if that is wanted."""
         from mpinet.programs.route import route
-        from mpinet.report.hashes import dealt_lines, hash_of, path_lines
+        from mpinet.report.hashes import dealt_lines, hash_into, path_lines
 
         options = self.options
         machine = self._machine(transport, watch)
@@ -186,17 +204,23 @@ class Route(MachineJob):
         )
         self.note_crossing(machine)
         result: Row = plain(found) | {"routing": self._routing.name}
-        if options.paths:
+        if _paths_wanted(options):
             lines = path_lines(self.network, self._routing, self._traffic.ends)
-            result["paths_sha256"] = hash_of(dealt_lines(transport, self._traffic.total, lines))
+            dealt = dealt_lines(transport, self._traffic.total, lines)
+            result["paths_sha256"] = hash_into(dealt, options.paths_out, transport)
         return result
+
+    @property
+    def least_moves(self) -> int:
+        """Every message moves, but for one to its own processor."""
+        return self._traffic.total
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
         from mpinet.programs.rehearsal import rehearse_route
 
         options = self.options
-        _refuse(options.paths, "--paths", "a rank alone has no whole paths")
+        _refuse(_paths_wanted(options), "--paths", "a rank alone has no whole paths")
         _refuse(options.faults is not None, "--faults", "predict knows whole machines")
         machine = self._machine(dry)
         return rehearse_route(

@@ -10,6 +10,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import (
     Duplex,
+    File,
     Hosted,
     Network,
     Ports,
@@ -43,6 +44,9 @@ def run(
     ports: Ports = "all",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
+    record: File | None = None,
+    record_steps: str | None = None,
+    record_nodes: str | None = None,
     seed: int = 0,
 ) -> Result:
     """Run a program of one's own on every processor (collective).
@@ -66,6 +70,9 @@ def run(
         Messages that a link carries in a step: one each way, or one.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    record, record_steps, record_nodes : str, optional
+        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
+        that it is limited to.
     seed : int
         For everything random.
     """

@@ -68,7 +68,8 @@ class GuestRouter(Router):
         rows[:sends, hop.PLACE] = payload
         rows[sends:] = self._leaving.rows[: len(moves)]
         nodes, ports = np.concatenate([nodes, moves[:, 0]]), np.concatenate([ports, moves[:, 1]])
-        inbox = self.machine.step(nodes, ports, rows, word=word)
+        numbers = np.concatenate([np.full(sends, -1), self._known(moves[:, 3])])
+        inbox = self.machine.step(nodes, ports, rows, word=word, numbers=numbers)
         routed = inbox.payload[:, hop.NUMBER] >= 0
         self._take_in(inbox.payload[routed], in_order=False)
         others = inbox.payload[~routed, hop.PLACE]

@@ -174,6 +174,7 @@ class Machine:
         payload: Any = None,
         listen: tuple[Any, Any] | None = None,
         word: int = 0,
+        numbers: Ints | int = -1,
     ) -> Inbox:
         """Make one step: send these messages; return what this rank's processors receive.
 
@@ -188,6 +189,8 @@ class Machine:
             The ports from which this rank's processors accept in this step. Default: from all.
         word : int
             Piggybacked allreduce: `Inbox.total` is the sum of all ranks' `word`.
+        numbers : ndarray of int64, shape (k,), or int
+            What a trace calls the messages; -1: nothing.
 
         Returns
         -------
@@ -215,7 +218,7 @@ class Machine:
             word,
             self.exchange,
         )
-        self.count_step(sends)
+        self.count_step(sends, numbers)
         return Inbox(
             arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total
         )
@@ -291,15 +294,20 @@ class Machine:
         spent.steps = self.steps - spent.begun
         spent.messages = self.sum(self.meters.messages - sent)[0]
 
-    def count_step(self, sends: Sends) -> None:
-        """Count one step with these sends, and record it."""
+    def count_step(self, sends: Sends, numbers: Ints | int = -1) -> None:
+        """Count one step with these sends, and record it, with the messages' numbers."""
         self.count(sends.transmissions)
         if len(self.meters.loads) and len(sends.nodes):
             first = step.first_of_transmission(sends)
             places = self.slots(sends.nodes[first]) * self.topology.ports + sends.ports[first]
             self.meters.loads[places] += np.uint32(1)
-        if self.trace is not None:
-            self.trace.add(self.steps, sends.nodes, sends.ports, sends.targets)
+        self.record(sends.nodes, sends.ports, sends.targets, numbers)
+
+    def record(self, senders: Ints, ports: Ints, receivers: Ints, numbers: Ints | int = -1) -> None:
+        """Record the last step's movements, where somebody wants to see them."""
+        trace = self.trace
+        if trace is not None:
+            self.checked(lambda: trace.add(self.steps, senders, ports, receivers, numbers))
 
     def plan(self, nodes: Any, ports: Any) -> Plan:
         """Plan a pattern of sends that repeats: checked once, then cheap to carry out.

@@ -113,6 +113,7 @@ class Router:
         waiting = np.zeros(machine.placement.count, np.uint32)
         self._marks = hop.Marks(machine.used_ports, waiting, machine.meters.loads)
         self._numbered = 0
+        self._recorded_from = machine.trace.numbered if machine.trace else 0
         self._ledger = Ledger()
         self._deliveries = Deliveries(self._ledger, payload_words + self.fifo, payload_words, keep)
         self._messages = np.empty((0, hop.WORDS + self._width), np.int64)
@@ -208,6 +209,7 @@ class Router:
     def restart(self) -> None:
         """Number messages from 0 again, while none is in flight on any rank."""
         self._numbered = 0
+        self._recorded_from = self.machine.trace.numbered if self.machine.trace else 0
         self._deliveries.forget()
         self._sent = Injected(self.machine)
         self._ledger.arrivals_seal = 0
@@ -225,7 +227,14 @@ class Router:
         self.require_room(total)
         self._deliveries.expect(first)
         self._numbered += total
+        trace = self.machine.trace
+        if trace is not None:
+            trace.numbered = max(trace.numbered, self._recorded_from + self._numbered)
         return first
+
+    def _known(self, numbers: Ints) -> Ints:
+        """The numbers that messages have in a recording, in which no two have the same."""
+        return self._recorded_from + numbers
 
     def _set_out(
         self,
@@ -298,7 +307,8 @@ class Router:
             return False
         self.machine.count(moved)
         if self.machine.trace is not None:
-            self.machine.trace.add(self.machine.steps, *moves[:moved].T)
+            senders, ports, receivers, numbers = moves[:moved].T
+            self.machine.record(senders, ports, receivers, self._known(numbers))
         arrivals = exchanged.records
         if staying:
             arrivals = np.concatenate([leaving[away:], arrivals])

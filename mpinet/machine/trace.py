@@ -1,13 +1,25 @@
-"""Step traces: who sent what to whom, in which step."""
+"""Recordings: who sent what to whom in which step, and what processors were doing meanwhile.
+
+There is one set of rows for schedules, recording files, pictures and players. Every rank keeps
+those of its own processors, beyond a number of them in a file without a name; `merged` brings all
+ranks' together in one order, a block at a time, so that no memory has to hold them all.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.arrays import Ints
+from mpinet.errors import MpinetError, OutputError, TooLarge
+from mpinet.machine.transport import Local
 
 RECORD = np.dtype(
     [
@@ -20,18 +32,145 @@ RECORD = np.dtype(
 )
 """One message over one channel; message = its number, -1 where a program's message has none."""
 
+CALL = np.dtype(
+    [
+        ("end", np.int64),
+        ("processor", np.int64),
+        ("begin", np.int64),
+        ("site", np.int64),
+    ]
+)
+"""One call of a processor's program: from after step `begin` to after step `end`; its site."""
 
-@dataclass
-class Trace:
-    """The movements of messages that left this rank's processors.
+Rows = NDArray[np.void]
+
+KEPT = 1 << 16
+"""Rows that a rank keeps in memory before it writes them down."""
+
+BLOCK = 1 << 19
+"""Rows that rank 0 has at a time, where no single sender has more of them in a step."""
+
+MOST = 1 << 27
+"""Rows of a recording: some 5 GB on disk while it is made."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What of a run is recorded.
 
     Attributes
     ----------
-    parts : list of ndarray of RECORD
-        The records in the order of the steps.
+    first, last : int
+        The steps.
+    nodes : ndarray of int64 or None
+        Movements from and to these nodes, and their calls; None: all.
     """
 
-    parts: list[NDArray[np.void]] = field(default_factory=list)
+    first: int = 1
+    last: int = 2**62
+    nodes: Ints | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether anything is left out."""
+        return self.nodes is not None or self.first > 1 or self.last < 2**62
+
+
+class Spill:
+    """This rank's rows of one kind, in the order of their first field; on disk where many.
+
+    Parameters
+    ----------
+    kind : dtype
+        The rows; the first field is a step, the second a node hosted here.
+    """
+
+    def __init__(self, kind: np.dtype[Any]):
+        self.kind = kind
+        self.count = 0
+        self._parts: list[Rows] = []
+        self._waiting = 0
+        self._file: IO[bytes] | None = None
+        self._steps, self._counts = array("q"), array("q")
+
+    def add(self, rows: Rows) -> None:
+        """Add rows of one step, which is not before those of earlier rows."""
+        if len(rows) == 0:
+            return
+        if self.count + len(rows) > MOST:
+            raise too_large(self.count + len(rows))
+        self.count += len(rows)
+        self._steps.append(int(rows[self.kind.names[0]][0]))  # type: ignore[index]
+        self._counts.append(len(rows))
+        self._parts.append(rows)
+        self._waiting += len(rows)
+        if self._waiting >= KEPT:
+            self._write_down()
+
+    def _write_down(self) -> None:
+        try:
+            if self._file is None:
+                self._file = TemporaryFile(prefix="mpinet-recording-")  # noqa: SIM115 (it stays open)
+            for part in self._parts:
+                self._file.write(part.tobytes())
+        except OSError as error:
+            raise OutputError(f"The recording cannot be kept: {error.strerror}.") from None
+        self._parts, self._waiting = [], 0
+
+    def between(self, begin: int, end: int) -> Rows:
+        """The rows from place `begin` up to `end`."""
+        written = self.count - self._waiting
+        parts: list[Rows] = []
+        if begin < written:
+            assert self._file is not None
+            self._file.seek(begin * self.kind.itemsize)
+            size = (min(end, written) - begin) * self.kind.itemsize
+            parts.append(np.frombuffer(self._file.read(size), self.kind))
+        if end > written:
+            tail = np.concatenate(self._parts)
+            parts.append(tail[max(begin - written, 0) : end - written])
+        return np.concatenate(parts) if parts else np.empty(0, self.kind)
+
+    def steps(self) -> tuple[Ints, Ints]:
+        """The steps that have rows, ascending, and how many each has."""
+        steps, counts = np.array(self._steps, np.int64), np.array(self._counts, np.int64)
+        steps, first = np.unique(steps, return_index=True)
+        return steps, np.add.reduceat(counts, first) if len(first) else counts
+
+
+class Trace:
+    """What this rank's processors sent, and where `calls` are wanted, what they were doing.
+
+    Parameters
+    ----------
+    limits : Limits, optional
+        What is left out (default: nothing).
+
+    Attributes
+    ----------
+    calls : Calls
+        The calls of programs, where these note them.
+    idle : int
+        Steps of time that passed without one of the machine.
+    numbered : int
+        Above all numbers of messages so far: routers that number anew begin here.
+
+    Examples
+    --------
+    >>> from mpinet.machine import Machine
+    >>> trace = Trace()
+    >>> machine = Machine("ring:4", trace=trace)
+    >>> _ = machine.step([0, 2], [0, 0])
+    >>> [row.tolist() for row in trace.records]
+    [(1, 0, 0, 1, -1), (1, 2, 0, 3, -1)]
+    """
+
+    def __init__(self, limits: Limits | None = None):
+        self.limits = limits or Limits()
+        self.moves = Spill(RECORD)
+        self.calls = Calls(self.limits)
+        self.idle = 0
+        self.numbered = 0
 
     def add(
         self,
@@ -42,16 +181,184 @@ class Trace:
         messages: Ints | int = -1,
     ) -> None:
         """Record one step's movements."""
+        limits, step = self.limits, step + self.idle
+        if not limits.first <= step <= limits.last:
+            return
         part = np.empty(len(senders), RECORD)
         part["step"] = step
         part["sender"] = senders
         part["port"] = ports
         part["receiver"] = receivers
         part["message"] = messages
-        self.parts.append(part)
+        if limits.nodes is not None:
+            part = part[np.isin(senders, limits.nodes) | np.isin(receivers, limits.nodes)]
+        self.moves.add(part)
 
     @property
-    def records(self) -> NDArray[np.void]:
-        """All records of this rank, by step, then sender, then port."""
-        records = np.concatenate(self.parts) if self.parts else np.empty(0, RECORD)
-        return records[np.lexsort((records["port"], records["sender"], records["step"]))]
+    def records(self) -> Rows:
+        """All movements of this rank, by step, then sender, then port."""
+        return in_order(self.moves.between(0, self.moves.count))
+
+
+class Calls:
+    """Calls of this rank's processors, each with the place that it is made at.
+
+    Parameters
+    ----------
+    limits : Limits
+        What is left out.
+    """
+
+    def __init__(self, limits: Limits):
+        self._first, self._last = limits.first - 1, limits.last
+        self._nodes = None if limits.nodes is None else frozenset(limits.nodes.tolist())
+        self._sites: dict[tuple[str, str, int], int] = {}
+        self._numbers = array("q")
+        self._now = 0
+        self._spill = Spill(CALL)
+        self._failed: MpinetError | None = None
+
+    def note(self, processor: int, begin: int, end: int, site: tuple[str, str, int]) -> None:
+        """Note a call that has ended; `end` is not before that of any earlier one.
+
+        Parameters
+        ----------
+        processor : int
+            Whose call it was.
+        begin, end : int
+            The steps after which it began and ended.
+        site : (str, str, int)
+            What it is called, and the file and line where it is made.
+        """
+        if end < self._first or begin > self._last:
+            return
+        if self._nodes is not None and processor not in self._nodes:
+            return
+        if end != self._now:
+            self._flush()
+            self._now = end
+        number = self._sites.setdefault(site, len(self._sites))
+        self._numbers.extend((end, processor, begin, number))
+
+    def _flush(self) -> None:
+        """Add what has been noted; an error is told at the end, not to the script that calls."""
+        try:
+            if self._failed is None:
+                self._spill.add(np.frombuffer(self._numbers.tobytes(), CALL))
+        except MpinetError as error:
+            self._failed = error
+        self._numbers = array("q")
+
+    def merged(self, transport: Local) -> tuple[list[list[Any]], int, Iterator[Rows]]:
+        """All ranks' sites, how many calls there are, and these in blocks (collective)."""
+        self._flush()
+        if self._failed is not None:
+            transport.fail(self._failed)
+        told = transport.gather(json.dumps(list(self._sites)).encode())
+        every = sorted({tuple(site) for text in told for site in json.loads(text)})
+        sites = json.loads(transport.share(json.dumps(every).encode()))
+        numbers = {tuple(site): number for number, site in enumerate(sites)}
+        named = np.array([numbers[site] for site in self._sites], np.int64)
+
+        def renamed(rows: Rows) -> Rows:
+            rows = rows.copy()
+            rows["site"] = named[rows["site"]]
+            return rows
+
+        count, blocks = merged(transport, self._spill, renamed)
+        return sites, count, blocks
+
+
+def too_large(rows: int, least: str = "") -> TooLarge:
+    """What is raised where a recording would have too many rows."""
+    return TooLarge(
+        f"A recording of this run would have {least}{rows} movements and calls, some "
+        f"{rows * RECORD.itemsize / 1e9:.3g} GB; {MOST} are allowed: record less of it, by "
+        "--record-steps A..B or --record-nodes SET."
+    )
+
+
+def in_order(rows: Rows) -> Rows:
+    """Rows by their first two fields, movements also by port, then message."""
+    first, second = rows.dtype.names[:2]  # type: ignore[index]
+    if rows.dtype != RECORD:
+        return rows[np.lexsort((rows[second], rows[first]))]
+    return rows[np.lexsort((rows["message"], rows["port"], rows[second], rows[first]))]
+
+
+def merged(
+    transport: Local, spill: Spill, change: Callable[[Rows], Rows] | None = None
+) -> tuple[int, Iterator[Rows]]:
+    """All ranks' rows in one order, block by block (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks, all of which go through the blocks.
+    spill : Spill
+        This rank's rows; all those of a node are on one rank.
+    change : callable, optional
+        Applied to a rank's rows before they leave it.
+
+    Returns
+    -------
+    count : int
+        How many rows there are on all ranks.
+    blocks : iterator of ndarray
+        On rank 0 the rows, by their first two fields, movements also by port, then message;
+        elsewhere empty.
+
+    Raises
+    ------
+    TooLarge
+        There are too many of them.
+    """
+    count = int(transport.sum(np.array([spill.count], np.int64))[0])
+    if count > MOST:
+        raise too_large(count)
+    return count, _blocks(transport, spill, change or (lambda rows: rows))
+
+
+def _blocks(transport: Local, spill: Spill, change: Callable[[Rows], Rows]) -> Iterator[Rows]:
+    steps, counts = _of_all(transport, *spill.steps())
+    own_steps, own_counts = spill.steps()
+    ends = np.concatenate([[0], np.cumsum(own_counts)])
+    node_field = spill.kind.names[1]  # type: ignore[index]
+    begin = 0
+    while begin < len(steps):
+        end = max(
+            begin + 1, int(np.searchsorted(np.cumsum(counts[begin:]), BLOCK, "right")) + begin
+        )
+        first, last = np.searchsorted(own_steps, [steps[begin], steps[end - 1] + 1])
+        rows = spill.between(int(ends[first]), int(ends[last]))
+        parts = -(-int(counts[begin:end].sum()) // BLOCK)
+        for part in _shares(transport, rows, node_field, parts):
+            told = transport.gather(change(part).tobytes())
+            together = np.frombuffer(b"".join(told), spill.kind)
+            yield in_order(together) if told else together
+        begin = end
+
+
+def _shares(transport: Local, rows: Rows, field: str, parts: int) -> Iterator[Rows]:
+    """The rows in so many parts, each of a range of nodes that is the same on all ranks."""
+    if parts == 1:
+        yield rows
+        return
+    highest = int(transport.max(np.array([rows[field].max(initial=0)], np.int64))[0])
+    width = -(-(highest + 1) // parts)
+    share = rows[field] // width
+    for part in range(parts):
+        yield rows[share == part]
+
+
+def _of_all(transport: Local, steps: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """The steps in which any rank has rows, and how many all have (collective)."""
+    told = transport.gather(np.stack([steps, counts]).tobytes())
+    pairs = [np.frombuffer(text, np.int64).reshape(2, -1) for text in told]
+    if pairs:
+        together = np.concatenate(pairs, axis=1)
+        steps, places = np.unique(together[0], return_inverse=True)
+        counts = np.bincount(places, together[1], len(steps)).astype(np.int64)
+    shared = np.frombuffer(transport.share(np.stack([steps, counts]).tobytes()), np.int64)
+    steps, counts = shared.reshape(2, -1)
+    return steps, counts

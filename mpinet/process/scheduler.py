@@ -103,6 +103,7 @@ class Scheduler:
         self._routes = self._sets_out = False
         self._sent = self._letters()
         self._failed: tuple[int, str] | None = None
+        self._calls = machine.trace.calls if machine.trace else None
         self._perform: dict[type, Callable[[Node, Any], bool]] = {
             Send: self._send,
             Exchange: self._send,
@@ -144,6 +145,8 @@ class Scheduler:
     def _advance(self, node: Node, done: Action) -> None:
         """Resume a processor with the result of its action, until an action needs a step."""
         try:
+            if self._calls is not None and done is not COMPUTING:
+                self._calls.note(node.id, node._since, self.hosting.step, _site(done))
             thread = node._thread or self._begin(node)
             if thread is None:
                 return
@@ -156,6 +159,8 @@ class Scheduler:
                 if not self._perform[type(action)](node, action):
                     return
                 done = action
+                if self._calls is not None:
+                    self._calls.note(node.id, self.hosting.step, self.hosting.step, _site(done))
         except StopIteration as ended:
             self._end(node, ended.value)
         except KeyboardInterrupt:
@@ -354,6 +359,11 @@ class Scheduler:
                 node._action = COMPUTING
                 self._timed -= 1
                 ready.append((node, action))
+
+
+def _site(action: Action) -> tuple[str, str, int]:
+    """What a recording calls an action."""
+    return type(action).__name__.lower(), "", 0
 
 
 def _takes(node: Node, action: Waiting) -> bool:

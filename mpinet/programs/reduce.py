@@ -174,9 +174,10 @@ class _Reached(Machine):
         payload: Any = None,
         listen: tuple[Any, Any] | None = None,
         word: int = 0,
+        numbers: Ints | int = -1,
     ) -> Inbox:
         """As in `Machine`; where several messages come at once the lowest port counts."""
-        inbox = super().step(nodes, ports, payload, listen, word)
+        inbox = super().step(nodes, ports, payload, listen, word, numbers)
         slots = self.slots(inbox.nodes)
         fresh = (self.since[slots] == 0) & (inbox.nodes != self._root)
         slots, first = np.unique(slots[fresh], return_index=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.compiled import inlined, kernel
-from mpinet.machine.trace import RECORD, Trace
+from mpinet.machine.trace import Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import links_of
 from mpinet.networks.routing import Routing, rules
 from mpinet.networks.topology import Topology
+from mpinet.report.files import whole_file
 
 WINDOW = 1 << 16
 """Nodes or messages whose lines one rank writes at a time."""
@@ -49,6 +51,14 @@ def hash_of(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> s
     return text.hexdigest()
 
 
+def hash_into(parts: Iterator[bytes], path: str | Path | None, transport: Local) -> str:
+    """sha256 of all parts, which rank 0 also writes to a file, if one is named (collective)."""
+    if path is None or transport.rank:
+        return hash_of(parts)
+    with whole_file(Path(path)) as file:
+        return hash_of(parts, file.write)
+
+
 def edge_lines(topology: Topology) -> Callable[[int, int], bytes]:
     """Lines ``u v`` of the links from u in a window to higher v, each once, sorted."""
 
@@ -69,20 +79,12 @@ def incidence_lines(topology: Topology) -> Callable[[int, int], bytes]:
     return lines
 
 
-def schedule_hash(transport: Local, trace: Trace, steps: int) -> str:
-    """sha256 of the lines ``step sender port receiver`` of a trace, on rank 0 (collective)."""
-    records = trace.records
-
-    def parts() -> Iterator[bytes]:
-        for step in range(1, steps + 1):
-            begin, end = np.searchsorted(records["step"], [step, step + 1])
-            told = transport.gather(records[begin:end].tobytes())
-            together = np.frombuffer(b"".join(told), RECORD)
-            together = np.sort(together, order=["sender", "port"])
-            columns = [together[name] for name in ("step", "sender", "port", "receiver")]
-            yield number_lines(np.stack(columns, axis=1))
-
-    return hash_of(parts())
+def schedule_lines(transport: Local, trace: Trace, steps: int) -> Iterator[bytes]:
+    """Lines ``step sender port receiver`` of a trace's first steps, on rank 0 (collective)."""
+    for rows in merged(transport, trace.moves)[1]:
+        rows = rows[rows["step"] <= steps]
+        columns = [rows[name] for name in ("step", "sender", "port", "receiver")]
+        yield number_lines(np.stack(columns, axis=1))
 
 
 def path_lines(

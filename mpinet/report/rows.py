@@ -7,7 +7,10 @@ from typing import Any
 
 Row = dict[str, Any]
 
-ELSEWHERE = ("command", "topology", "seed", "json", "out", "progress")
+OF_FILES = ("json", "out", "record", "record_steps", "record_nodes", "schedule_out", "paths_out")
+"""Options that say what else is written, and where."""
+
+ELSEWHERE = ("command", "topology", "seed", "progress", *OF_FILES)
 """Options that are columns of their own, or say nothing of what was found."""
 
 

@@ -74,6 +74,11 @@ class Account:
         file = self.file if self.code is None else shown(self.code.co_filename)
         return f"{file}:{self.line}"
 
+    @property
+    def site(self) -> tuple[str, str, int]:
+        """What a recording knows of it."""
+        return self.kind, self.file, self.line
+
     def cover(self, begin: int, end: int) -> None:
         """Note that messages were under way; `end` is not before any earlier one."""
         if begin == end:

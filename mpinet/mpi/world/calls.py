@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent
 
+from mpinet.machine.trace import Calls
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
@@ -29,10 +30,12 @@ class Running:
     world: World
     turns: Turns
     mail: Mail
+    recorded: Calls | None = None
 
     def begin(self, world: World) -> None:
         """Make a run the one that calls belong to."""
         self.world, self.turns, self.mail = world, world.turns, world.mail
+        self.recorded = world.machine.trace.calls if world.machine.trace else None
 
 
 running = Running()
@@ -80,10 +83,13 @@ def {kind}({parameters}):
         account = accounts.at("{kind}", frame)
     here.account = account
     account.calls += 1
+    begin = running.turns.now
     try:
         return method({arguments})
     finally:
         here.account = None
+        if running.recorded is not None:
+            running.recorded.note(here.id, begin, running.turns.now, account.site)
 """
 """The wrapper of a method, written out with the method's own parameters and made by ``exec``.
 

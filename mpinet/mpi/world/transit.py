@@ -84,6 +84,8 @@ class Transit:
     def idle(self, steps: int) -> None:
         """Let time pass while nothing is under way on any rank."""
         self.now += steps
+        if self._machine.trace is not None:
+            self._machine.trace.idle += steps
 
     @property
     def under_way(self) -> int:

@@ -1,0 +1,282 @@
+"""Recording files: what moved in which step, written in bounded memory, read with every check."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO, NoReturn
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.errors import FileError, OutputError, UsageError
+from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
+from mpinet.machine.transport import Local
+from mpinet.memory import require_memory
+from mpinet.report.files import require_writable, whole_file
+
+FORMAT, VERSION = "mpinet recording", 1
+
+ENDINGS = (".npz", ".csv")
+
+MOVES = ("step", "sender", "port", "receiver", "message")
+"""Columns of the movements, in the order of a line of CSV."""
+
+CALLS = {
+    "call_end": "end",
+    "call_processor": "processor",
+    "call_begin": "begin",
+    "call_site": "site",
+}
+"""Columns of the calls, and the fields of `CALL` that they hold."""
+
+FIXED = (1980, 1, 1, 0, 0, 0)
+"""The time that all parts of an archive bear: equal recordings are equal files."""
+
+AT_ONCE = 1 << 16
+"""Rows that are written at a time."""
+
+MOST_HEADER = 1 << 26
+"""Characters of a header that are read."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a file says of a run.
+
+    Attributes
+    ----------
+    header : dict
+        Where it comes from: command, topology, nodes, hosts, ports, model, seed, steps, sites.
+    moves : dict of str to ndarray of int64
+        The columns `MOVES`, by step, sender, port, message.
+    calls : dict of str to ndarray of int64
+        The columns `CALLS`, by end, processor.
+    """
+
+    header: dict[str, Any]
+    moves: dict[str, Ints]
+    calls: dict[str, Ints]
+
+
+def require_recording_file(path: Path, option: str = "--record") -> None:
+    """Raise `UsageError` unless a recording can be written to this file."""
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"{option} {path}: the file's name must end in {' or '.join(ENDINGS)}.")
+    require_writable(path)
+
+
+def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[str, Any]) -> None:
+    """Write what all ranks have recorded to one file (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks; rank 0 writes.
+    trace : Trace
+        What this rank has recorded.
+    path : Path
+        The file, ``.npz`` or ``.csv``; it is whole, or it is not there.
+    header : mapping
+        What is known of the run.
+    """
+    sites, calls, called = trace.calls.merged(transport)
+    count, moved = merged(transport, trace.moves)
+    table = path.suffix == ".csv"
+    told = {"format": FORMAT, "version": VERSION, **header, "moves": count}
+    told |= {"calls": 0, "sites": []} if table else {"calls": calls, "sites": sites}
+    if transport.rank:
+        for blocks in (moved,) if table else (moved, called):
+            for _ in blocks:
+                pass
+        return
+    with whole_file(path) as file:
+        if table:
+            _write_table(file, told, moved)
+        else:
+            _write_archive(file, told, (moved, called))
+
+
+def _write_table(file: BinaryIO, header: Mapping[str, Any], moved: Iterator[Rows]) -> None:
+    file.write(f"# {json.dumps(header)}\n{','.join(MOVES)}\n".encode())
+    for rows in moved:
+        for begin in range(0, len(rows), AT_ONCE):
+            lines = (",".join(map(str, row)) for row in rows[begin : begin + AT_ONCE].tolist())
+            file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _write_archive(
+    file: BinaryIO, header: Mapping[str, Any], tables: tuple[Iterator[Rows], Iterator[Rows]]
+) -> None:
+    """Write a zip archive of arrays: rows are kept aside, since columns come one after another."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with _part(archive, "header") as part:
+            np.lib.format.write_array(part, np.array(json.dumps(header)), allow_pickle=False)
+        for rows, kind, count, names in (
+            (tables[0], RECORD, header["moves"], dict(zip(MOVES, MOVES, strict=True))),
+            (tables[1], CALL, header["calls"], CALLS),
+        ):
+            with TemporaryFile(prefix="mpinet-recording-") as aside:
+                _keep_aside(aside, rows)
+                for name, field in names.items():
+                    with _part(archive, name) as part:
+                        _write_column(part, aside, kind, field, count)
+
+
+def _keep_aside(aside: IO[bytes], blocks: Iterator[Rows]) -> None:
+    try:
+        for rows in blocks:
+            aside.write(rows.tobytes())
+    except OSError as error:
+        raise OutputError(f"The recording cannot be kept: {error.strerror}.") from None
+
+
+def _part(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """A part of an archive, to be written."""
+    told = zipfile.ZipInfo(f"{name}.npy", FIXED)
+    told.compress_type = zipfile.ZIP_DEFLATED
+    told._compresslevel = 1  # type: ignore[attr-defined]
+    told.external_attr = 0o600 << 16
+    return archive.open(told, "w", force_zip64=True)
+
+
+def _write_column(
+    part: IO[bytes], aside: IO[bytes], kind: np.dtype[Any], field: str, count: int
+) -> None:
+    layout = {"descr": "<i8", "fortran_order": False, "shape": (count,)}
+    np.lib.format.write_array_header_1_0(part, layout)
+    aside.seek(0)
+    while text := aside.read(AT_ONCE * kind.itemsize):
+        part.write(np.frombuffer(text, kind)[field].astype("<i8").tobytes())
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a recording, and check that it is one, and whole.
+
+    Parameters
+    ----------
+    path : Path
+        An ``.npz`` or ``.csv`` file that ``--record`` has written.
+
+    Raises
+    ------
+    FileError
+        It is none, of another version, damaged, or cannot be read.
+    """
+    if path.suffix not in ENDINGS:
+        raise FileError(f"{path}: a recording's name ends in {' or '.join(ENDINGS)}.")
+    try:
+        header, columns = (_read_table if path.suffix == ".csv" else _read_archive)(path)
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror or error}.") from None
+    except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+        if isinstance(error, FileError):
+            raise
+        _refuse(path, "it is damaged, cut off, or something else")
+    recording = Recording(
+        header,
+        {name: columns[name] for name in MOVES},
+        {name: columns[name] for name in CALLS},
+    )
+    _check(path, recording)
+    return recording
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise FileError(f"{path} is no whole recording of mpinet: {why}.")
+
+
+def _read_header(path: Path, text: str) -> dict[str, Any]:
+    """A header, if it is one of this version."""
+    header = json.loads(text)
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        _refuse(path, "its header is not that of one")
+    if header.get("version") != VERSION:
+        raise FileError(
+            f"{path} is a recording of version {header.get('version')!r}, and this mpinet reads "
+            f"version {VERSION}: record the run again."
+        )
+    numbers = ("nodes", "hosts", "ports", "steps", "moves", "calls")
+    if any(type(header.get(name)) is not int or header[name] < 0 for name in numbers):
+        _refuse(path, "its header lacks numbers")
+    texts = ("command", "topology")
+    if any(type(header.get(name)) is not str for name in texts):
+        _refuse(path, "its header lacks names")
+    require_memory(40 * (header["moves"] + header["calls"]), f"The recording {path}")
+    require_memory(16 * (header["nodes"] + header["steps"]), f"The recording {path}")
+    return header
+
+
+def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
+    with zipfile.ZipFile(path) as archive:
+        whole = {one.filename: one.file_size for one in archive.infolist()}
+        if whole["header.npy"] > MOST_HEADER:
+            _refuse(path, "its header is too long")
+        text = np.lib.format.read_array(io.BytesIO(archive.read("header.npy")), allow_pickle=False)
+        header = _read_header(path, str(text))
+        columns: dict[str, Ints] = {}
+        for names, count in ((MOVES, header["moves"]), (tuple(CALLS), header["calls"])):
+            for name in names:
+                if whole[f"{name}.npy"] > 8 * count + 1024:
+                    _refuse(path, f"its column {name} is too long")
+                with archive.open(f"{name}.npy") as part:
+                    column = np.lib.format.read_array(part, allow_pickle=False)
+                    if part.read(1):  # the end is where the checksum is compared
+                        _refuse(path, f"its column {name} is too long")
+                if column.dtype != np.int64 or column.shape != (count,):
+                    _refuse(path, f"its column {name} does not have {count} whole numbers")
+                columns[name] = column
+    return header, columns
+
+
+def _read_table(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
+    with path.open("rb") as file:
+        first, second = file.readline(MOST_HEADER).decode(), file.readline(1024).decode()
+        if not first.startswith("# ") or second.strip() != ",".join(MOVES):
+            _refuse(path, "its first lines are not those of one")
+        header = _read_header(path, first[2:])
+        rows = np.empty((0, len(MOVES)), np.int64)
+        if header["moves"]:
+            rows = np.loadtxt(file, np.int64, delimiter=",", ndmin=2)
+    if rows.shape != (header["moves"], len(MOVES)):
+        _refuse(path, f"it has {len(rows)} movements, and should have {header['moves']}")
+    columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(MOVES)}
+    none = np.empty(0, np.int64)
+    return header | {"calls": 0, "sites": []}, columns | dict.fromkeys(CALLS, none)
+
+
+def _check(path: Path, recording: Recording) -> None:
+    """Refuse numbers that cannot be."""
+    header, moves, calls = recording.header, recording.moves, recording.calls
+    nodes, steps = header["nodes"], header["steps"]
+    sites = header.get("sites")
+    named = isinstance(sites, list) and all(
+        isinstance(site, list) and [type(part) for part in site] == [str, str, int]
+        for site in sites
+    )
+    if not named:
+        _refuse(path, "its header does not say where calls are made")
+    ranges = [
+        (moves["step"], 1, steps),
+        (moves["sender"], 0, nodes - 1),
+        (moves["receiver"], 0, nodes - 1),
+        (moves["port"], 0, header["ports"] - 1),
+        (moves["message"], -1, 2**62),
+        (calls["call_processor"], 0, nodes - 1),
+        (calls["call_site"], 0, len(sites) - 1),  # type: ignore[arg-type]
+        (calls["call_begin"], 0, steps),
+        (calls["call_end"], 0, steps),
+        (calls["call_end"] - calls["call_begin"], 0, steps),
+    ]
+    for numbers, least, most in ranges:
+        if len(numbers) and not least <= int(numbers.min()) <= int(numbers.max()) <= most:
+            _refuse(path, "it has numbers that no run has")
+    for numbers in (moves["step"], calls["call_end"]):
+        if (np.diff(numbers) < 0).any():
+            _refuse(path, "its steps do not ascend")
