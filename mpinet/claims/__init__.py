@@ -4,7 +4,7 @@ The papers' claims lie in their rooms, ``papers/<paper>/``; a user's in a file o
 """
 
 from mpinet.claims.grid import Grid, once, over, points
-from mpinet.claims.ledger import Paper, PaperTable
+from mpinet.claims.paper import Paper, PaperTable
 from mpinet.claims.statement import Claim, Measured, OutOfReach, claim, unsettled
 
 __all__ = [

@@ -2,71 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from importlib import import_module
 from types import ModuleType
 
+from mpinet.claims.paper import Paper
 from mpinet.claims.statement import Claim
 from mpinet.errors import UsageError
 from mpinet.networks.own import import_from
 
 PAPERS = ("gbsn", "gmn", "hdn", "lens", "sth")
 """The rooms whose claims the ledger holds, in its order."""
-
-
-@dataclass(frozen=True)
-class PaperTable:
-    """A table of a paper, made again from the ledger: a row a claim, or several claims.
-
-    Attributes
-    ----------
-    title : str
-        The paper's number and what the table shows.
-    rows : tuple of (str, tuple of str)
-        Each row's label and the claims whose claimed and measured values, objects with a field a
-        cell, make it.
-    """
-
-    title: str
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper as the ledger shows it; each room's `claims` package has one by the name PAPER.
-
-    Attributes
-    ----------
-    room : str
-        Its room, and its name on the command line.
-    title : str
-        The paper.
-    modules : tuple of str
-        Modules of the package that hold claims, in the order of the paper.
-    tables : tuple of PaperTable
-        Tables to be made again.
-    causes : mapping of str to str
-        The paper's errors, by the names that its claims have for them (`Claim.cause`): a sentence
-        on each.
-    refuted : mapping of str to str
-        The ids, or patterns of ids, of the claims that each of these errors refutes.
-    """
-
-    room: str
-    title: str
-    modules: tuple[str, ...]
-    tables: tuple[PaperTable, ...] = ()
-    causes: Mapping[str, str] = field(default_factory=dict)
-    refuted: Mapping[str, str] = field(default_factory=dict)
-
-    def cause_of(self, claim: Claim) -> str:
-        """The error that refutes a claim; empty if none does."""
-        for cause, ids in self.refuted.items():
-            if any(fnmatchcase(claim.id, pattern) for pattern in ids.split()):
-                return cause
-        return claim.cause
 
 
 def paper(room: str) -> Paper:
@@ -78,9 +26,15 @@ def paper(room: str) -> Paper:
 def claims_of(room: str) -> list[Claim]:
     """A paper's claims, in its order."""
     own = paper(room)
+    kept = set(own.kept())
     modules = (import_module(f"mpinet.papers.{room}.{name}") for name in own.modules)
     return _distinct(
-        replace(claim, paper=room, cause=own.cause_of(claim))
+        replace(
+            claim,
+            paper=room,
+            cause=own.cause_of(claim.id) or claim.cause,
+            kept=claim.id in kept,
+        )
         for module in modules
         for claim in _in(module)
     )

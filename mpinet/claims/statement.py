@@ -82,6 +82,8 @@ class Claim:
     fails_where : tuple of (str, callable), or None
         What the points at which it fails have in common: in words, and as a predicate of a point's
         arguments, which is counted over the points that were measured.
+    kept : bool
+        Whether the ledger's row keeps the values of all points, for a table or a plot.
     """
 
     id: str
@@ -101,6 +103,7 @@ class Claim:
     measures: bool = True
     degenerate: Predicate | None = None
     fails_where: tuple[str, Predicate] | None = None
+    kept: bool = False
 
     @property
     def measurement(self) -> Callable[..., Any]:

@@ -59,6 +59,9 @@ class Verdict:
     nondegenerate : dict or None
         The first failing point that is not: point, where, claimed, measured, replay. None where
         the claim names no points degenerate, or all failing ones are.
+    values : list of dict or None
+        What was found at every measured point (point, claimed, measured, holds, and the fields
+        that are wrong), where a table or a plot of the paper shows it.
     """
 
     id: str
@@ -83,6 +86,7 @@ class Verdict:
     common: dict[str, Any] | None = None
     degenerate: int | None = None
     nondegenerate: dict[str, Any] | None = None
+    values: list[dict[str, Any]] | None = None
 
 
 def judge(
@@ -140,7 +144,19 @@ def judge(
         common=found.common,
         degenerate=found.degenerate,
         nondegenerate=fair,
+        values=[_value(points[i], findings[i]) for i in measured] if claim.kept else None,
     )
+
+
+def _value(point: Point, finding: Finding) -> dict[str, Any]:
+    """What was found at a point, as tables and plots show it."""
+    return {
+        "point": point_text(point),
+        "claimed": finding.claimed,
+        "measured": finding.measured,
+        "holds": finding.holds,
+        "fields": finding.where.get("fields", []),
+    }
 
 
 def _fair(claim: Claim, point: Point, finding: Finding, source: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.options import add_common
 from mpinet.commands.job import Job, Watch
@@ -47,6 +47,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write every finding down in FOLDER, and take up there what was stopped",
     )
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write FILE, a web page")
+    parser.add_argument(
+        "--from",
+        dest="document",
+        type=Path,
+        metavar="FILE.json",
+        help="show a result that --out has written, and measure nothing",
+    )
     parser.add_argument("--list", action="store_true", help="list the claims and test none of them")
     add_common(parser)
 
@@ -56,6 +63,10 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.claims.ledger import select
     from mpinet.report.files import require_writable
 
+    if options.html is not None:
+        require_writable(options.html)
+    if options.document is not None:
+        return _shown_again(options)
     claims = select(options.claims)
     if options.list:
         for option in ("budget", "at", "journal", "html"):
@@ -64,9 +75,19 @@ def prepare(options: argparse.Namespace) -> Job:
         return Listing(claims)
     if options.at and options.budget:
         raise UsageError("--budget does not apply with --at, which looks at the full grids.")
-    if options.html is not None:
-        require_writable(options.html)
     return Verify(options, claims, _arguments(options.at or []))
+
+
+def _shown_again(options: argparse.Namespace) -> Job:
+    """The job that shows a result file; refuse options that would have no effect."""
+    from mpinet.report.ledger.reading import read_document
+
+    if options.claims:
+        raise UsageError("--from FILE.json shows the claims of the file: name none.")
+    for option in ("budget", "at", "journal", "list"):
+        if getattr(options, option):
+            raise UsageError(f"--{option} does not apply with --from, which measures nothing.")
+    return Again(options, read_document(options.document))
 
 
 def _arguments(typed: list[str]) -> dict[str, str]:
@@ -115,19 +136,45 @@ class Listing(Job):
         return table(rows, ("claim", "place", "statement"))
 
 
-class Verify(Job):
+class Ledger(Job):
+    """Verdicts, shown in a terminal and as a page."""
+
+    def __init__(self, options: argparse.Namespace):
+        super().__init__()
+        self._options = options
+
+    def show(self, result: list[Row]) -> str:
+        """The ledger, by paper."""
+        from mpinet.report.ledger.terminal import ledger
+
+        return ledger(result, coloured=shows_colours())
+
+    def summary(self, result: list[Row]) -> dict[str, Any]:
+        """The counts of every paper."""
+        from mpinet.claims.summary import summary
+
+        return summary(result)
+
+    def keep(self, document: dict[str, Any]) -> None:
+        """Write the page."""
+        if self._options.html is not None:
+            from mpinet.report.ledger.page import write_page
+
+            write_page(self._options.html, document)
+
+
+class Verify(Ledger):
     """Claims, judged."""
 
     unit = "tests of rank 0"
 
     def __init__(self, options: argparse.Namespace, claims: list[Claim], at: dict[str, str]):
-        super().__init__()
-        self._options = options
+        super().__init__(options)
         self._claims = claims
         self._at = at
 
     def run(self, transport: Local, watch: Watch) -> list[Verdict]:
-        """Test every claim at its points, and write the page."""
+        """Test every claim at its points."""
         from mpinet.claims.journal import Journal, version_of
         from mpinet.claims.verify import verify
 
@@ -138,18 +185,7 @@ class Verify(Job):
             journal = Journal(options.journal, version_of(files), transport.rank)
         budget = options.budget or "quick"
         source = "".join(f"{name} " for name in files)
-        rows = verify(self._claims, budget, transport, self._at, journal, source, watch)
-        if options.html is not None and transport.rank == 0:
-            from mpinet.report.ledger.page import write_page
-
-            write_page(options.html, rows, budget)
-        return rows
-
-    def show(self, result: list[Row]) -> str:
-        """The ledger, by paper."""
-        from mpinet.report.ledger.terminal import ledger
-
-        return ledger(result, coloured=shows_colours())
+        return verify(self._claims, budget, transport, self._at, journal, source, watch)
 
     def lasting(self, result: list[Verdict]) -> list[Row]:
         """The verdicts without the times."""
@@ -158,3 +194,28 @@ class Verify(Job):
     def status(self, result: list[Verdict]) -> int:
         """1 if a measurement failed: then not every claim has been evaluated."""
         return int(any(verdict.verdict == "error" for verdict in result))
+
+
+class Again(Ledger):
+    """Verdicts of an earlier run, from its result file."""
+
+    def __init__(self, options: argparse.Namespace, document: dict[str, Any]):
+        super().__init__(options)
+        self._document = document
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Give them as they were found."""
+        rows: list[Row] = self._document["result"]
+        return rows
+
+    def lasting(self, result: list[Row]) -> list[Row]:
+        """The verdicts without the times."""
+        return [{**row, "seconds": None} for row in result]
+
+    def keep(self, document: dict[str, Any]) -> None:
+        """Write the page of the run that measured."""
+        super().keep({**self._document, "summary": document["summary"]})
+
+    def status(self, result: list[Row]) -> int:
+        """1 if a measurement failed, as when it was made."""
+        return int(any(row["verdict"] == "error" for row in result))

@@ -106,6 +106,13 @@ class Job:
             else [result]
         )
 
+    def summary(self, result: Any) -> dict[str, Any]:
+        """What the result, as JSON knows it, comes to; empty where the command counts nothing."""
+        return {}
+
+    def keep(self, document: dict[str, Any]) -> None:
+        """Write what else is made of the result's document."""
+
     def lasting(self, result: Any) -> Any:
         """What of the result is the same in every run: what its digest is over."""
         return result

@@ -80,6 +80,7 @@ class Result:
             job.lasting(found),
             job.crossing,
             job.preparation,
+            job.summary(plain(found)),
         )
 
     @property

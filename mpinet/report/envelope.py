@@ -28,6 +28,7 @@ def envelope(
     lasting: Any = None,
     crossing: dict[str, Any] | None = None,
     preparation: dict[str, int] | None = None,
+    summary: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the JSON document of a command's result.
 
@@ -51,6 +52,8 @@ def envelope(
         The mapping, and the messages and bytes that crossed between ranks by it.
     preparation : dict, optional
         Steps and messages by which the processors learned their part before.
+    summary : dict, optional
+        What the result comes to.
     """
     document = {
         "mpinet": mpinet.__version__,
@@ -64,5 +67,5 @@ def envelope(
         "seconds": seconds,
         "made": made(),
     }
-    beside = {"crossing": crossing, "preparation": preparation}
+    beside = {"crossing": crossing, "preparation": preparation, "summary": summary}
     return document | {name: what for name, what in beside.items() if what}

@@ -5,7 +5,7 @@ from mpinet.papers.gbsn.causes import CAUSES
 
 PAPER = Paper(
     "gbsn",
-    "A generalized topology of block shift networks for clusters (the scan names no authors)",
+    "Generalized block shift network for clusters",
     modules=(
         "instances",
         "regular",
@@ -27,4 +27,8 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
+    "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "
+    "Systems I: Fundamental Theory and Applications 49(4), April 2002 (a brief). The copy "
+    "that was read has neither title nor authors.",
 )

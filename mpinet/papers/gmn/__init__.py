@@ -11,8 +11,7 @@ CELLS = ("ch-links", "ch-diam", "dl-links", "dl-diam", "links", "diam")
 
 PAPER = Paper(
     "gmn",
-    "S. Sen Gupta, R. K. Das, K. Mukhopadhyaya, B. P. Sinha: A family of network topologies with "
-    "multiple loops and logarithmic diameter, 1996",
+    "A family of network topologies with multiple loops and logarithmic diameter",
     modules=(
         "structure",
         "sectors",
@@ -34,4 +33,8 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
+    "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"
+    " Institute, Calcutta, and Jadavpur University; received 6 April 1995, revised 20 April"
+    " 1996.",
 )

@@ -11,8 +11,7 @@ SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
 
 PAPER = Paper(
     "hdn",
-    "Y. Li, S. Peng, W. Chu: Hierarchical Dual-Net: a flexible interconnection network and its "
-    "routing algorithm, International Journal of Networking and Computing 2(2), 2012",
+    "Hierarchical dual-net: a flexible interconnection network and its routing algorithm",
     modules=(
         "construction",
         "figures",
@@ -78,4 +77,8 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     refuted=REFUTED,
+    citation="Yamin Li, Shietung Peng, Wanming Chu: Hierarchical dual-net: a flexible "
+    "interconnection network and its routing algorithm. International Journal of Networking"
+    " and Computing 2(2), 2012, 234-250.",
+    doi="10.15803/ijnc.2.2_234",
 )

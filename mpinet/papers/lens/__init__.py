@@ -10,8 +10,7 @@ from mpinet.papers.lens.causes import CAUSES
 
 PAPER = Paper(
     "lens",
-    "R. A. Finkel and M. H. Solomon: The lens interconnection strategy, University of Wisconsin, "
-    "Computer Sciences Technical Report 387, 1980",
+    "The lens interconnection strategy",
     modules=(
         "background",
         "definition",
@@ -36,4 +35,7 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    citation="Raphael A. Finkel, Marvin H. Solomon: The lens interconnection strategy. Computer "
+    "Sciences Technical Report 387, University of Wisconsin-Madison, April 1980. A version "
+    "appeared in IEEE Transactions on Computers C-30(12), 1981, 960-965.",
 )

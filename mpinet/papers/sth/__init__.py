@@ -6,8 +6,12 @@ paper's own definition 8. Where the paper compares with Hex-Cells of sizes that 
 statements say which Hex-Cell stands for them.
 """
 
-from mpinet.claims import Paper, PaperTable
+from collections.abc import Callable
+from functools import partial
+
+from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, labelled
 from mpinet.papers.sth.causes import CAUSES
+from mpinet.papers.sth.grids import dlh_of, hexcell_up_to, hypercube_of, sth_of
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
 
 OF_KINDS = ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
@@ -20,10 +24,49 @@ def _table4(
     return label, tuple(f"STH-T4-{key}-{network}" for network in networks)
 
 
+def _column(name: str, claim: str, network: Callable[[int], str]) -> Column:
+    """A column of tables 6 and 7: a network for each row."""
+    return Column(name, claim, labelled(ROWS, network))
+
+
+STH_CQ = partial(sth_of, kind="cq")
+
+PLOTS = (
+    Plot(
+        "Average distance: the hypercube, DLH and STH measured, and the printed values of table 7",
+        "average distance",
+        (
+            Curve("STH, cube of definition 8, measured", "STH-T7-avg-sth-tq"),
+            Curve("STH, crossed cube, measured", "STH-T7-avg-sth-cq"),
+            Curve("DLH measured", "STH-T7-avg-dlh"),
+            Curve("hypercube measured", "STH-T7-avg-hc"),
+            Curve("STH printed", "STH-T7-avg-sth-tq", "claimed"),
+            Curve("DLH printed", "STH-T7-avg-dlh", "claimed"),
+        ),
+    ),
+    Plot(
+        "Bisection width: measured (exactly, or as the bound that refutes), and as table 6 prints",
+        "bisection width",
+        (
+            Curve("STH measured", "STH-T6-bw-sth"),
+            Curve("DLH measured", "STH-T6-bw-dlh"),
+            Curve("STH printed", "STH-T6-bw-sth", "claimed"),
+            Curve("DLH printed", "STH-T6-bw-dlh", "claimed"),
+        ),
+    ),
+    Plot(
+        "Longest route of the paper's routing in LST(m), against the diameter that it claims",
+        "hops",
+        (
+            Curve("longest route", "STH-R-optimal"),
+            Curve("diameter m+1", "STH-R-optimal", "claimed"),
+        ),
+    ),
+)
+
 PAPER = Paper(
     "sth",
-    "J. Alam and R. Kumar, STH: a highly scalable and economical topology for massively parallel "
-    "systems, Indian Journal of Science and Technology",
+    "STH: a highly scalable and economical topology for massively parallel systems",
     modules=(
         "definitions",
         "lemmas",
@@ -87,6 +130,31 @@ PAPER = Paper(
             "Table 7. Average distance and traffic density of HC and STH, by the paper's formulas",
             tuple((f"{nodes}", (f"STH-T7-{nodes}",)) for nodes in ROWS),
         ),
+        MeasuredTable(
+            "Table 6, measured: bisection widths, and costs of broadcasts at measured diameters "
+            "(hx: the largest Hex-Cell of at most N nodes)",
+            (
+                _column("width DLH", "STH-T6-bw-dlh", dlh_of),
+                _column("width HX", "STH-T6-bw-hx", hexcell_up_to),
+                _column("width STH", "STH-T6-bw-sth", sth_of),
+                _column("DLH", "STH-T6-bc-dlh", dlh_of),
+                _column("STH tq", "STH-T6-bc-sth-tq", sth_of),
+                _column("STH cq", "STH-T6-bc-sth-cq", STH_CQ),
+            ),
+        ),
+        MeasuredTable(
+            "Table 7, measured: average distances and traffic densities",
+            tuple(
+                _column(f"{named} {name}", f"STH-T7-{measure}-{network}", of_row)
+                for measure, named in (("avg", "average"), ("density", "density"))
+                for network, name, of_row in (
+                    ("dlh", "DLH", dlh_of),
+                    ("hc", "HC", hypercube_of),
+                    ("sth-tq", "STH tq", sth_of),
+                    ("sth-cq", "STH cq", STH_CQ),
+                )
+            ),
+        ),
         PaperTable(
             "Table 8. Sizes from 1 to 50000 that are available",
             tuple(
@@ -99,4 +167,7 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    citation="Jahangir Alam, Rajesh Kumar: STH: a highly scalable and economical topology for "
+    "massively parallel systems. Indian Journal of Science and Technology, 2011.",
+    plots=PLOTS,
 )

@@ -15,12 +15,13 @@ function filter() {
   const words = form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
   let count = 0;
   for (const row of rows) {
-    const text = row.textContent.toLowerCase();
+    const text = `${row.dataset.words} ${row.textContent}`.toLowerCase();
     row.hidden = !(papers.has(row.dataset.paper) && verdicts.has(row.dataset.verdict)
                    && words.every(word => text.includes(word)));
     count += !row.hidden;
   }
-  for (const section of sections) section.hidden = !papers.has(section.dataset.paper);
+  for (const section of sections)  // with their tables and plots, where a search finds nothing
+    section.hidden = !section.querySelector("tr[data-verdict]:not([hidden])");
   shown.value = `${count} of ${rows.length} claims`;
 }
 

@@ -9,61 +9,73 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import mpinet
-from mpinet.claims.ledger import PAPERS, Paper, PaperTable, paper
-from mpinet.claims.verdict import VERDICTS, Verdict
+from mpinet.claims.ledger import PAPERS, paper
+from mpinet.claims.paper import Paper
+from mpinet.claims.summary import tally
+from mpinet.claims.verdict import VERDICTS
 from mpinet.report.files import whole_file
-from mpinet.report.ledger.terminal import tally
-from mpinet.report.tables import cell_text
+from mpinet.report.ledger.head import counts, findings, head, reading
+from mpinet.report.ledger.mathml import typeset
+from mpinet.report.ledger.plot import drawn
+from mpinet.report.ledger.remade import Place, link, places, remade, value_html
+from mpinet.report.ledger.terminal import extent_text
+
+Row = Mapping[str, Any]
+"""A verdict as JSON knows it."""
+
+LABELS = ("verdict", "claim", "statement", "measured", "claimed", "where")
+"""The columns of a paper's claims."""
 
 
-def write_page(path: Path, verdicts: Sequence[Verdict], budget: str) -> None:
+def write_page(path: Path, document: Mapping[str, Any]) -> None:
     """Write the page to a file.
 
     Parameters
     ----------
     path : Path
         The file.
-    verdicts : sequence of Verdict
-        The ledger's rows.
-    budget : str
-        ``"quick"`` or ``"full"``: how much of the grids was tested.
+    document : mapping
+        The document of ``mpinet verify``.
     """
     with whole_file(path) as file:
-        file.write(page(verdicts, budget).encode())
+        file.write(page(document).encode())
 
 
-def page(verdicts: Sequence[Verdict], budget: str) -> str:
+def page(document: Mapping[str, Any]) -> str:
     """Return the ledger as one HTML page."""
-    groups = [(name, list(group)) for name, group in groupby(verdicts, lambda row: row.paper)]
-    sections = "\n".join(_section(name, rows) for name, rows in groups)
+    rows: Sequence[Row] = document["result"]
+    groups = [(name, list(group)) for name, group in groupby(rows, lambda row: str(row["paper"]))]
+    papers = [_paper(name) for name, _ in groups]
+    parts = "\n".join(_section(found, own) for found, (_, own) in zip(papers, groups, strict=True))
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>mpinet: the ledger</title>
+<title>The ledger: what papers on interconnection networks claim, measured</title>
 <style>
 {_part("page.css")}</style>
 </head>
 <body>
-<h1>The ledger</h1>
-<p>{escape(tally(v.verdict for v in verdicts))}.
-Measured by mpinet {escape(mpinet.__version__)}, {escape(budget)} grids.</p>
-<p class="quiet">A claim that <b>holds</b> does so on the range that is given; a <b>refuted</b> one
-fails at the witness, which the command beside it measures again; an <b>open</b> one could not be
-tested.</p>
+{head(document)}
+{counts(document["summary"], papers)}
+{findings(papers, rows)}
+{reading()}
 <form>
 {_choice("paper", [name for name, _ in groups])}
-{_choice("verdict", [word for word in VERDICTS if any(v.verdict == word for v in verdicts)])}
+{_choice("verdict", [word for word in VERDICTS if any(r["verdict"] == word for r in rows)])}
 <input type="search" name="words" placeholder="search" aria-label="search"> <output></output>
 </form>
-{sections}
+{parts}
 <script>
 {_part("page.js")}</script>
 </body>
 </html>
 """
+
+
+def _paper(name: str) -> Paper:
+    return paper(name) if name in PAPERS else Paper(name, "claims of one's own", ())
 
 
 def _part(name: str) -> str:
@@ -80,98 +92,123 @@ def _choice(name: str, values: Iterable[str]) -> str:
     return f"<fieldset><legend>{name}</legend>\n{boxes}\n</fieldset>"
 
 
-def _section(name: str, verdicts: Sequence[Verdict]) -> str:
-    """A paper: its claims, and its tables made again."""
-    found = paper(name) if name in PAPERS else Paper(name, "claims of one's own", ())
-    by_id = {verdict.id: verdict for verdict in verdicts}
-    tables = "\n".join(
-        _table(table, by_id)
-        for table in found.tables
-        if any(claim in by_id for _, claims in table.rows for claim in claims)
-    )
-    rows = "\n".join(map(_row, verdicts))
-    return f"""<section data-paper="{escape(name)}">
-<h2>{escape(name)}: {escape(found.title)}</h2>
-<p class="quiet">{escape(tally(v.verdict for v in verdicts))}</p>
-<div class="wide"><table>
-<thead><tr><th>verdict</th><th>claim</th><th>statement</th><th>measured</th><th>claimed</th>\
-<th>where</th></tr></thead>
+def _section(found: Paper, rows: Sequence[Row]) -> str:
+    """A paper: its errors, its claims, its tables made again, and plots."""
+    by_id = {str(row["id"]): row for row in rows}
+    heading = "".join(f'<th scope="col">{label}</th>' for label in LABELS)
+    at = places(found, by_id)
+    entries = "\n".join(_row(found, row, at.get(row["id"], [])) for row in rows)
+    plots = "\n".join(drawn(plot, by_id) for plot in found.plots)
+    cited = f'<p class="citation">{escape(found.citation)} {_doi(found)}</p>'
+    return f"""<section data-paper="{escape(found.room)}" id="paper-{escape(found.room)}">
+<h2>{escape(found.room)}: {escape(found.title)}</h2>
+{cited if found.citation else ""}
+<p class="quiet">{escape(tally(rows))}</p>
+{_errors(found, rows)}
+<table class="claims">
+<caption>Claims of {escape(found.room)}, in the order of the paper</caption>
+<thead><tr>{heading}</tr></thead>
 <tbody>
-{rows}
+{entries}
 </tbody>
-</table></div>
-{tables}
+</table>
+{remade(found, by_id)}
+{plots}
 </section>"""
 
 
-def _row(verdict: Verdict) -> str:
+def _doi(found: Paper) -> str:
+    if not found.doi:
+        return ""
+    return f'<a href="https://doi.org/{escape(found.doi)}">doi:{escape(found.doi)}</a>'
+
+
+def _errors(found: Paper, rows: Sequence[Row]) -> str:
+    """The distinct errors, each with the claims that it refutes."""
+    refuted = [row for row in rows if row["verdict"] == "refuted"]
+    causes = [name for name in found.causes if any(row["cause"] == name for row in refuted)]
+    if not causes:
+        return ""
+    items = "\n".join(
+        f'<li id="{_anchor(found, name)}">{typeset(found.causes[name])} '
+        f'<span class="quiet">{_links(refuted, name)}</span></li>'
+        for name in causes
+    )
+    return f"<h3>Distinct errors</h3>\n<ol>\n{items}\n</ol>"
+
+
+def _anchor(found: Paper, cause: str) -> str:
+    return escape(f"error-{found.room}-{cause}")
+
+
+def _links(refuted: Sequence[Row], cause: str) -> str:
+    return " ".join(link(str(row["id"])) for row in refuted if row["cause"] == cause)
+
+
+def _row(found: Paper, row: Row, at: Sequence[Place]) -> str:
     """A claim: the statement beside the measurement."""
     measured, claimed = "", ""
-    if verdict.points:
-        measured, claimed = _value(verdict.measured), _value(verdict.claimed)
-        claimed = f"{escape(verdict.relation)} {claimed}"
-    return f"""<tr class="{verdict.verdict}" data-paper="{escape(verdict.paper)}" \
-data-verdict="{verdict.verdict}" id="{escape(verdict.id)}">
-<td class="verdict">{verdict.verdict}</td>
-<td class="claim"><code>{escape(verdict.id)}</code><br>\
-<span class="quiet">{escape(verdict.place)}</span></td>
-<td>{escape(verdict.statement)}</td>
-<td>{measured}</td><td>{claimed}</td>
-<td>{_where(verdict)}</td></tr>"""
-
-
-def _value(value: Any) -> str:
-    """A value, field by field."""
-    if isinstance(value, Mapping):
-        return "<br>".join(f"{escape(str(key))}: {_value(part)}" for key, part in value.items())
-    return escape(cell_text(value))
-
-
-def _where(verdict: Verdict) -> str:
-    """The range, or the witness and its command, or the reason."""
-    if verdict.witness is not None:
-        at = {**verdict.witness["point"], **verdict.witness["where"]}
-        witness = _value(at)
-        return f"{witness}{'<br>' * bool(witness)}<code>{escape(verdict.replay or '')}</code>"
-    told = [verdict.range] if verdict.points else []
-    return "<br>".join(escape(text) for text in [*told, verdict.reason] if text)
-
-
-def _table(table: PaperTable, by_id: Mapping[str, Verdict]) -> str:
-    """A table of the paper, measured: what differs stands beside what is printed."""
-    rows = [
-        (label, _cells([by_id[claim] for claim in claims if claim in by_id]))
-        for label, claims in table.rows
-    ]
-    columns = list(dict.fromkeys(column for _, cells in rows for column in cells))
-    head = "".join(f"<th>{escape(column)}</th>" for column in ["", *columns])
-    body = "\n".join(
-        f"<tr><th>{escape(label)}</th>"
-        + "".join(cells.get(column, "<td></td>") for column in columns)
-        + "</tr>"
-        for label, cells in rows
+    if row["points"]:
+        measured, claimed = value_html(row["measured"]), value_html(row["claimed"])
+        claimed = f"{escape(row['relation'])} {claimed}"
+    id, verdict = escape(row["id"]), row["verdict"]
+    shown = " ".join(f'<a href="#{place.anchor}">{escape(place.name)}</a>' for place in at)
+    cells = (
+        f'<td class="verdict">{verdict}</td>',
+        f'<th scope="row"><a href="#{id}"><code>{id}</code></a><br>'
+        f'<span class="quiet">{escape(row["place"])} {shown}</span></th>',
+        _cell("statement", typeset(row["statement"]) + _told(found, row)),
+        _cell("measured", measured),
+        _cell("claimed", claimed),
+        _cell("where", _where(row)),
     )
-    return f"""<h3>{escape(table.title)}</h3>
-<div class="wide"><table class="cells">
-<thead><tr>{head}</tr></thead>
-<tbody>
-{body}
-</tbody>
-</table></div>"""
+    return (
+        f'<tr class="{verdict}" data-paper="{escape(row["paper"])}" data-verdict="{verdict}" '
+        f'data-words="{escape(row["statement"])}" id="{id}">\n' + "\n".join(cells) + "</tr>"
+    )
 
 
-def _cells(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """A row's cells by column: what was measured, beside what is printed where that is wrong."""
-    cells: dict[str, str] = {}
-    for verdict in verdicts:
-        if not isinstance(verdict.claimed, Mapping) or not isinstance(verdict.measured, Mapping):
-            continue
-        wrong = verdict.witness["where"].get("fields", ()) if verdict.witness else ()
-        for column, printed in verdict.claimed.items():
-            measured = _value(verdict.measured.get(column))
-            cells[column] = (
-                f'<td class="refuted"><del>{_value(printed)}</del>{measured}</td>'
-                if column in wrong
-                else f'<td class="holds">{measured}</td>'
-            )
-    return cells
+def _cell(label: str, content: str) -> str:
+    """A cell that says what it is where there is no room for a heading above it."""
+    return f'<td data-label="{label}">' + (f"<div>{content}</div>" if content else "") + "</td>"
+
+
+def _told(found: Paper, row: Row) -> str:
+    """What else is to be known of a row, below its statement."""
+    told = []
+    if row["note"]:
+        told.append(f'<span class="note">Note: {typeset(row["note"])}</span>')
+    if row["corrects"]:
+        told.append(f"A corrected statement of ours, in place of {link(row['corrects'])}.")
+    if not row["measures"]:
+        told.append("By formula: no network is measured.")
+    if row["verdict"] == "refuted" and row["cause"] in found.causes:
+        anchor = _anchor(found, row["cause"])
+        told.append(f'<a href="#{anchor}">The error</a>: {typeset(found.causes[row["cause"]])}')
+    return "".join(f'<p class="told">{text}</p>' for text in told)
+
+
+def _where(row: Row) -> str:
+    """The range, or the witness and its command, or the reason."""
+    if row["witness"] is not None:
+        return _witness(row, row["replay"] or "") + _extent(row)
+    told = [row["range"]] if row["points"] else []
+    return "<br>".join(escape(text) for text in [*told, row["reason"]] if text)
+
+
+def _witness(row: Row, replay: str) -> str:
+    """The smallest witness, with the command that measures it again."""
+    witness = value_html({**row["witness"]["point"], **row["witness"]["where"]})
+    return f"{witness}{'<br>' * bool(witness)}<code>{escape(replay)}</code>"
+
+
+def _extent(row: Row) -> str:
+    """At how many points it fails, and a witness that is not degenerate where that is another."""
+    told = []
+    if text := extent_text(row):
+        told.append(typeset(text))
+    fair = row["nondegenerate"]
+    if fair is not None and fair["replay"] != row["replay"]:
+        found = f"{value_html(fair['measured'])}, claimed {value_html(fair['claimed'])}"
+        told.append(f"not degenerate: {found}<br><code>{escape(fair['replay'])}</code>")
+    return "".join(f'<p class="told">{text}</p>' for text in told)

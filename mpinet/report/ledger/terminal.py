@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
+from mpinet.claims.ledger import PAPERS, paper
+from mpinet.claims.summary import tally
 from mpinet.report.tables import cell_text
 
 COLOURS = {"holds": "32", "refuted": "31", "open": "33", "error": "35"}
@@ -31,27 +32,14 @@ def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
         Whether the terminal shows colours.
     """
     parts = []
-    for paper, group in groupby(rows, key=lambda row: row["paper"]):
+    for name, group in groupby(rows, key=lambda row: row["paper"]):
         own = list(group)
         width = max(len(row["id"]) for row in own)
-        lines = [f"{paper}: {tally(_verdicts(own))}", ""]
+        lines = [f"{name}: {tally(own)}", ""]
         for row in own:
             lines += _entry(row, width, coloured)
         parts.append("\n".join(lines))
-    return "\n\n".join([*parts, f"all: {tally(_verdicts(rows))}"])
-
-
-def tally(verdicts: Iterable[str]) -> str:
-    """Count the claims that hold, are refuted, are open, or failed."""
-    counts = Counter(verdicts)
-    words = {"holds": "hold", "refuted": "refuted", "open": "open", "error": "failed"}
-    said = [f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict]]
-    number = counts.total()
-    return f"{number} claim{'s' * (number != 1)}: {', '.join(said)}"
-
-
-def _verdicts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [row["verdict"] for row in rows]
+    return "\n\n".join([*parts, f"all: {tally(rows)}"])
 
 
 def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
@@ -67,7 +55,52 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
     lines = [f"{verdict}  {row['id'].ljust(width)}  {head}", *(indent + line for line in more)]
     said = wrap(_found(row), room)
     replay = [f"$ {row['replay']}"] if row["replay"] else []
-    return [*lines, *(indent + line for line in [*said, *replay])]
+    told = [line for text in _told(row) for line in wrap(text, room)]
+    return [*lines, *(indent + line for line in [*said, *replay, *_fair(row, room), *told])]
+
+
+def _fair(row: Mapping[str, Any], room: int) -> list[str]:
+    """The lines of a witness that is not degenerate, where the smallest is."""
+    fair = row["nondegenerate"]
+    if fair is None or fair["replay"] == row["replay"]:
+        return []
+    text = f"not degenerate: {_failure({**row, **fair}, fair)}"
+    return [*wrap(text, room), f"$ {fair['replay']}"]
+
+
+def _told(row: Mapping[str, Any]) -> list[str]:
+    """What else is to be known of a row."""
+    told = [extent_text(row)]
+    if row["verdict"] == "refuted" and (cause := cause_of(row)):
+        told.append(f"the error: {cause}")
+    if not row["measures"]:
+        told.append("by formula: no network is measured")
+    if row["corrects"]:
+        told.append(f"corrects {row['corrects']}")
+    if row["note"]:
+        told.append(f"note: {row['note']}")
+    return [text for text in told if text]
+
+
+def extent_text(row: Mapping[str, Any]) -> str:
+    """At how many points a claim fails, and what these have in common; empty where it does not."""
+    failing, points = row["failing"], row["points"]
+    if not failing:
+        return ""
+    text = f"fails at {failing} of {points} points" if points > 1 else "fails at its only point"
+    if row["degenerate"]:
+        text += f" ({'all' if row['degenerate'] == failing else row['degenerate']} degenerate)"
+    if common := row["common"]:
+        text += f": where {common['text']} ({common['failing']} of the {failing}"
+        others = points - failing
+        text += f", and {common['holding']} of the {others} others)" if others else ")"
+    return text
+
+
+def cause_of(row: Mapping[str, Any]) -> str:
+    """The sentence on the error that refutes a claim, or its name; empty where it has none."""
+    causes = paper(row["paper"]).causes if row["paper"] in PAPERS else {}
+    return str(causes.get(row["cause"], row["cause"]))
 
 
 def _found(row: Mapping[str, Any]) -> str:
@@ -76,7 +109,12 @@ def _found(row: Mapping[str, Any]) -> str:
         return "; ".join(filter(None, [f"range: {row['range']}", row["reason"]]))
     if row["verdict"] != "refuted":
         return str(row["reason"]).strip().splitlines()[-1]
-    witness = {**row["witness"]["point"], **row["witness"]["where"]}
+    return _failure(row, row["witness"])
+
+
+def _failure(row: Mapping[str, Any], at_point: Mapping[str, Any]) -> str:
+    """What is measured and claimed at a witness."""
+    witness = {**at_point["point"], **at_point["where"]}
     at = f" at {shortened(fields_text(witness), WITNESS)}" if witness else ""
     if row["claimed"] is True:
         return f"not so{at}"

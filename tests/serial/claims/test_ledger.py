@@ -33,7 +33,9 @@ def test_every_claim_says_what_it_states_and_where(room):
 def test_the_tables_are_made_of_claims(room):
     known = {claim.id for claim in claims_of(room)}
     for table in paper(room).tables:
-        assert {claim for _, row in table.rows for claim in row} <= known
+        assert set(table.claims()) <= known
+    assert set(paper(room).kept()) <= known
+    assert {claim for found in paper(room).findings for claim in found.claims} <= known
 
 
 @pytest.mark.parametrize("room", PAPERS)

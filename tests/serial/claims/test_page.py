@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.claims.ledger import Paper, PaperTable, claims_in
+from mpinet.claims.ledger import claims_in
+from mpinet.claims.paper import Column, Curve, MainFinding, MeasuredTable, Paper, PaperTable, Plot
+from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
 from mpinet.plain import plain
+from mpinet.report.envelope import envelope
 from mpinet.report.ledger import page as pages
 from mpinet.report.ledger.terminal import ledger
 
@@ -23,7 +26,15 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @pytest.fixture(scope="module")
 def verdicts():
-    return verify(claims_in(OWN), "quick", Local())
+    kept = [replace(claim, kept=claim.id == "RING-OFF") for claim in claims_in(OWN)]
+    return plain(verify(kept, "quick", Local()))
+
+
+def documented(rows):
+    """The document of a run that gave these rows."""
+    command = ["mpinet", "verify", "own.py"]
+    counted = summary(rows)
+    return envelope(command, None, {}, 0, 1, rows, {"total": 1.0}, summary=counted)
 
 
 class Rows(HTMLParser):
@@ -69,9 +80,9 @@ def in_browser(file, choice):
 )  # fmt: skip
 def test_the_page_shows_the_chosen_claims(verdicts, tmp_path, choice, expected):
     file = tmp_path / "ledger.html"
-    pages.write_page(file, verdicts, "quick")
+    pages.write_page(file, documented(verdicts))
     everything = Rows(file.read_text())
-    assert set(everything.shown) == {row.id for row in verdicts}
+    assert set(everything.shown) == {row["id"] for row in verdicts}
     rows = in_browser(file, choice)
     if rows is not None:
         assert set(rows.shown) == expected
@@ -79,29 +90,91 @@ def test_the_page_shows_the_chosen_claims(verdicts, tmp_path, choice, expected):
 
 
 def test_the_page_needs_no_other_file(verdicts):
-    text = pages.page(verdicts, "quick")
-    assert not re.findall(r'(?:src|href)="|url\(|@import|https?://', text)
+    text = pages.page(documented(verdicts))
+    assert not re.findall(r'src="|url\(|@import|<link|https?://(?!doi\.org/)', text)
+    anchors = set(re.findall(r' id="([^"]+)"', text))
+    links = re.findall(r'href="#([^"]+)"', text)
+    assert links and set(links) <= anchors
 
 
 def test_a_papers_table_marks_the_cells_that_differ(verdicts, monkeypatch):
     table = PaperTable("Table 1: diameters of rings", (("diameter", ("RING-TABLE",)),))
     monkeypatch.setattr(pages, "PAPERS", ("own",))
     monkeypatch.setattr(pages, "paper", lambda room: Paper(room, "Rings", (), (table,)))
-    text = pages.page(verdicts, "quick")
-    assert "<h3>Table 1: diameters of rings</h3>" in text
-    assert '<td class="holds">2</td><td class="refuted"><del>3</del>2</td>' in text
+    text = pages.page(documented(verdicts))
+    assert "<caption>Table 1: diameters of rings</caption>" in text
+    assert '<td class="holds"><a href="#RING-TABLE">2</a></td>' in text
+    assert '<td class="refuted"><del>3</del><a href="#RING-TABLE">2</a></td>' in text
+    assert 'href="#table-own-1"' in text.partition('id="RING-TABLE"')[2]
 
 
 def test_what_a_claim_says_cannot_break_the_page(verdicts):
-    bad = replace(verdicts[0], statement="a <b> & </script>", id='X"><script>')
-    text = pages.page([bad], "quick")
+    bad = verdicts[0] | {"statement": "a <b> & </script>", "id": 'X"><script>'}
+    text = pages.page(documented([bad]))
     assert "a &lt;b&gt; &amp; &lt;/script&gt;" in text
     assert text.count("<script>") == 1
 
 
 def test_the_terminal_shows_verdicts_by_paper_and_colours_only_if_asked(verdicts):
-    text = ledger(plain(verdicts))
+    text = ledger(verdicts)
     assert text.startswith("own: 8 claims: 2 hold, 2 refuted, 2 open, 2 failed\n")
     assert "$ mpinet verify RING-OFF --at n=5" in text
     assert "\x1b[" not in text
-    assert "\x1b[31mrefuted\x1b[0m" in ledger(plain(verdicts), coloured=True)
+    assert "\x1b[31mrefuted\x1b[0m" in ledger(verdicts, coloured=True)
+
+
+def test_the_terminal_tells_note_extent_and_a_witness_that_is_not_degenerate(verdicts):
+    text = re.sub(r"\s+", " ", ledger([row for row in verdicts if row["id"] == "RING-OFF"]))
+    assert (
+        "fails at 8 of 16 points (1 degenerate): where N is odd (8 of the 8, and 0 of the 8" in text
+    )
+    assert "note: the slip is ours" in text
+    assert "not degenerate: measured 3, claimed = 4 at n=7 source=0 target=3" in text
+    assert "$ mpinet verify RING-OFF --at n=7" in text
+
+
+def test_refutations_for_one_reason_are_one_error(verdicts):
+    off = next(row for row in verdicts if row["id"] == "RING-OFF")
+    again = [off, off | {"id": "AGAIN"}, off | {"id": "OTHER", "cause": ""}]
+    found = summary([*again, verdicts[0] | {"measures": False}])["all"]
+    assert (found["refuted"], found["errors"], found["formulas"]) == (3, 2, 1)
+    assert "3 refuted (2 distinct errors)" in ledger(again)
+
+
+RINGS = Paper(
+    "own",
+    "Rings",
+    (),
+    (MeasuredTable("Table 2", (Column("D", "RING-OFF", {"4": "n=4", "5": "n=5"}),)),),
+    causes={"rounding": "N is rounded up: the diameter is floor(N/2)"},
+    citation="A. Author: Rings.",
+    doi="10.1/rings",
+    plots=(Plot("diameters", "hops", (Curve("D", "RING-OFF"),), "claimed"),),
+    findings=(
+        MainFinding(3, "rings are short", "2 hops", "mpinet show ring:5", ("5",), ("RING-OFF",)),
+    ),
+)
+
+
+@pytest.fixture
+def of_paper(verdicts, monkeypatch):
+    """The page where the claims are those of a paper that has all that a paper may have."""
+    monkeypatch.setattr(pages, "PAPERS", ("own",))
+    monkeypatch.setattr(pages, "paper", lambda room: RINGS)
+    return pages.page(documented(verdicts))
+
+
+def test_a_page_has_findings_errors_citation_measured_tables_and_plots(of_paper):
+    assert '<a href="https://doi.org/10.1/rings">' in of_paper
+    assert '<li value="3" id="finding-3">' in of_paper and "mpinet show ring:5" in of_paper
+    error = of_paper.partition('id="error-own-rounding"')[2]
+    assert "<mo>⌊</mo>" in error.partition("</li>")[0]
+    assert '<td class="refuted"><del>3</del><a href="#RING-OFF">2</a></td>' in of_paper
+    assert '<td class="holds"><a href="#RING-OFF">2</a></td>' in of_paper
+    assert of_paper.count('class="curve0 measured above"') == 0
+    assert of_paper.count("<circle") == len(range(4, 20))
+
+
+def test_every_table_has_a_caption_and_its_headings_a_scope(of_paper):
+    assert of_paper.count("<table") == of_paper.count("<caption>") >= 3
+    assert "<th>" not in of_paper

@@ -1,0 +1,207 @@
+"""A paper as the ledger shows it: its citation, claims, tables, plots and main findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper, made again from the ledger: a row a claim, or several claims.
+
+    Attributes
+    ----------
+    title : str
+        The paper's number and what the table shows.
+    rows : tuple of (str, tuple of str)
+        Each row's label and the claims whose claimed and measured values, objects with a field a
+        cell, make it.
+    """
+
+    title: str
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def claims(self) -> Iterator[str]:
+        """The claims that make it."""
+        for _, claims in self.rows:
+            yield from claims
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table of measurements: a claim, a row a point.
+
+    Attributes
+    ----------
+    name : str
+        Its heading.
+    claim : str
+        The claim's id.
+    points : mapping of str to str
+        The point of each row's label, as it is printed.
+    """
+
+    name: str
+    claim: str
+    points: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """A table of a paper whose columns are claims: what is printed beside what is measured.
+
+    Attributes
+    ----------
+    title : str
+        The paper's number and what the table shows.
+    columns : tuple of Column
+        Its columns.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+
+    def claims(self) -> Iterator[str]:
+        """The claims that make it."""
+        yield from (column.claim for column in self.columns)
+
+
+def labelled(labels: Iterable[int], network: Callable[[int], str]) -> dict[str, str]:
+    """The points of a column that is about a network for each of the table's rows.
+
+    Parameters
+    ----------
+    labels : iterable of int
+        The rows.
+    network : callable
+        The topology string of a row.
+    """
+    return {str(label): f"topology={network(label)}" for label in labels}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of a plot.
+
+    Attributes
+    ----------
+    name : str
+        What the legend says.
+    claim : str
+        The id of the claim whose points it goes through.
+    value : str
+        ``"measured"`` or ``"claimed"``.
+    """
+
+    name: str
+    claim: str
+    value: str = "measured"
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A plot of what is claimed and measured.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    y : str
+        What the vertical axis counts.
+    curves : tuple of Curve
+        Its curves.
+    against : str
+        The horizontal axis: ``"size"``, the processors of the point's network, or ``"claimed"``,
+        the claimed value; against this, points above the diagonal exceed it.
+    """
+
+    title: str
+    y: str
+    curves: tuple[Curve, ...]
+    against: str = "size"
+
+
+@dataclass(frozen=True)
+class MainFinding:
+    """A finding that the field should know, with a command that shows it.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the main findings of all papers.
+    title : str
+        It in a sentence.
+    text : str
+        The witness.
+    command : str
+        What prints the witness.
+    prints : tuple of str
+        Pieces of what it prints, in this order.
+    claims : tuple of str
+        The claims in which it stands; the first is refuted.
+    """
+
+    number: int
+    title: str
+    text: str
+    command: str
+    prints: tuple[str, ...]
+    claims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper as the ledger shows it; each room has one by the name PAPER.
+
+    Attributes
+    ----------
+    room : str
+        Its room, and its name on the command line.
+    title : str
+        The paper.
+    modules : tuple of str
+        Modules of the package that hold claims, in the order of the paper.
+    tables : tuple of PaperTable or MeasuredTable
+        Tables to be made again.
+    causes : mapping of str to str
+        The paper's errors, by the names that its claims have for them (`Claim.cause`): a sentence
+        on each.
+    refuted : mapping of str to str
+        The ids, or patterns of ids, of the claims that each of these errors refutes.
+    citation : str
+        Authors, journal, volume, year and pages.
+    doi : str
+        Its digital object identifier, where it is known.
+    plots : tuple of Plot
+        Its plots.
+    findings : tuple of MainFinding
+        Its main findings.
+    """
+
+    room: str
+    title: str
+    modules: tuple[str, ...]
+    tables: tuple[PaperTable | MeasuredTable, ...] = ()
+    causes: Mapping[str, str] = field(default_factory=dict)
+    refuted: Mapping[str, str] = field(default_factory=dict)
+    citation: str = ""
+    doi: str = ""
+    plots: tuple[Plot, ...] = ()
+    findings: tuple[MainFinding, ...] = ()
+
+    def cause_of(self, claim: str) -> str:
+        """The error that refutes the claim of this id; empty if none does."""
+        for cause, ids in self.refuted.items():
+            if any(fnmatchcase(claim, pattern) for pattern in ids.split()):
+                return cause
+        return ""
+
+    def kept(self) -> Iterator[str]:
+        """The claims of which tables and plots show every point."""
+        for table in self.tables:
+            if isinstance(table, MeasuredTable):
+                yield from table.claims()
+        for plot in self.plots:
+            yield from (curve.claim for curve in plot.curves)

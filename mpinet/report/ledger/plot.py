@@ -1,0 +1,171 @@
+"""Plots of the ledger as SVG that stands in the page: what is claimed beside what is measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from math import ceil, floor, log2
+from typing import Any
+
+from mpinet.claims.paper import Curve, Plot
+from mpinet.networks import open as open_topology
+
+WIDTH, HEIGHT = 560, 320
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 12, 44
+
+LOG = 30.0
+"""An axis is logarithmic where its largest value is so many times the smallest."""
+
+Points = list[tuple[float, float]]
+
+
+def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
+    """A plot as a figure of HTML; nothing where fewer than two points were measured.
+
+    Parameters
+    ----------
+    plot : Plot
+        What to draw.
+    rows : mapping
+        Verdicts as JSON knows them, by their ids.
+    """
+    curves = [(curve, _points(curve, plot.against, rows)) for curve in plot.curves]
+    curves = [(curve, points) for curve, points in curves if points]
+    if max((len(points) for _, points in curves), default=0) < 2:
+        return ""
+    across = _Axis([x for _, points in curves for x, _ in points], LEFT, WIDTH - RIGHT)
+    up = _Axis([y for _, points in curves for _, y in points], HEIGHT - BOTTOM, TOP)
+    parts = [*_grid(across, up), *_labels(plot)]
+    if plot.against == "claimed":
+        parts.append(_diagonal(across, up))
+    scattered = plot.against == "claimed"
+    parts += [
+        part
+        for number, (curve, points) in enumerate(curves)
+        for part in _curve(curve, points, number, across, up, scattered)
+    ]
+    legend = "".join(
+        f'<li class="curve{number} {curve.value}">{_sample(curve)} {escape(curve.name)}</li>'
+        for number, (curve, _) in enumerate(curves)
+    )
+    claims = dict.fromkeys(curve.claim for curve, _ in curves)
+    links = ", ".join(f'<a href="#{escape(claim)}">{escape(claim)}</a>' for claim in claims)
+    return f"""<figure>
+<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(plot.title)}">
+{"".join(parts)}
+</svg>
+<ul class="legend">{legend}</ul>
+<figcaption>{escape(plot.title)} <span class="quiet">({links})</span></figcaption>
+</figure>"""
+
+
+def _points(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
+    """A curve's points, from the left to the right."""
+    values = (rows[curve.claim]["values"] or []) if curve.claim in rows else []
+    found = {(_place(value, against), value[curve.value]) for value in values}
+    return sorted((x, y) for x, y in found if _is_number(x) and _is_number(y))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and value > 0
+
+
+def _place(value: Mapping[str, Any], against: str) -> Any:
+    """Where a point lies on the horizontal axis."""
+    if against == "claimed":
+        return value["claimed"]
+    return open_topology(value["point"].partition("topology=")[2].partition(" ")[0]).size
+
+
+class _Axis:
+    """An axis: where values lie on it."""
+
+    def __init__(self, values: Sequence[float], begin: float, end: float):
+        least, most = min(values), max(values)
+        self._log = most > LOG * least
+        low = self._of(least) if self._log else 0.0
+        self._low = floor(low)
+        self._high = ceil(self._of(most)) if self._log else most * 1.05
+        self._begin, self._end = begin, end
+
+    def _of(self, value: float) -> float:
+        return log2(value) if self._log else value
+
+    def at(self, value: float) -> float:
+        """The place of a value."""
+        share = (self._of(value) - self._low) / ((self._high - self._low) or 1.0)
+        return round(self._begin + share * (self._end - self._begin), 1)
+
+    def ticks(self) -> Iterable[tuple[float, str]]:
+        """Values with their labels."""
+        if self._log:
+            every = max(1, ceil((self._high - self._low) / 8))
+            exponents = range(int(self._low), int(self._high) + 1, every)
+            return [(2.0**e, f'2<tspan dy="-5" font-size="9">{e}</tspan>') for e in exponents]
+        step = _round_step(self._high / 6)
+        return [(i * step, f"{i * step:g}") for i in range(int(self._high / step) + 1)]
+
+
+def _round_step(step: float) -> float:
+    """The next larger of 1, 2, 5, 10, .."""
+    power = 10.0 ** floor(log2(step) / log2(10))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step)
+
+
+def _grid(across: _Axis, up: _Axis) -> Iterable[str]:
+    """Lines and numbers."""
+    for value, text in up.ticks():
+        y = up.at(value)
+        yield f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+        yield f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{text}</text>'
+    for value, text in across.ticks():
+        x = across.at(value)
+        yield f'<line class="grid" x1="{x}" x2="{x}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>'
+        yield f'<text x="{x}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{text}</text>'
+
+
+def _labels(plot: Plot) -> Iterable[str]:
+    """What the axes count."""
+    across = "processors N" if plot.against == "size" else "claimed"
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    yield (
+        f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" '
+        f'text-anchor="middle">{across}</text>'
+    )
+    yield (
+        f'<text class="axis" x="14" y="{middle}" text-anchor="middle" '
+        f'transform="rotate(-90 14 {middle})">{escape(plot.y)}</text>'
+    )
+
+
+def _diagonal(across: _Axis, up: _Axis) -> str:
+    """The line on which what is measured is what is claimed."""
+    most = min(max(v for v, _ in across.ticks()), max(v for v, _ in up.ticks()))
+    least = max(min(v for v, _ in across.ticks()), min(v for v, _ in up.ticks()))
+    ends = f'x1="{across.at(least)}" y1="{up.at(least)}" x2="{across.at(most)}" y2="{up.at(most)}"'
+    return f'<line class="diagonal" {ends}/>'
+
+
+def _curve(
+    curve: Curve, points: Points, number: int, across: _Axis, up: _Axis, scattered: bool
+) -> Iterable[str]:
+    """A line through the points, and the points."""
+    at = [(across.at(x), up.at(y)) for x, y in points]
+    name = f"curve{number} {curve.value}"
+    if not scattered:
+        line = " ".join(f"{x},{y}" for x, y in at)
+        yield f'<polyline class="{name}" points="{line}"/>'
+    for (x, y), (value_x, value_y) in zip(at, points, strict=True):
+        told = re.sub(r"\.?0+$", "", f"{value_y:.4f}") if value_y % 1 else f"{value_y:g}"
+        above = " above" if scattered and value_y > value_x else ""
+        yield (
+            f'<circle class="{name}{above}" cx="{x}" cy="{y}" r="3.2">'
+            f"<title>{escape(curve.name)}: {told} at {value_x:g}</title></circle>"
+        )
+
+
+def _sample(curve: Curve) -> str:
+    """A piece of the curve's line for the legend."""
+    line = f'<line class="{curve.value}" x1="0" x2="26" y1="6" y2="6"/>'
+    return f'<svg class="sample" viewBox="0 0 26 12" aria-hidden="true">{line}</svg>'

@@ -1,0 +1,114 @@
+"""Read a result file of ``mpinet verify`` again; what is damaged is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from mpinet.claims.verdict import REFUTED, VERDICTS, Verdict
+from mpinet.errors import FileError, UsageError
+from mpinet.report.envelope import digest
+
+TEXT, MAYBE_TEXT, NUMBER, OBJECT = (str,), (str, type(None)), (int, float), (dict,)
+MAYBE_OBJECT, MAYBE_LIST, MAYBE_NUMBER = (dict, type(None)), (list, type(None)), (int, type(None))
+ANY = (object,)
+
+DOCUMENT = {
+    "mpinet": TEXT,
+    "command": (list,),
+    "seed": (int,),
+    "ranks": (int,),
+    "digest": TEXT,
+    "result": (list,),
+    "seconds": OBJECT,
+}
+"""Fields of a document that are read, and their kinds."""
+
+ROW = {
+    "id": TEXT,
+    "paper": TEXT,
+    "place": TEXT,
+    "statement": TEXT,
+    "relation": TEXT,
+    "range": TEXT,
+    "points": (int,),
+    "verdict": TEXT,
+    "witness": MAYBE_OBJECT,
+    "replay": MAYBE_TEXT,
+    "reason": MAYBE_TEXT,
+    "note": TEXT,
+    "cause": TEXT,
+    "corrects": TEXT,
+    "measures": (bool,),
+    "failing": (int,),
+    "common": MAYBE_OBJECT,
+    "degenerate": MAYBE_NUMBER,
+    "nondegenerate": MAYBE_OBJECT,
+    "values": MAYBE_LIST,
+}
+"""Fields of a row and their kinds; the others may be anything."""
+
+WITNESS = {"point": OBJECT, "where": OBJECT}
+COMMON = {"text": TEXT, "failing": (int,), "holding": (int,)}
+FAIR = WITNESS | {"claimed": ANY, "measured": ANY, "replay": TEXT}
+VALUE = {"point": TEXT, "claimed": ANY, "measured": ANY, "holds": (bool,), "fields": (list,)}
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The document in a result file.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or is not what ``mpinet verify --out`` has written.
+    """
+    try:
+        document = json.loads(path.read_text())
+    except OSError as error:
+        raise FileError(f"--from {path}: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"--from {path}: this is no whole JSON document.") from None
+    if not _has(document, DOCUMENT) or not all(isinstance(w, str) for w in document["command"]):
+        raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
+    if not isinstance(document.get("made", {}), dict):
+        raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
+    rows = document["result"]
+    try:
+        own = digest([{**row, "seconds": None} for row in rows])
+    except (TypeError, ValueError, RecursionError):
+        own = ""
+    if own != document["digest"]:
+        raise UsageError(
+            f"--from {path}: the digest in it is not that of its result, so it is damaged or has "
+            "been changed; measure again (mpinet verify --out FILE.json)."
+        )
+    if not rows or not all(map(_is_row, rows)):
+        raise UsageError(
+            f"--from {path}: its rows are not those of mpinet verify of this version; measure "
+            "again (mpinet verify --out FILE.json)."
+        )
+    return dict(document)
+
+
+def _is_row(row: Any) -> bool:
+    """Whether something is a verdict as JSON knows it."""
+    if not _has(row, ROW) or not {field.name for field in fields(Verdict)} <= set(row):
+        return False
+    parts = ((row["witness"], WITNESS), (row["common"], COMMON), (row["nondegenerate"], FAIR))
+    return (
+        row["verdict"] in VERDICTS
+        and (row["verdict"] != REFUTED or None not in (row["witness"], row["replay"]))
+        and (row["verdict"] not in ("open", "error") or bool(row["reason"]))
+        and all(part is None or _has(part, kinds) for part, kinds in parts)
+        and all(_has(value, VALUE) for value in row["values"] or ())
+    )
+
+
+def _has(found: Any, kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    """Whether something is an object that has fields of these kinds."""
+    return isinstance(found, dict) and all(
+        name in found and isinstance(found[name], kind) for name, kind in kinds.items()
+    )

@@ -1,0 +1,168 @@
+"""The papers' tables, made again cell by cell: every cell leads to its claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from mpinet.claims.paper import Column, MeasuredTable, Paper, PaperTable
+from mpinet.claims.relation import FACTS
+from mpinet.report.tables import cell_text
+
+Rows = Mapping[str, Mapping[str, Any]]
+"""Verdicts as JSON knows them, by their ids."""
+
+SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
+"""Relations that stand before what is printed."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where on the page a claim is shown again.
+
+    Attributes
+    ----------
+    anchor, name : str
+        The table's anchor, and what the link is called.
+    """
+
+    anchor: str
+    name: str
+
+
+def link(claim: str) -> str:
+    """A link to a claim's row."""
+    return f'<a href="#{escape(claim)}"><code>{escape(claim)}</code></a>'
+
+
+def value_html(value: Any) -> str:
+    """A value, field by field."""
+    if isinstance(value, Mapping):
+        return "<br>".join(f"{escape(str(key))}: {value_html(part)}" for key, part in value.items())
+    return escape(cell_text(value))
+
+
+def places(paper: Paper, rows: Rows) -> dict[str, list[Place]]:
+    """The tables in which a paper's claims stand."""
+    found: dict[str, list[Place]] = {}
+    for number, table in enumerate(paper.tables):
+        place = Place(_anchor(paper, number), _short(table.title))
+        for claim in dict.fromkeys(table.claims()):
+            if claim in rows:
+                found.setdefault(claim, []).append(place)
+    return found
+
+
+def _anchor(paper: Paper, number: int) -> str:
+    return f"table-{paper.room}-{number + 1}"
+
+
+def _short(title: str) -> str:
+    """The number of a table in the paper."""
+    return title.partition(":")[0].partition(".")[0].partition(",")[0]
+
+
+def remade(paper: Paper, rows: Rows) -> str:
+    """All tables of a paper of which claims were judged."""
+    return "\n".join(
+        _table(table, rows, _anchor(paper, number))
+        for number, table in enumerate(paper.tables)
+        if any(claim in rows for claim in table.claims())
+    )
+
+
+def _table(table: PaperTable | MeasuredTable, rows: Rows, anchor: str) -> str:
+    """A table of the paper, measured: what differs stands beside what is printed."""
+    if isinstance(table, MeasuredTable):
+        lines = _measured(table, rows)
+    else:
+        lines = [
+            (label, _cells([rows[claim] for claim in claims if claim in rows]))
+            for label, claims in table.rows
+        ]
+    columns = list(dict.fromkeys(column for _, cells in lines for column in cells))
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in ["", *columns])
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(label)}</th>'
+        + "".join(cells.get(column, "<td></td>") for column in columns)
+        + "</tr>"
+        for label, cells in lines
+        if cells
+    )
+    return f"""<div class="wide"><table class="cells" id="{anchor}">
+<caption>{escape(table.title)}</caption>
+<thead><tr>{head}</tr></thead>
+<tbody>
+{body}
+</tbody>
+</table></div>"""
+
+
+def _cells(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """A row's cells by column: what was measured, beside what is printed where that is wrong."""
+    cells: dict[str, str] = {}
+    for row in verdicts:
+        if not isinstance(row["claimed"], Mapping) or not isinstance(row["measured"], Mapping):
+            continue
+        wrong = row["witness"]["where"].get("fields", ()) if row["witness"] else ()
+        for column, printed in row["claimed"].items():
+            cells[column] = _cell(row, printed, row["measured"].get(column), column in wrong)
+    return cells
+
+
+def _measured(table: MeasuredTable, rows: Rows) -> list[tuple[str, dict[str, str]]]:
+    """The cells of each row of a table whose columns are claims."""
+    lines: dict[str, dict[str, str]] = {}
+    for column in table.columns:
+        for label, cells in _column(column, rows.get(column.claim)):
+            lines.setdefault(label, {}).update(cells)
+    return list(lines.items())
+
+
+def _column(column: Column, row: Mapping[str, Any] | None) -> Iterable[tuple[str, dict[str, str]]]:
+    """The cells of a column, by the labels of their rows."""
+    values = {value["point"]: value for value in row["values"] or ()} if row else {}
+    for label, point in column.points.items():
+        if row is None or point not in values:
+            yield label, {}
+            continue
+        found = values[point]
+        claimed, measured = found["claimed"], found["measured"]
+        if not isinstance(claimed, Mapping):
+            yield label, {column.name: _cell(row, claimed, measured, not found["holds"])}
+            continue
+        yield (
+            label,
+            {
+                f"{column.name} {name}": _cell(
+                    row, printed, measured.get(name), name in found["fields"]
+                )
+                for name, printed in claimed.items()
+            },
+        )
+
+
+def _cell(row: Mapping[str, Any], printed: Any, measured: Any, wrong: bool) -> str:
+    """A cell that leads to its claim."""
+    relation = SIGNS.get(row["relation"], "") if row["relation"] not in FACTS else ""
+    shown = _as_precise(measured, printed)
+    kind = "refuted" if wrong else "holds"
+    was = f"<del>{relation}{_as_precise(printed, printed)}</del>" if wrong else ""
+    bound = f' <span class="quiet">({escape(relation)}{value_html(printed)})</span>'
+    return (
+        f'<td class="{kind}">{was}<a href="#{escape(row["id"])}">{shown}</a>'
+        f"{bound if relation and not wrong else ''}</td>"
+    )
+
+
+def _as_precise(value: Any, printed: Any) -> str:
+    """A value with as many decimals as the paper prints."""
+    if isinstance(value, float) and isinstance(printed, float):
+        return f"{value:.{_decimals(printed)}f}"
+    return value_html(value)
+
+
+def _decimals(printed: float) -> int:
+    return len(f"{printed:f}".rstrip("0").partition(".")[2])
