@@ -90,6 +90,10 @@ class Deadlock(MpinetError):
     """Processors that wait for messages while nobody will send one any more."""
 
 
+class CertificateError(MpinetError):
+    """A certificate that does not prove what it claims."""
+
+
 class Unread(MpinetError):
     """Nobody reads the output any more, as behind ``| head``: there is nothing to be said."""
 

@@ -15,7 +15,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--algorithm",
         metavar="NAME",
-        help="a schedule of the network, 'tree' (links) or 'flooding' (busses)",
+        help="a schedule of the network, 'passes' (a search), 'tree' (links), 'flooding' "
+        "(busses), or 'best' (the shortest of all)",
     )
     parser.add_argument("--schedule", action="store_true", help="give the schedule's sha256, too")
     parser.add_argument("--schedule-out", metavar="FILE", help="write what --schedule hashes")

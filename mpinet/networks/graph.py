@@ -76,6 +76,11 @@ class Graph(Topology):
             return -1
         return params[OFFSETS + params[0] + 1 + params[OFFSETS + params[0]] + at]
 
+    @property
+    def most_wired(self) -> int:
+        """The ends of all links."""
+        return int(self.params[OFFSETS + self.size])
+
     def address(self, node: int) -> str:
         """The node's label in the graph."""
         self.require_node(node)

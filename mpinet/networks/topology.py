@@ -156,6 +156,11 @@ class Topology:
         """Whether nodes are joined by links (otherwise by busses)."""
         return self.busses is None
 
+    @property
+    def most_wired(self) -> int:
+        """Wired ports that all nodes together have at most."""
+        return self.size * self.ports
+
     def incidences(self, nodes: Ints) -> Ints:
         """The busses of some processors of a bus network.
 

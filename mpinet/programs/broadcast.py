@@ -1,4 +1,4 @@
-"""Broadcast: by a family's own schedule, along a spanning tree, or by flooding on busses."""
+"""Broadcast: by a family's own schedule, by passes, along a tree, or by flooding on busses."""
 
 from __future__ import annotations
 
@@ -16,14 +16,22 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.collective import require_processor
 from mpinet.programs.offers import Offers
+from mpinet.programs.passes import broadcast_timetable, sees_whole
 from mpinet.programs.preparation import NONE, Preparation
+from mpinet.programs.schedules.timetable import Part, Timetable
 from mpinet.programs.tree import Tree
 
 Times = NDArray[np.int32]
 """Steps in which processors were informed, or `UNINFORMED`."""
 
 TREE = "tree"
-"""Name of the broadcast that every network of links has."""
+"""Name of the broadcast that every network of links has, however large it is."""
+
+PASSES = "passes"
+"""Name of the broadcast that a search finds on any network that a rank can look at as a whole."""
+
+BEST = "best"
+"""Stands for the shortest of a network's broadcasts."""
 
 FLOODING = "flooding"
 """Name of the broadcast that every network of busses has."""
@@ -74,8 +82,10 @@ def broadcast(
     root : int
         The processor that has the message.
     algorithm : str, optional
-        A schedule of the family, ``"tree"`` (links) or ``"flooding"`` (busses). Default: the
-        family's first that fits the machine's port model, else the network's general one.
+        A schedule of the family, ``"passes"``, ``"tree"`` (links) or ``"flooding"`` (busses), or
+        ``"best"``, the shortest of those that fit the machine's port model, on trial. Default: the
+        family's first that fits, else passes; the tree on a network too large for these, and
+        flooding where all ports of busses may be used.
 
     Raises
     ------
@@ -91,6 +101,8 @@ def broadcast(
     ('binomial', 4, 15, 4)
     """
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
+    if name == BEST:
+        name, schedule = shortest(machine, root)
     with machine.spending() as spent:
         message, preparation = inform_all(machine, root, name, schedule)
     steps = message.last_step(spent.begun) - spent.begun
@@ -140,6 +152,8 @@ def inform_all(
         _by_schedule(machine, schedule, message)
     elif name == FLOODING:
         _by_flooding(machine, root, message)
+    elif name == PASSES:
+        by_timetable(machine, broadcast_timetable(machine.topology, root, machine.model), message)
     else:
         preparation = _along_tree(machine, root, message)
     return message, preparation
@@ -161,39 +175,62 @@ def require_algorithm(
     if not topology.links and algorithm == TREE:
         raise UsageError(
             f"{topology.name} has busses, and a tree's branches would meet on them; its own "
-            f"broadcasts: {', '.join([*own, FLOODING])}."
+            f"broadcasts: {', '.join([*own, *_general(topology)])}."
         )
-    general = TREE if topology.links else FLOODING
     if algorithm is None:
         made = {name: make() for name, make in own.items()}
-        name = _fitting(topology, made, model)
+        name = next(iter([*_fitting(made, model), _default(topology, model)]))
         return name, made.get(name)
-    if algorithm != general and algorithm not in own:
+    if algorithm in own:
+        return algorithm, own[algorithm]()
+    if algorithm not in (*_general(topology), BEST):
         raise UsageError(
-            f"{topology.name} has no broadcast {algorithm!r}; it has: {', '.join([*own, general])}."
+            f"{topology.name} has no broadcast {algorithm!r}; it has: "
+            f"{', '.join([*own, *_general(topology)])}."
         )
-    return algorithm, own[algorithm]() if algorithm in own else None
+    return algorithm, None
 
 
-def _fitting(topology: Topology, own: dict[str, Schedule], model: PortModel) -> str:
-    """The first schedule that fits the port model, before all one that sends as much as it may."""
+def _general(topology: Topology) -> tuple[str, str]:
+    """The broadcasts that networks have without any of their own."""
+    return (PASSES, TREE) if topology.links else (PASSES, FLOODING)
+
+
+def _default(topology: Topology, model: PortModel) -> str:
+    """The general broadcast for a port model."""
+    if topology.links:
+        return PASSES if sees_whole(topology) else TREE
+    return FLOODING if model.send is None and model.receive is None else PASSES
+
+
+def _fitting(own: dict[str, Schedule], model: PortModel) -> list[str]:
+    """The schedules that fit the port model, before all one that sends as much as it may."""
     fitting = [
         name
         for name, schedule in own.items()
         if _allows(model.send, schedule.send) and _allows(model.receive, schedule.receive)
     ]
-    busy = [name for name in fitting if own[name].send == model.send]
-    if busy or fitting:
-        return (busy or fitting)[0]
-    if topology.links:
-        return TREE
-    if model.receive is not None:
-        raise UsageError(
-            f"{topology.name} has no broadcast in which a processor accepts only "
-            f"{model.receive} message(s) in a step: in {FLOODING}, it accepts from all its busses "
-            "(all ports)."
-        )
-    return FLOODING
+    return sorted(fitting, key=lambda name: own[name].send != model.send)
+
+
+def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
+    """Try all broadcasts that fit the port model on machines beside (collective).
+
+    Returns
+    -------
+    name, schedule
+        Of the one with the fewest steps, of several the one that is the default before others.
+    """
+    topology, model = machine.topology, machine.model
+    own = {name: make() for name, make in topology.schedules(root).items()}
+    taken = []
+    for name in [*_fitting(own, model), _default(topology, model)]:
+        beside = Machine(topology, model, machine.transport, machine.mapping)
+        message, _ = inform_all(beside, root, name, own.get(name))
+        if message.informed() == topology.hosts:
+            taken.append((message.last_step(0), name))
+    name = min(taken, key=lambda each: each[0])[1]
+    return name, own.get(name)
 
 
 def _allows(limit: int | None, needed: int | None) -> bool:
@@ -304,6 +341,26 @@ def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, 
                     slots[count], ports[count] = slot, port
                 count += 1
     return count
+
+
+def by_timetable(machine: Machine, timetable: Timetable, message: Message) -> None:
+    """Every processor sends as its rows say (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    timetable : Timetable
+        Of a broadcast of one chunk, the same on all ranks.
+    message : Message
+        What it brings to all.
+    """
+    part = Part(machine, timetable)
+    for step in range(1, timetable.last + 1):
+        rows = part.sends(step)
+        slots = part.slots[rows]
+        inbox = machine.step(machine.nodes[slots], part.ports[rows], message.of(slots))
+        message.store(machine.slots(inbox.nodes), inbox.payload)
 
 
 def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:

@@ -21,7 +21,7 @@ from mpinet.machine.trace import Trace
 from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.telling import gathered
-from mpinet.programs.broadcast import broadcast, require_algorithm
+from mpinet.programs.broadcast import PASSES, TREE, broadcast, require_algorithm
 
 MOST_KEPT = 64
 """Most trees that are kept, unless more grow at once; each takes memory for every processor."""
@@ -120,10 +120,10 @@ class Trees:
         if topology.hosts < topology.size:
             return False
         try:
-            require_algorithm(topology, 0, None, self._machine.model)
+            algorithm, _ = require_algorithm(topology, 0, None, self._machine.model)
         except UsageError:
             return False
-        return True
+        return topology.links or algorithm != PASSES
 
     @cached_property
     def doubling(self) -> bool:
@@ -180,7 +180,9 @@ def grown(machine: Machine, root: int) -> Tree:
     beside = Machine(
         machine.topology, machine.model, machine.transport, machine.mapping, trace=trace
     )
-    broadcast(beside, root)
+    own, _ = require_algorithm(machine.topology, root, None, machine.model)
+    # A script may have a tree from every root: passes would take too long for that.
+    broadcast(beside, root, TREE if own == PASSES else own)
     records = _brought_to(beside, trace.records, "receiver")
     records = records[np.lexsort((records["sender"], records["step"], records["receiver"]))]
     _, first = np.unique(records["receiver"], return_index=True)

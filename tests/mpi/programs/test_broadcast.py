@@ -16,6 +16,7 @@ from mpinet.errors import NodeError, UsageError
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local
 from mpinet.networks.routing import path
+from mpinet.programs import passes
 from mpinet.programs.broadcast import broadcast
 
 
@@ -122,8 +123,10 @@ def test_the_root_s_message_goes_over_links_to_each_processor_once(network):
     assert len(informed) == len(moves) + 1 == topology.size
 
 
-def test_default_is_the_family_s_own_broadcast_or_else_the_tree():
+def test_default_is_the_family_s_own_broadcast_or_else_passes(monkeypatch):
     assert broadcast(machine_of("hypercube:3", "one"), 0).algorithm == "binomial"
+    assert broadcast(machine_of("ccc:3", "one"), 0).algorithm == "passes"
+    monkeypatch.setattr(passes, "MOST_PORTS", 24 * 3 - 1)
     assert broadcast(machine_of("ccc:3", "one"), 0).algorithm == "tree"
 
 
@@ -138,7 +141,7 @@ def test_wrong_roots_and_algorithms_are_refused():
         broadcast(machine, 99)
     with pytest.raises(UsageError, match=r"Node 4 .* is a switch"):
         broadcast(machine, 4)
-    with pytest.raises(UsageError, match="no broadcast 'fastest'; it has: tree"):
+    with pytest.raises(UsageError, match="no broadcast 'fastest'; it has: passes, tree"):
         broadcast(machine, 0, "fastest")
     assert machine.sum(1) == [transport().size]
 

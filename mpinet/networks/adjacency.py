@@ -1,0 +1,89 @@
+"""The neighbours of all nodes as lists, for algorithms that see the whole network at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.arrays import Ints
+from mpinet.compiled import kernel
+from mpinet.memory import require_memory
+from mpinet.networks.topology import Topology
+
+BYTES_A_PORT, BYTES_A_NODE = 4, 16
+"""What the lists take."""
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """Each node's different neighbours, ascending; on a bus network its fellow members.
+
+    Attributes
+    ----------
+    begin : ndarray of int64, shape (N + 1,)
+        Node u's neighbours are ``others[begin[u] : begin[u + 1]]``.
+    others : ndarray of int32, shape (2L,)
+        The neighbours. A loop is no neighbour, and parallel links are one.
+    """
+
+    begin: Ints
+    others: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, topology: Topology) -> Adjacency:
+        """Ask the rule for all neighbours.
+
+        Raises
+        ------
+        TooLarge
+            They do not fit into memory.
+        """
+        size, ports = topology.size, topology.ports
+        needed = size * BYTES_A_NODE + topology.most_wired * BYTES_A_PORT
+        require_memory(needed, f"The neighbours of all nodes of {topology.name}")
+        native, params = topology.neighbor.native, topology.params
+        begin = np.zeros(size + 1, np.int64)
+        row = np.empty(max(ports, 1), np.int64)
+        count_neighbors(native, params, row, begin)
+        np.cumsum(begin, out=begin)
+        others = np.empty(begin[-1], np.int32)
+        list_neighbors(native, params, row, begin, others)
+        return cls(begin, others)
+
+    @property
+    def degrees(self) -> Ints:
+        """Different neighbours of each node, shape (N,)."""
+        return np.diff(self.begin)
+
+
+@kernel("void(port_rule, int64[::1], int64[::1], int64[::1])")
+def count_neighbors(neighbor_rule, params, row, begin):
+    """Write the number of different neighbours of node u to ``begin[u + 1]``."""
+    neighbor = neighbor_rule.call
+    for node in range(begin.size - 1):
+        for port in range(params[1]):
+            row[port] = neighbor(node, port, params)
+        row[: params[1]].sort()
+        count, before = 0, -1
+        for place in range(params[1]):
+            count += row[place] > before and row[place] != node
+            before = max(before, row[place])
+        begin[node + 1] = count
+
+
+@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int32[::1])")
+def list_neighbors(neighbor_rule, params, row, begin, others):
+    """Write the different neighbours of every node, ascending."""
+    neighbor = neighbor_rule.call
+    for node in range(begin.size - 1):
+        for port in range(params[1]):
+            row[port] = neighbor(node, port, params)
+        row[: params[1]].sort()
+        at, before = begin[node], -1
+        for place in range(params[1]):
+            if row[place] > before and row[place] != node:
+                others[at] = row[place]
+                at += 1
+            before = max(before, row[place])

@@ -1,0 +1,170 @@
+"""One-port broadcast over busses: who tells which bus in which step.
+
+A transmission tells all members of a bus that do not know yet, so that no bus has to carry a
+second one. A start tells busses greedily, those first whose members have most before them; what
+they have before them is taken from the start's schedule before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.errors import Disconnected
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import growth_bound
+from mpinet.programs.schedules.timetable import Timetable
+
+ROUNDS = 8
+"""Schedules of a start, each from the one before."""
+
+
+@dataclass(frozen=True, eq=False)
+class Busses:
+    """Who is on which bus: rows of members, and rows of busses."""
+
+    node_begin: Ints
+    busses: Ints
+    bus_begin: Ints
+    members: Ints
+
+    @classmethod
+    def of(cls, topology: Topology) -> Busses:
+        """Of a bus network."""
+        pairs = topology.incidences(np.arange(topology.size))
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        by_bus = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
+        nodes, busses = np.arange(topology.size + 1), np.arange((topology.busses or 0) + 1)
+        return cls(
+            np.searchsorted(pairs[:, 0], nodes),
+            np.ascontiguousarray(pairs[:, 1]),
+            np.searchsorted(by_bus[:, 1], busses),
+            np.ascontiguousarray(by_bus[:, 0]),
+        )
+
+
+def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
+    """Find a one-port broadcast that takes few steps.
+
+    Raises
+    ------
+    Disconnected
+        Some processor cannot be reached.
+    """
+    lists, size = Busses.of(topology), topology.size
+    parent, bus = np.empty(size, np.int64), np.empty(size, np.int64)
+    since, rest = np.empty(size, np.int64), np.empty(size, np.int64)
+    best, kept = -1, (since, parent, bus)
+    fanout = max(1, int(np.diff(lists.bus_begin).max(initial=1)) - 1)
+    bound = growth_bound(size, fanout)
+    for start in range(starts):
+        rest[:] = 0
+        for turn in range(ROUNDS):
+            told = tell_busses(
+                lists.node_begin, lists.busses, lists.bus_begin, lists.members,
+                root, start * ROUNDS + turn, rest, parent, bus, since,
+            )  # fmt: skip
+            if told < size:
+                raise Disconnected(
+                    f"{topology.name} is not connected: from node {root}, {told} of its "
+                    f"{size} nodes are reached."
+                )
+            steps = time_left(parent, bus, since, root, rest)
+            if best < 0 or steps < best:
+                best, kept = steps, (since.copy(), parent.copy(), bus.copy())
+        if best <= bound:
+            break
+    since, parent, bus = kept
+    told = np.flatnonzero(parent >= 0)
+    order = told[np.lexsort((told, parent[told], since[told]))]
+    rows = since[order], parent[order], order, np.zeros(len(order), np.int64)
+    return Timetable("broadcast", size, *rows, root=root, bus=bus[order], ports="one")
+
+
+@kernel(
+    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], "
+    "int64[::1], int64[::1])"
+)
+def tell_busses(node_begin, busses, bus_begin, members, root, seed, rest, parent, bus, since):
+    """Tell everybody, a step after the other; how many are told."""
+    size, count = since.size, bus_begin.size - 1
+    parent[:] = -1
+    bus[:] = -1
+    since[:] = -1
+    since[root] = 0
+    told, step, before = 1, 0, 0
+    urgency = np.empty(count, np.int64)
+    sender = np.full(count, -1)
+    busy, serves = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    while told < size and told > before:
+        step += 1
+        before = told
+        for one in range(count):
+            longest, new, known = 0, 0, False
+            for at in range(bus_begin[one], bus_begin[one + 1]):
+                member = members[at]
+                if since[member] >= 0:
+                    known = True
+                else:
+                    longest = max(longest, rest[member])
+                    new += 1
+            noise = draw32(int(seed), int(one), int(step), 6) & 0xFF
+            urgency[one] = ((longest << 24 | new) << 8) | noise if known and new > 0 else -1
+        order = np.argsort(-urgency)
+        for i in range(count):
+            one = order[i]
+            if urgency[one] < 0:
+                break
+            new, chosen = 0, -1
+            for at in range(bus_begin[one], bus_begin[one + 1]):
+                member = members[at]
+                new += since[member] < 0
+                early = since[member] >= 0 and since[member] < step
+                if early and busy[member] != step and chosen < 0:
+                    chosen = member
+            if new == 0:
+                continue
+            if chosen < 0:
+                for at in range(bus_begin[one], bus_begin[one + 1]):
+                    middle = members[at]
+                    if since[middle] < 0 or since[middle] == step:
+                        continue
+                    moved = serves[middle]
+                    for place in range(bus_begin[moved], bus_begin[moved + 1]):
+                        other = members[place]
+                        early = since[other] >= 0 and since[other] < step
+                        if early and busy[other] != step:
+                            sender[moved], busy[other], serves[other] = other, step, moved
+                            for each in range(bus_begin[moved], bus_begin[moved + 1]):
+                                if bus[members[each]] == moved:
+                                    parent[members[each]] = other
+                            chosen = middle
+                            break
+                    if chosen >= 0:
+                        break
+            if chosen < 0:
+                continue
+            sender[one], busy[chosen], serves[chosen] = chosen, step, one
+            for at in range(bus_begin[one], bus_begin[one + 1]):
+                member = members[at]
+                if since[member] < 0:
+                    since[member], parent[member], bus[member] = step, chosen, one
+                    told += 1
+    return told
+
+
+@kernel("int64(int64[::1], int64[::1], int64[::1], int64, int64[::1])")
+def time_left(parent, bus, since, root, rest):
+    """Write how many steps each one's part of the schedule takes after it is told; all steps."""
+    rest[:] = 0
+    order = np.argsort(-since)
+    for i in range(order.size):
+        node = order[i]
+        if parent[node] >= 0:
+            above = parent[node]
+            rest[above] = max(rest[above], rest[node] + since[node] - since[above])
+    return rest[root]

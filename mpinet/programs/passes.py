@@ -1,0 +1,523 @@
+"""Broadcast on any network by passes: a schedule turned round and round, shortened on the way.
+
+One-port broadcast in the fewest steps is hard to find. A pass builds a schedule greedily, a
+matching of senders and receivers a step, from the end (who is served last) or from the beginning
+(who is served first), and takes from the pass before how urgent everybody is. Between passes the
+schedule's tree is labelled anew: no order of serving its children needs fewer steps. With all ports
+a tree of shortest paths is served at once, which nothing beats.
+
+All of it looks at the whole network, on every rank alike, so that no result depends on ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpinet.arrays import Ints
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.errors import Disconnected, UsageError
+from mpinet.machine import PortModel
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import growth_bound
+from mpinet.programs.buspasses import bus_schedule
+from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.tree import first_hops
+
+Short = NDArray[np.int32]
+"""Nodes, steps and levels: one a node."""
+
+MOST_PORTS = 2**24
+"""Wired ports of the largest network that a rank looks at as a whole."""
+
+STARTS = 32
+"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+
+LOOKS = 2**28
+"""Ports that all starts may look at, as far as a number of steps tells that before."""
+
+PATIENCE = 4
+"""Rounds that bring nothing before a start is given up."""
+
+ROUTED = 2**12
+"""Most nodes of a network for whose routing a table is made, to begin with its tree."""
+
+RANDOM = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A broadcast tree, and when everybody is told.
+
+    Attributes
+    ----------
+    steps : int
+        Of the whole broadcast.
+    parent, since : ndarray of int32, shape (N,)
+        Who tells each node and in which step; -1 at the root, and at switches that need not be
+        told. The root's step is 0.
+    """
+
+    steps: int
+    parent: Short
+    since: Short
+
+
+def sees_whole(topology: Topology) -> bool:
+    """Whether a network is small enough for a rank to look at as a whole."""
+    return topology.most_wired <= MOST_PORTS
+
+
+def broadcast_timetable(
+    topology: Topology, root: int, model: PortModel, starts: int | None = None
+) -> Timetable:
+    """Find a broadcast that takes few steps.
+
+    Parameters
+    ----------
+    topology : Topology
+        Any network of links; a bus network only where a processor uses one port.
+    root : int
+        The processor that has the message.
+    model : PortModel
+        With all ports to send on the steps are the fewest that there are.
+    starts : int, optional
+        How many starts are made at most. Default: as many as the network's size allows.
+
+    Raises
+    ------
+    Disconnected
+        Some node cannot be reached.
+    UsageError
+        The network is too large.
+    """
+    if not sees_whole(topology):
+        raise UsageError(
+            f"{topology.name} is too large for passes, which look at all of a network's ports at "
+            f"once (at most {MOST_PORTS}): give --algorithm tree."
+        )
+    if not topology.links:
+        return bus_schedule(topology, root, starts or STARTS)
+    adjacency = Adjacency.of(topology)
+    distance = distances(topology, adjacency, root)
+    if model.send is None:
+        found = _at_once(adjacency, distance, root)
+    else:
+        found = Passes(topology, adjacency, distance, root).best(starts)
+    return timetable_of(topology, root, found, model)
+
+
+def timetable_of(topology: Topology, root: int, found: Found, model: PortModel) -> Timetable:
+    """A broadcast tree as rows, by step and sender."""
+    told = np.flatnonzero(found.parent >= 0)
+    parent, since = found.parent[told].astype(np.int64), found.since[told].astype(np.int64)
+    order = np.lexsort((told, parent, since))
+    chunk = np.zeros(len(told), np.int64)
+    ports = "all" if model.send is None else "one"
+    rows = since[order], parent[order], told[order], chunk
+    return Timetable("broadcast", topology.hosts, *rows, root=root, ports=ports)
+
+
+def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:
+    """Hops from the root.
+
+    Raises
+    ------
+    Disconnected
+        Some node cannot be reached.
+    """
+    distance = np.full(topology.size, -1, np.int32)
+    reached = measure_distances(adjacency.begin, adjacency.others, root, distance)
+    if reached < topology.size:
+        raise Disconnected(
+            f"{topology.name} is not connected: from node {root}, {reached} of its "
+            f"{topology.size} nodes are reached."
+        )
+    return distance
+
+
+def _at_once(adjacency: Adjacency, distance: Short, root: int) -> Found:
+    """Everybody by the lowest neighbour that is one hop nearer, as soon as it can."""
+    parent = np.full(len(distance), -1, np.int32)
+    lowest_nearer(adjacency.begin, adjacency.others, distance, parent)
+    return Found(int(distance.max(initial=0)), parent, distance)
+
+
+class Passes:
+    """The search from one root of one network of links.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    adjacency : Adjacency
+        Its neighbours.
+    distance : ndarray of int32, shape (N,)
+        Hops from the root.
+    root : int
+        The processor that has the message.
+    bound : int, optional
+        Where the search may stop. Default: distance and growth.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        adjacency: Adjacency,
+        distance: Short,
+        root: int,
+        bound: int | None = None,
+    ):
+        self._topology, self._hosts, self._root = topology, topology.hosts, root
+        self._lists = adjacency.begin, adjacency.others
+        self._distance = distance
+        farthest = int(distance[: topology.hosts].max(initial=0))
+        self.bound = max(bound or 0, farthest, growth_bound(topology.hosts, 1))
+        size = len(distance)
+        self._parent, self._turn = np.empty(size, np.int32), np.empty(size, np.int32)
+        self._since, self._rest = np.empty(size, np.int32), np.empty(size, np.int32)
+        self._keys = np.empty(size, np.int64)
+        self._draws = 0
+        self._seed = 0
+
+    def best(self, starts: int | None = None, first: int = 0) -> Found:
+        """The best of some starts, of several the earliest.
+
+        Parameters
+        ----------
+        starts : int, optional
+            How many. Default: up to `STARTS`, fewer on a large network.
+        first : int
+            The first start's seed. With 0 the routing's tree is tried, too.
+        """
+        best = self._routed() if first == 0 else None
+        for seed in range(first, first + (starts or self._affordable())):
+            if best is not None and best.steps <= self.bound:
+                break
+            best = self._start(seed, best)
+        assert best is not None
+        return best
+
+    def _affordable(self) -> int:
+        """Starts for which there is time."""
+        looks = len(self._lists[1]) * max(self.bound, 1) * 4 * PATIENCE
+        return max(1, min(STARTS, LOOKS // max(looks, 1)))
+
+    def _routed(self) -> Found | None:
+        """The tree of the default routing's first hops, where they make one."""
+        topology, size = self._topology, self._topology.size
+        if size > ROUTED:
+            return None
+        routing = topology.routing()
+        up = np.empty(size, np.int64)
+        start, decide = routing.start.native, routing.decide.native
+        first_hops(start, decide, routing.params, routing.words, np.arange(size), self._root, up)
+        others = np.flatnonzero(up >= 0)
+        self._parent[:] = -1
+        self._parent[others] = topology.neighbor(others, up[others])
+        depth = depths_of(self._parent, self._root)
+        if depth is None or len(others) < size - 1:
+            return None
+        return self._better(self._labelled(-depth), None)
+
+    def _start(self, seed: int, best: Found | None) -> Found:
+        """One start: passes until some rounds bring nothing."""
+        self._seed, self._draws = seed, 0
+        self._reverse(self._distance)
+        best = self._better(self._labelled(self._turn), best)
+        own, stale = self._last, 0
+        while stale < PATIENCE and best.steps > self.bound:
+            self._forward()
+            best = self._better(self._labelled(-self._since), best)
+            fewest = self._last
+            self._reverse(self._levels())
+            best = self._better(self._labelled(self._turn), best)
+            fewest = min(fewest, self._last)
+            stale = 0 if fewest < own else stale + 1
+            own = min(own, fewest)
+        return best
+
+    def _better(self, found: Found, best: Found | None) -> Found:
+        """The one with fewer steps, of equals the earlier; the later one's are noted."""
+        self._last = found.steps
+        if best is not None and best.steps <= found.steps:
+            return best
+        return Found(found.steps, found.parent.copy(), found.since.copy())
+
+    def _levels(self) -> Short:
+        """When everybody was told; who was not, behind them all and behind those nearer."""
+        late = self._since.max() + self._distance
+        return np.where(self._since < 0, late, self._since).astype(np.int32)
+
+    def _random(self) -> Ints:
+        """New random numbers below `RANDOM`, one a node."""
+        self._draws += 1
+        draw_keys(self._seed, self._draws, self._keys)
+        return self._keys
+
+    def _falling(self, keys: Ints) -> Short:
+        """All nodes but the root, those with the largest keys first."""
+        order = np.argsort(-keys, kind="stable")
+        return order[order != self._root].astype(np.int32)
+
+    def _reverse(self, level: Short) -> None:
+        """A pass from the end: `level` falls towards the root."""
+        wide = level.astype(np.int64) * RANDOM
+        order = self._falling(wide + self._random())
+        pick = self._random() - wide * self._picky(2, level is not self._distance)
+        reverse_pass(*self._lists, self._hosts, level, order, pick, self._parent, self._turn)
+
+    def _picky(self, bit: int, always: bool) -> int:
+        """Whether servers are picked at random (0), or those before others that have less to do.
+
+        The starts differ in it: either has networks on which it does better.
+        """
+        return int(always or not self._seed & bit)
+
+    def _forward(self) -> None:
+        """A pass from the beginning, the most urgent of the last tree first."""
+        urgency = self._rest.astype(np.int64) * (int(self._turn.max(initial=0)) + 1) - self._turn
+        order = self._falling(urgency * RANDOM + self._random())
+        pick = self._random() - self._rest.astype(np.int64) * RANDOM * self._picky(1, False)
+        forward_pass(*self._lists, self._hosts, self._root, order, pick, self._parent, self._since)
+        self._turn = self._since.max() + 1 - self._since
+
+    def _labelled(self, rank: Short | Ints) -> Found:
+        """The tree's best order; `rank` is smaller at children than at their parents."""
+        told = np.flatnonzero(self._parent >= 0)
+        upwards = told[np.argsort(rank[told], kind="stable")].astype(np.int32)
+        steps = label_tree(self._parent, upwards, self._hosts, self._root, self._rest, self._since)
+        self._parent[self._since < 0] = -1
+        return Found(steps, self._parent, self._since)
+
+
+def depths_of(parent: Short, root: int) -> Ints | None:
+    """Depths in a tree by its parents; None where they make none."""
+    depth = np.full(len(parent), -1, np.int64)
+    return depth if write_depths(parent, root, depth) else None
+
+
+@kernel("boolean(int32[::1], int64, int64[::1])")
+def write_depths(parent, root, depth):
+    """Write the depths; whether everybody with a parent hangs on the root."""
+    way = np.empty(parent.size, np.int64)
+    depth[root] = 0
+    for node in range(parent.size):
+        length, at = 0, node
+        while depth[at] < 0:
+            if parent[at] < 0 or length == parent.size:
+                return False
+            way[length] = at
+            length += 1
+            at = parent[at]
+        for place in range(length - 1, -1, -1):
+            depth[way[place]] = depth[at] + 1
+            at = way[place]
+    return True
+
+
+@kernel("void(int64, int64, int64[::1])")
+def draw_keys(seed, number, keys):
+    """Write random numbers of 16 bits, one a node."""
+    for node in range(keys.size):
+        keys[node] = draw32(int(seed), int(node), int(number), 5) & 0xFFFF
+
+
+@kernel("int64(int64[::1], int32[::1], int64, int32[::1])")
+def measure_distances(begin, others, root, distance):
+    """Write hops from the root where they are -1; how many nodes are reached."""
+    queue = np.empty(distance.size, np.int32)
+    distance[root], queue[0] = 0, root
+    head, tail = 0, 1
+    while head < tail:
+        node = queue[head]
+        head += 1
+        for at in range(begin[node], begin[node + 1]):
+            other = others[at]
+            if distance[other] < 0:
+                distance[other] = distance[node] + 1
+                queue[tail] = other
+                tail += 1
+    return tail
+
+
+@kernel("void(int64[::1], int32[::1], int32[::1], int32[::1])")
+def lowest_nearer(begin, others, distance, parent):
+    """Write everybody's lowest neighbour that is one hop nearer."""
+    for node in range(distance.size):
+        for at in range(begin[node + 1] - 1, begin[node] - 1, -1):
+            if distance[others[at]] == distance[node] - 1:
+                parent[node] = others[at]
+
+
+@kernel(
+    "void(int64[::1], int32[::1], int64, int32[::1], int32[::1], int64[::1], int32[::1], "
+    "int32[::1])"
+)
+def reverse_pass(begin, others, hosts, level, order, pick, parent, turn):
+    """Take nodes away, those that are told last first, each served by one that is left.
+
+    In a step (counted from the end) a node that is left serves one at most, and one that serves
+    stays. Nobody goes who is the only neighbour of lower level that somebody has left, so that all
+    that are left stay connected. Where all neighbours serve, one of them leaves the one it serves
+    to another. Of switches only those are told that serve somebody.
+    """
+    size = level.size
+    left, needed = np.ones(size, np.bool_), np.zeros(size, np.bool_)
+    needed[:hosts] = True
+    lower = np.zeros(size, np.int32)
+    busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    for node in range(size):
+        for at in range(begin[node], begin[node + 1]):
+            lower[node] += level[others[at]] < level[node]
+    parent[:] = -1
+    turn[:] = 0
+    todo, count, step = order.copy(), order.size, 0
+    while count > 0:
+        step += 1
+        kept = 0
+        for i in range(count):
+            node = todo[i]
+            todo[kept] = node
+            kept += 1
+            if busy[node] == step:
+                continue
+            stays, server = False, -1
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                if not left[other]:
+                    continue
+                if level[other] > level[node] and lower[other] == 1:
+                    stays = True
+                    break
+                free = busy[other] != step
+                if free and (server < 0 or pick[other] > pick[server]):
+                    server = other
+            if stays:
+                continue
+            if needed[node]:
+                if server < 0:
+                    for at in range(begin[node], begin[node + 1]):
+                        middle = others[at]
+                        if not left[middle]:
+                            continue
+                        moved, instead = serves[middle], -1
+                        for place in range(begin[moved], begin[moved + 1]):
+                            other = others[place]
+                            free = left[other] and busy[other] != step and other != node
+                            if free and (instead < 0 or pick[other] > pick[instead]):
+                                instead = other
+                        if instead >= 0:
+                            parent[moved], serves[instead] = instead, moved
+                            busy[instead], needed[instead] = step, True
+                            server = middle
+                            break
+                if server < 0:
+                    continue
+                parent[node], turn[node] = server, step
+                busy[server], serves[server], needed[server] = step, node, True
+            left[node] = False
+            kept -= 1
+            for at in range(begin[node], begin[node + 1]):
+                if level[others[at]] > level[node]:
+                    lower[others[at]] -= 1
+        count = kept
+
+
+@kernel(
+    "void(int64[::1], int32[::1], int64, int64, int32[::1], int64[::1], int32[::1], int32[::1])"
+)
+def forward_pass(begin, others, hosts, root, order, pick, parent, since):
+    """Tell nodes in this order, each by a neighbour that was told in a step before.
+
+    Who has been told serves one a step at most. Where all those neighbours serve, one of them
+    leaves the one it serves to another. It ends when all processors are told.
+    """
+    size = since.size
+    busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    parent[:] = -1
+    since[:] = -1
+    since[root] = 0
+    todo, count, step, missing = order.copy(), order.size, 0, hosts - 1
+    while missing > 0:
+        step += 1
+        kept = 0
+        for i in range(count):
+            node = todo[i]
+            server, near = -1, False
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                if since[other] < 0 or since[other] == step:
+                    continue
+                near = True
+                free = busy[other] != step
+                if free and (server < 0 or pick[other] > pick[server]):
+                    server = other
+            if server < 0 and near:
+                for at in range(begin[node], begin[node + 1]):
+                    middle = others[at]
+                    if since[middle] < 0 or since[middle] == step:
+                        continue
+                    moved, instead = serves[middle], -1
+                    for place in range(begin[moved], begin[moved + 1]):
+                        other = others[place]
+                        free = since[other] >= 0 and since[other] < step and busy[other] != step
+                        if free and (instead < 0 or pick[other] > pick[instead]):
+                            instead = other
+                    if instead >= 0:
+                        parent[moved], serves[instead] = instead, moved
+                        busy[instead] = step
+                        server = middle
+                        break
+            if server < 0:
+                todo[kept] = node
+                kept += 1
+                continue
+            parent[node], since[node] = server, step
+            busy[server], serves[server] = step, node
+            missing -= node < hosts
+        count = kept
+
+
+@kernel("int64(int32[::1], int32[::1], int64, int64, int32[::1], int32[::1])")
+def label_tree(parent, upwards, hosts, root, rest, since):
+    """Serve every node's children in the order of what their subtrees still need, longest first.
+
+    Write the steps that each subtree needs (-1: no processor is in it), and the step in which each
+    node is told (-1: not). Returns the steps of the whole tree. `upwards` has all nodes of the tree
+    but the root, children before their parents.
+    """
+    size = parent.size
+    begin = np.zeros(size + 1, np.int64)
+    for i in range(upwards.size):
+        begin[parent[upwards[i]] + 1] += 1
+    for node in range(size):
+        begin[node + 1] += begin[node]
+    end = begin[:-1].copy()
+    children = np.empty(upwards.size, np.int64)
+    rest[:] = -1
+    rest[:hosts] = 0
+    for i in range(upwards.size + 1):
+        node = int(upwards[i]) if i < upwards.size else int(root)
+        own = children[begin[node] : end[node]]
+        own.sort()
+        for turn in range(1, own.size + 1):
+            rest[node] = max(rest[node], (own[own.size - turn] >> 32) + turn)
+        if node != root and rest[node] >= 0:
+            above = parent[node]
+            children[end[above]] = (int(rest[node]) << 32) | node
+            end[above] += 1
+    since[:] = -1
+    since[root] = 0
+    for i in range(upwards.size, -1, -1):
+        node = int(upwards[i]) if i < upwards.size else int(root)
+        if since[node] < 0:
+            continue
+        for turn in range(1, end[node] - begin[node] + 1):
+            child = children[end[node] - turn] & 0xFFFFFFFF
+            since[child] = since[node] + turn
+    return rest[root]

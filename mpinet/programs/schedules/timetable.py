@@ -1,0 +1,203 @@
+"""Timetables: schedules as data. A row says who sends which chunk to whom, and in which step.
+
+A timetable comes from a search that saw the whole network, or from a file; it is run by
+`mpinet.programs.perform`, or, where it is a broadcast's, by `mpinet.programs.broadcast`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Flags, Ints
+from mpinet.compiled import kernel
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.networks.topology import Topology
+
+ANY_BUS = -1
+"""In place of a bus: the link, or the first bus that both ends are on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Timetable:
+    """The rows of a schedule, and what they are for.
+
+    Parameters
+    ----------
+    collective : str
+        What they bring about: ``"broadcast"``, ``"scatter"``, ``"gossip"`` and so on.
+    processors : int
+        How many there are: senders and receivers may be switches behind them, too.
+    step, sender, receiver, chunk : ndarray of int64, shape (k,)
+        One message a row; steps count from 1. Rows of equal step, sender and bus are one
+        transmission.
+    chunks : int
+        Chunks in a unit. Broadcast, reduce, allreduce: chunk 0..chunks-1; gossip, scatter, gather,
+        reducescatter: owner*chunks + j; exchange: (source*processors + target)*chunks + j.
+    root : int or None
+        Of a collective that has one.
+    bus : ndarray of int64, shape (k,), optional
+        The bus that a row goes over; `ANY_BUS` on links.
+    port : ndarray of int64, shape (k,), optional
+        The sender's port, where parallel links have to be told apart; -1 for any.
+    add : ndarray of bool, shape (k,), optional
+        Which rows add the sender's sum to the receiver's instead of copying it.
+    ports : str, optional
+        The port model that it is for, ``"one"`` or ``"all"``.
+    network, edges_sha256 : str, optional
+        The network that it was made for.
+    """
+
+    collective: str
+    processors: int
+    step: Ints
+    sender: Ints
+    receiver: Ints
+    chunk: Ints
+    chunks: int = 1
+    root: int | None = None
+    bus: Ints | None = None
+    port: Ints | None = None
+    add: Flags | None = None
+    ports: str | None = field(default=None, kw_only=True)
+    network: str | None = field(default=None, kw_only=True)
+    edges_sha256: str | None = field(default=None, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @cached_property
+    def last(self) -> int:
+        """The last step in which anybody sends."""
+        return int(self.step.max(initial=0))
+
+    def ordered(self) -> Timetable:
+        """The same rows by step, sender, receiver and chunk."""
+        return self.rows(np.lexsort((self.chunk, self.receiver, self.sender, self.step)))
+
+    def rows(self, index: Ints | Flags) -> Timetable:
+        """Some of the rows."""
+        names = ("step", "sender", "receiver", "chunk", "bus", "port", "add")
+        kept: dict[str, Any] = {}
+        for name in names:
+            column = getattr(self, name)
+            kept[name] = None if column is None else column[index]
+        return replace(self, **kept)
+
+
+class Part:
+    """The rows of this rank's senders, each with the port that it goes over.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the senders.
+    timetable : Timetable
+        The same on all ranks.
+
+    Attributes
+    ----------
+    index : ndarray of int64, shape (m,)
+        Which of the timetable's rows, by step, sender, receiver, chunk.
+    slots, ports : ndarray of int64, shape (m,)
+        The senders' slots and ports.
+
+    Raises
+    ------
+    UsageError
+        A row goes between two that are no neighbours; it names step, sender and receiver.
+    """
+
+    def __init__(self, machine: Machine, timetable: Timetable):
+        slots = machine.slots(timetable.sender)
+        mine = np.flatnonzero((slots >= 0) & (slots < machine.placement.count))
+        rows = timetable.rows(mine)
+        order = np.lexsort((rows.chunk, rows.receiver, rows.sender, rows.step))
+        self.index, rows = mine[order], rows.rows(order)
+        self.slots = slots[self.index]
+        self.ports = ports_of(machine.topology, rows)
+        self._require_ports(machine, rows)
+        self._begin = np.searchsorted(rows.step, np.arange(1, timetable.last + 2))
+
+    def _require_ports(self, machine: Machine, rows: Timetable) -> None:
+        """Raise `UsageError` on all ranks where a row of one goes over no channel."""
+        missing = np.flatnonzero(self.ports < 0)
+        if len(missing):
+            raise no_channel(machine.topology, rows, int(missing[0]))
+
+    def sends(self, step: int) -> slice:
+        """Where the rows of a step are."""
+        return slice(int(self._begin[step - 1]), int(self._begin[step]))
+
+
+def no_channel(topology: Topology, rows: Timetable, row: int) -> UsageError:
+    """Why a row cannot be: its ends are no neighbours, or not by that port or bus."""
+    channel = "link" if topology.links else "bus"
+    if rows.bus is not None and rows.bus[row] != ANY_BUS:
+        channel = f"bus {rows.bus[row]} between them"
+    if rows.port is not None and rows.port[row] >= 0:
+        channel = f"port {rows.port[row]} between them"
+    return UsageError(
+        f"step {rows.step[row]}: processor {rows.sender[row]} sends to {rows.receiver[row]}, and "
+        f"{topology.name} has no such {channel}."
+    )
+
+
+def ports_of(topology: Topology, rows: Timetable) -> Ints:
+    """The senders' ports to the receivers, shape (k,); -1 where there is none."""
+    ports = np.full(len(rows), -1, np.int64)
+    find_ports(
+        topology.neighbor.native,
+        topology.reverse_port.native,
+        topology.params,
+        np.ascontiguousarray(rows.sender),
+        np.ascontiguousarray(rows.receiver),
+        ports,
+    )
+    if rows.port is not None:
+        given = np.flatnonzero(rows.port >= 0)
+        ports[given] = _confirmed(topology, rows.rows(given))
+    if rows.bus is not None:
+        given = np.flatnonzero(rows.bus != ANY_BUS)
+        ports[given] = _on_busses(topology, rows.rows(given))
+    return ports
+
+
+def _confirmed(topology: Topology, rows: Timetable) -> Ints:
+    """The ports that rows name, -1 where they do not lead to the receiver."""
+    assert rows.port is not None
+    inside = rows.port < topology.ports
+    ends = topology.neighbor(rows.sender, np.where(inside, rows.port, 0))
+    return np.where(inside & (ends == rows.receiver), rows.port, -1)
+
+
+def _on_busses(topology: Topology, rows: Timetable) -> Ints:
+    """The ports over the busses that rows name, -1 where receiver or sender is not on it."""
+    found = np.full(len(rows), -1, np.int64)
+    for port in range(topology.ports - 1, -1, -1):
+        there = topology.neighbor(rows.sender, port) == rows.receiver
+        there = np.flatnonzero(there)
+        same = topology.channel(rows.sender[there], port) == rows.bus[there]  # type: ignore[index]
+        found[there[same]] = port
+    return found
+
+
+@kernel("void(port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1])")
+def find_ports(neighbor_rule, reverse_rule, params, senders, receivers, ports):
+    """Write a port of each sender that leads to the receiver, looked for from both ends."""
+    neighbor, reverse = neighbor_rule.call, reverse_rule.call
+    for i in range(senders.size):
+        u, v = senders[i], receivers[i]
+        if v < 0 or v >= params[0]:
+            continue
+        for port in range(params[1]):
+            if neighbor(u, port, params) == v:
+                ports[i] = port
+                break
+            if neighbor(v, port, params) == u:
+                ports[i] = reverse(v, port, params)
+                break

@@ -1,0 +1,88 @@
+"""Passes against brute force, and the order of a tree's children against networkx."""
+
+import networkx
+import numpy as np
+import pytest
+from serial.programs.smallgraphs import ROOTED, fewest_steps
+
+import mpinet
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
+from mpinet.networks.graph import Graph
+from mpinet.programs import passes
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.passes import depths_of, label_tree
+
+
+def test_passes_are_optimal_from_every_root_of_every_graph_of_up_to_6_nodes():
+    assert len(ROOTED) == 807
+    for graph, root in ROOTED:
+        found = broadcast(Machine(Graph(graph), "one", Local()), root, "passes")
+        assert (found.informed, found.steps) == (len(graph), fewest_steps(graph, root))
+
+
+def test_a_tree_s_order_takes_the_steps_that_networkx_finds():
+    for seed in range(200):
+        tree = networkx.random_labeled_tree(2 + seed % 60, seed=seed)
+        parent = np.full(len(tree), -1, np.int32)
+        for above, below in networkx.bfs_edges(tree, 0):
+            parent[below] = above
+        upwards = np.array(list(networkx.bfs_tree(tree, 0))[:0:-1], np.int32)
+        rest, since = np.empty(len(tree), np.int32), np.empty(len(tree), np.int32)
+        steps = label_tree(parent, upwards, len(tree), 0, rest, since)
+        assert steps == since.max() == networkx.tree_broadcast_time(tree, 0)
+
+
+def test_the_hub_of_a_wheel_informs_28_others_in_6_steps():
+    wheel = Graph(networkx.wheel_graph(29))
+    assert broadcast(Machine(wheel, "one", Local()), 0).steps == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [("debruijn:7", 9), ("foldedcube:6", 6), ("stargraph:4", 5), ("gmn:6,96", 9), ("ccc:4", 9)],
+)
+def test_passes_take_the_optimum_of_the_literature_s_networks(name, steps):
+    assert broadcast(Machine(name, "one", Local()), 0, "passes").steps == steps
+
+
+@pytest.mark.parametrize("name", ["debruijn:6", "fattree:4,2", "multistage:omega,4"])
+def test_with_all_ports_passes_take_as_many_steps_as_the_farthest_processor_is_away(name):
+    topology = mpinet.open(name)
+    graph = networkx.Graph(
+        (u, int(v))
+        for u in range(topology.size)
+        for v in topology.neighbor(u, np.arange(topology.ports))
+        if v >= 0
+    )
+    distance = networkx.single_source_shortest_path_length(graph, 0)
+    farthest = max(distance[u] for u in range(topology.hosts))
+    found = broadcast(Machine(topology, "all", Local()), 0, "passes")
+    assert (found.informed, found.steps) == (topology.hosts, farthest)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"), [("plens:3,50", 5), ("lens:2,3,3", 5), ("lens:3,4,2", 3), ("clens:3,4", 5)]
+)
+def test_passes_over_busses_accept_from_one_bus_only(name, steps):
+    found = broadcast(Machine(name, "one", Local()), 0, "passes")
+    assert (found.informed, found.steps) == (mpinet.open(name).size, steps)
+
+
+def test_the_best_is_the_family_s_own_where_that_is_shorter():
+    assert broadcast(Machine("cq:8", "one", Local()), 0, "best").algorithm == "dimensions"
+    torus = broadcast(Machine("torus:5x5", "one", Local()), 0, "best")
+    assert (torus.algorithm, torus.steps) == ("passes", 5)
+
+
+def test_too_large_a_network_has_no_passes(monkeypatch):
+    monkeypatch.setattr(passes, "MOST_PORTS", 15)
+    with pytest.raises(UsageError, match="ring:8 is too large for passes"):
+        broadcast(Machine("ring:8", "one", Local()), 0, "passes")
+
+
+def test_parents_in_a_circle_make_no_tree():
+    assert depths_of(np.array([-1, 2, 1], np.int32), 0) is None
+    depths = depths_of(np.array([-1, 0, 1], np.int32), 0)
+    assert depths is not None and depths.tolist() == [0, 1, 2]
