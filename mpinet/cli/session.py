@@ -184,7 +184,7 @@ class Session:
         try:
             self._out.write(text)
         finally:  # also where nobody reads what is printed
-            job.keep(result.document())
+            job.publish(result.document())
             if options.out is not None:
                 self._write(options.out, result)
 

@@ -155,7 +155,7 @@ class Ledger(Job):
 
         return summary(result)
 
-    def keep(self, document: dict[str, Any]) -> None:
+    def publish(self, document: dict[str, Any]) -> None:
         """Write the page."""
         if self._options.html is not None:
             from mpinet.report.ledger.page import write_page
@@ -212,9 +212,9 @@ class Again(Ledger):
         """The verdicts without the times."""
         return [{**row, "seconds": None} for row in result]
 
-    def keep(self, document: dict[str, Any]) -> None:
+    def publish(self, document: dict[str, Any]) -> None:
         """Write the page of the run that measured."""
-        super().keep({**self._document, "summary": document["summary"]})
+        super().publish({**self._document, "summary": document["summary"]})
 
     def status(self, result: list[Row]) -> int:
         """1 if a measurement failed, as when it was made."""

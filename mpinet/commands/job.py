@@ -110,7 +110,7 @@ class Job:
         """What the result, as JSON knows it, comes to; empty where the command counts nothing."""
         return {}
 
-    def keep(self, document: dict[str, Any]) -> None:
+    def publish(self, document: dict[str, Any]) -> None:
         """Write what else is made of the result's document."""
 
     def lasting(self, result: Any) -> Any:
