@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mpinet.commands.scatter import gather as gather
     from mpinet.commands.scatter import scatter as scatter
     from mpinet.commands.show import show as show
+    from mpinet.commands.sweep import sweep as sweep
     from mpinet.commands.topologies import topologies as topologies
     from mpinet.compiled import inlined as inlined
     from mpinet.compiled import rule as rule
@@ -69,6 +70,7 @@ _PUBLIC = {
     "run": "mpinet.commands.run",
     "scatter": "mpinet.commands.scatter",
     "show": "mpinet.commands.show",
+    "sweep": "mpinet.commands.sweep",
     "topologies": "mpinet.commands.topologies",
 }
 

@@ -1,26 +1,19 @@
 """The journal of a long verification: each finding is written at once, to resume from.
 
-A folder with a file for each rank that wrote, a JSON line for each finding. Findings of another
-version of mpinet or of the user's file are skipped: their measurement may have changed.
-
-A folder with a file for each rank that wrote, a JSON line for each finding. Findings of another
-version of mpinet or of the user's file are passed over.
+Findings of another version of mpinet or of the user's file are passed over: their measurement may
+have changed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
-from hashlib import sha256
-from os import SEEK_END
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import mpinet
 from mpinet.claims.finding import Finding
-from mpinet.errors import FileError, OutputError
+from mpinet.experiments.journal import Journal as Lines
+from mpinet.experiments.journal import version_of as version_of
 
 Key = tuple[str, str]
 """A claim's id, and a point as it is printed."""
@@ -29,22 +22,7 @@ LONGEST = 1e9
 """Seconds that no measurement takes."""
 
 
-def version_of(files: Sequence[str]) -> str:
-    """A fingerprint of mpinet's sources and of these files.
-
-    Parameters
-    ----------
-    files : sequence of str
-        A user's files with claims.
-    """
-    package = Path(mpinet.__file__).parent
-    fingerprint = sha256(mpinet.__version__.encode())
-    for path in [*sorted(package.rglob("*.py")), *map(Path, files)]:
-        fingerprint.update(path.read_bytes())
-    return fingerprint.hexdigest()
-
-
-class Journal:
+class Journal(Lines):
     """The findings in a folder.
 
     Parameters
@@ -63,29 +41,12 @@ class Journal:
     """
 
     def __init__(self, folder: Path, version: str, rank: int):
-        self._folder = folder
+        super().__init__(folder, f"rank-{rank}", "--journal")
         self._version = version
-        self._path = folder / f"rank-{rank}.jsonl"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file: IO[str] = self._path.open("a")
-            if _is_torn(self._path):
-                self._file.write("\n")  # goes out with the first finding
-        except OSError as error:
-            raise FileError(f"--journal {folder}: {error.strerror}.") from None
 
     def known(self) -> bytes:
         """All findings of this version, as lines."""
-        lines: list[str] = []
-        for path in sorted(self._folder.glob("rank-*.jsonl")):
-            if not path.is_file():
-                raise FileError(f"--journal {path}: this is no file.")
-            try:
-                text = path.read_text(errors="replace")
-            except OSError as error:
-                raise FileError(f"--journal {path}: {error.strerror}.") from None
-            lines += [line for line in text.splitlines() if self._is_current(line)]
-        return "\n".join(lines).encode()
+        return "\n".join(line for line in self.lines() if self._is_current(line)).encode()
 
     def _is_current(self, line: str) -> bool:
         """Return whether a line is whole, sound and of this version.
@@ -101,26 +62,7 @@ class Journal:
 
     def write(self, key: Key, finding: Finding) -> None:
         """Write a finding down at once."""
-        row = {"version": self._version, "key": key, "finding": asdict(finding)}
-        try:
-            self._file.write(json.dumps(row) + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
-
-    def close(self) -> None:
-        """Close the file; later writes do nothing."""
-        with suppress(OSError):  # of a line that could not be written before
-            self._file.close()
-
-
-def _is_torn(path: Path) -> bool:
-    """Whether a file's last line has no end: a finding behind it would be lost with it."""
-    with path.open("rb") as file:
-        if file.seek(0, SEEK_END) == 0:
-            return False
-        file.seek(-1, SEEK_END)
-        return file.read() != b"\n"
+        self.add({"version": self._version, "key": key, "finding": asdict(finding)})
 
 
 def findings_in(lines: bytes) -> dict[Key, Finding]:

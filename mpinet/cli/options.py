@@ -8,12 +8,26 @@ from pathlib import Path
 from mpinet.numerals import is_whole, quoted, whole
 
 
-def add_common(parser: argparse.ArgumentParser) -> None:
-    """Options of every command."""
+def add_common(parser: argparse.ArgumentParser, files: bool = True) -> None:
+    """Options of every command.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The command's.
+    files : bool
+        Whether --out is the result's file, and --seed applies; a command that has --out for what
+        it makes has neither.
+    """
     group = parser.add_argument_group("common options")
     group.add_argument("--json", action="store_true", help="print one JSON document")
-    group.add_argument("--out", type=Path, metavar="FILE", help="also write FILE (.json or .csv)")
-    group.add_argument("--seed", type=seed, default=0, help="for everything random (default 0)")
+    if files:
+        group.add_argument(
+            "--out", type=Path, metavar="FILE", help="also write FILE (.json or .csv)"
+        )
+        group.add_argument("--seed", type=seed, default=0, help="for everything random (default 0)")
+    else:
+        parser.set_defaults(out=None)
     group.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mpinet.report.rows import Row, by_name
+from mpinet.report.rows import Row, by_name, identified
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
@@ -112,6 +112,10 @@ class Job:
 
     def publish(self, document: dict[str, Any]) -> None:
         """Write what else is made of the result's document."""
+
+    def records(self, document: Row, options: Row) -> list[Row]:
+        """The rows with what was run, so that they can be put together with those of other runs."""
+        return identified(document, options, self.rows(document["result"]))
 
     def lasting(self, result: Any) -> Any:
         """What of the result is the same in every run: what its digest is over."""

@@ -52,6 +52,7 @@ def carried_out(
 SPELT = {
     "run": {"topology": "--on", "arguments": "--arg"},
     "exec": {"topology": "--on"},
+    "sweep": {"folder": "--out"},
 }
 """Options that the command line spells in another way."""
 

@@ -10,7 +10,7 @@ from mpinet.commands.options import named
 from mpinet.plain import plain
 from mpinet.report.envelope import envelope
 from mpinet.report.html import card
-from mpinet.report.rows import Row, identified
+from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.commands.job import Job
@@ -104,7 +104,7 @@ class Result:
 
     def records(self) -> list[Row]:
         """Flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
-        return identified(self._document, self._options, self._job.rows(self.value))
+        return self._job.records(self._document, self._options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # copying asks for these before there is anything

@@ -22,6 +22,9 @@ out="mpinet-${PBS_JOBID%%.*}.json"
 # The node file has a line for each rank and suits Open MPI and MPICH. In a PBS job mpinet launch
 # says nothing about sharing cores: they are the job's own. --out comes before what is a script's.
 ranks=$(wc -l <"$PBS_NODEFILE")
+if [ "${arguments[0]}" = sweep ]; then # it has a folder of its own, and goes on where it was
+  exec mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" "${arguments[@]}"
+fi
 mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" \
   "${arguments[0]}" --out "$out" "${arguments[@]:1}"
 

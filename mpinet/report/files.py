@@ -36,15 +36,22 @@ def require_result_file(path: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, writer: str = "") -> Iterator[BinaryIO]:
     """Open a file that appears at `path` only when it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        Where it appears.
+    writer : str
+        Tells this one from others that may write the file at the same time.
 
     Raises
     ------
     OutputError
         It cannot be written, or not all of it.
     """
-    aside = path.with_name(f".{path.name}.part")
+    aside = path.with_name(f".{writer}{path.name}.part")
     try:
         with aside.open("wb") as file:
             yield file
@@ -58,9 +65,9 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             aside.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a whole file of text."""
-    with whole_file(path) as file:
+def write_text(path: Path, text: str, writer: str = "") -> None:
+    """Write a whole file of text; `writer` as for `whole_file`."""
+    with whole_file(path, writer) as file:
         file.write(text.encode(errors="backslashreplace"))
 
 

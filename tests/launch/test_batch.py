@@ -125,3 +125,15 @@ def test_slurm_starts_ranks_as_the_library_wants_it(submit: Submit, tmp_path: Pa
     for setting, kind in (("", "pmix"), ("MPI_KIND=pmi2 ", "pmi2")):
         assert submit(f"{setting}sbatch launch/slurm.sbatch show ring:4").returncode == 0
         assert (tmp_path / "spool/kind").read_text() == f"--mpi={kind}\n"
+
+
+def test_the_jobs_of_an_array_share_a_sweep_out(submit: Submit, tmp_path: Path) -> None:
+    runs = tmp_path / "checkout/runs"
+    plan = '{"command": "flood", "topology": "ring:8", "root": [0, 1, 2]}'
+    (tmp_path / "checkout/plan.json").write_text(plan)
+    for task in (2, 1):
+        assert not (runs / "results.csv").exists()
+        array = f"SLURM_ARRAY_TASK_ID={task} SLURM_ARRAY_TASK_COUNT=2"
+        done = submit(f"{array} sbatch launch/slurm.sbatch sweep plan.json --out runs")
+        assert (done.returncode, done.stderr) == (0, "")
+    assert len((runs / "results.csv").read_text().splitlines()) == 1 + 3

@@ -23,7 +23,7 @@ OF_TYPING = {"json", "out", "progress", "help", "seed", "command"}
 SCRIPTS = {"script", "module", "code", "arguments"}
 """What is run: the command line takes the rest of its words for it."""
 
-TYPED_ALONE = {"check", "verify", "predict", "bench"}
+TYPED_ALONE = {"check", "verify", "predict", "bench", "launch", "template", "doctor", "demo"}
 """Commands without a function; ``mpinet.check`` is older and takes a topology."""
 
 

@@ -1,0 +1,315 @@
+"""``mpinet sweep``: many runs of a command, from a file that names the values of its options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import mpinet
+from mpinet.commands import function_of
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import given
+from mpinet.commands.perform import carried_out, perform, prepared
+from mpinet.commands.result import Result
+from mpinet.errors import FileError, MpinetError, UsageError
+from mpinet.experiments.plan import Point, key_of, points_of, read_plan
+from mpinet.numerals import is_whole, quoted
+from mpinet.report.files import as_csv, as_json, write_text
+from mpinet.report.rows import Row, identified
+
+if TYPE_CHECKING:
+    from mpinet.experiments.journal import Rows
+    from mpinet.experiments.sweep import Played
+    from mpinet.machine.transport import Local
+
+MARK = "sweep.json"
+"""The file by which a sweep's folder is known."""
+
+FORM = {"sweep": 1}
+"""What stands in it: the form of the folder."""
+
+NO_RUNS = ("sweep", "plot")
+"""Commands whose runs are no experiments."""
+
+UNKEPT = ("ranks",)
+"""Columns that may differ from run to run."""
+
+
+def sweep(
+    plan: Path | str | Mapping[str, Any],
+    *,
+    folder: Path | str | None = None,
+    shard: str | None = None,
+    together: bool = False,
+) -> Result:
+    """Run a command at all combinations of its options' values (collective).
+
+    Parameters
+    ----------
+    plan : path or mapping
+        A TOML or JSON file, or what stands in one: the command's name, and a value, a list or a
+        range for each option.
+    folder : path, optional
+        Keeps every run at once, and at the end ``results.csv`` and ``results.json``. What is there
+        is not computed again.
+    shard : str, optional
+        ``K/N``: only the K-th of N shares of the points, 1..N.
+    together : bool
+        Whether all ranks play each point together, instead of each its own.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> plan = {"command": "flood", "topology": ["ring:8", "hypercube:3"], "root": [0, 5]}
+    >>> rows = mpinet.sweep(plan).records()
+    >>> [(row["topology"], row["option.root"], row["steps"]) for row in rows]
+    [('ring:8', 0, 4), ('ring:8', 5, 4), ('hypercube:3', 0, 3), ('hypercube:3', 5, 3)]
+    """
+    return perform(sweep, locals())
+
+
+@dataclass(frozen=True)
+class Run:
+    """A point, as its command takes it.
+
+    Attributes
+    ----------
+    point : Point
+        What the plan says.
+    function : callable
+        The command's function.
+    options : Namespace
+        All its options.
+    key : str
+        The point's hash.
+    """
+
+    point: Point
+    function: Callable[..., Result]
+    options: argparse.Namespace
+    key: str
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Read the plan, and try out what its points ask for: each once, whatever the seed."""
+    plan = options.plan if isinstance(options.plan, Mapping) else read_plan(Path(options.plan))
+    shard = _shard(options.shard)
+    folder = None if options.folder is None else Path(options.folder)
+    if folder is not None:
+        require_folder(folder)
+    elif options.shard is not None:
+        raise UsageError("--shard does not apply without a folder, in which shards meet.")
+    runs = {run.key: run for run in map(_run, points_of(plan))}
+    tried = set()
+    for run in runs.values():
+        values = {name: value for name, value in vars(run.options).items() if name != "seed"}
+        if (shape := repr(values)) not in tried:
+            tried.add(shape)
+            _try(run)
+    return Sweep([*runs.values()], folder, shard, options.together)
+
+
+def _run(point: Point) -> Run:
+    """A point with its command's function, which knows its options."""
+    if point.command in NO_RUNS:
+        raise UsageError(f"A sweep runs experiments, and {point.command} is none.")
+    function = function_of(point.command)
+    options = given(function, point.options)
+    return Run(point, function, options, key_of(point.command, vars(options)))
+
+
+def _try(run: Run) -> None:
+    """Prepare a run; what is wrong with it is told with the point."""
+    try:
+        prepared(run.function, run.options)
+    except MpinetError as error:
+        raise type(error)(f"{run.point}: {error}") from None
+
+
+def _shard(text: str | None) -> tuple[int, int]:
+    """Read ``K/N``."""
+    if text is None:
+        return 1, 1
+    words = text.split("/")
+    if len(words) == 2 and all(map(is_whole, words)) and 1 <= int(words[0]) <= int(words[1]):
+        return int(words[0]), int(words[1])
+    raise UsageError(f"--shard takes K/N with K in 1..N, as in 3/16, not {quoted(text)}.")
+
+
+def require_folder(folder: Path) -> None:
+    """Raise `FileError` unless a sweep can be kept here: a new or empty folder, or a sweep's."""
+    try:
+        if not folder.exists():
+            if not folder.absolute().parent.is_dir():
+                raise FileError(f"--out {folder}: the folder above it does not exist.")
+            return
+        names = {path.name for path in folder.iterdir()}
+        mark = (folder / MARK).read_text() if MARK in names else ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "is no text"
+        raise FileError(f"--out {folder}: {reason}.") from None
+    if names and not mark:
+        raise FileError(f"--out {folder}: it holds other things than a sweep; name a new folder.")
+    if mark and mark != as_json(FORM):
+        raise FileError(
+            f"--out {folder}: {MARK} in it is damaged, or of another version of mpinet; name a new "
+            "folder."
+        )
+
+
+class Sweep(Job):
+    """Points, played.
+
+    Attributes
+    ----------
+    table : list of dict
+        The rows of all points, on rank 0 after the run.
+    """
+
+    unit = "points of rank 0"
+
+    def __init__(
+        self, runs: Sequence[Run], folder: Path | None, shard: tuple[int, int], together: bool
+    ):
+        super().__init__()
+        self._runs = runs
+        self._folder = folder
+        self._shard = shard
+        self._together = together
+        self.table: list[Row] = []
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Play the points of this shard; write the tables when all points are there."""
+        from mpinet.experiments.sweep import play
+
+        share, shares = self._shard
+        mine = self._runs[share - 1 :: shares]
+        journal = self._journal(transport)
+        played = play(
+            [run.key for run in mine],
+            lambda number, ranks: self._play(mine[number], ranks),
+            transport,
+            journal,
+            self._together,
+            watch,
+        )
+        if transport.rank != 0:
+            return {}
+        return self._conclude(played, journal, len(mine))
+
+    def _journal(self, transport: Local) -> Rows | None:
+        """This rank's journal in the folder, which rank 0 makes first."""
+        from mpinet.experiments.journal import Rows, version_of
+
+        if self._folder is None:
+            return None
+        if transport.rank == 0:
+            try:
+                self._folder.mkdir(exist_ok=True)
+            except OSError as error:
+                raise FileError(f"--out {self._folder}: {error.strerror}.") from None
+            if not (self._folder / MARK).exists():
+                write_text(self._folder / MARK, as_json(FORM), self._writer)
+        transport.share(b"")
+        name = f"{self._writer}rank-{transport.rank}"
+        return Rows(self._folder / "journal", name, version_of(), "--out")
+
+    @property
+    def _writer(self) -> str:
+        """What tells a shard's files from those of the others."""
+        share, shares = self._shard
+        return "" if shares == 1 else f"shard-{share}-of-{shares}-"
+
+    @staticmethod
+    def _play(run: Run, ranks: Local) -> list[Row]:
+        """The rows of a point."""
+        job = prepared(run.function, run.options)
+        result = carried_out(run.function, run.options, job, ranks, perf_counter())
+        return [{**_origin(run), **_kept(row), "digest": result.digest} for row in result.records()]
+
+    def _conclude(self, played: Played, journal: Rows | None, share: int) -> Row:
+        """Put all points together; of a shard, with what the others have written down."""
+        rows = played.rows | (journal.known()[0] if journal is not None else {})
+        there = [run for run in self._runs if run.key in rows or run.key in played.failed]
+        self.table = [
+            row
+            for run in there
+            for row in (rows.get(run.key) or [_failure(run, played.failed[run.key])])
+        ]
+        text = as_csv(self.table)
+        if self._folder is not None and len(there) == len(self._runs):
+            document = {"mpinet": mpinet.__version__, "rows": self.table}
+            write_text(self._folder / "results.csv", text, self._writer)
+            write_text(self._folder / "results.json", as_json(document), self._writer)
+        failed = [
+            {"point": str(run.point), "error": played.failed[run.key]}
+            for run in self._runs
+            if run.key in played.failed
+        ]
+        return {
+            "points": len(self._runs),
+            "share": share,
+            "computed": played.computed,
+            "left": len(self._runs) - len(there),
+            "damaged_lines": played.damaged,
+            "failed": failed,
+            "rows": len(self.table),
+            "csv_sha256": sha256(text.encode()).hexdigest(),
+        }
+
+    def lasting(self, result: Row) -> Row:
+        """What was found, without what of it was there before."""
+        passing = ("share", "computed", "damaged_lines")
+        return {name: value for name, value in result.items() if name not in passing}
+
+    def records(self, document: Row, options: Row) -> list[Row]:
+        """The rows of all points, which say themselves what was run."""
+        return self.table
+
+    def shortfall(self, result: Row) -> str:
+        """Points that failed; they are tried again in the next run."""
+        if not result["failed"]:
+            return ""
+        first = result["failed"][0]
+        many = f"{len(result['failed'])} of {result['points']} points failed, the first of them"
+        return f"{many} {first['point']}: {first['error']}"
+
+    def show(self, result: Row) -> str:
+        """The counts, and where the table is."""
+        from mpinet.report.tables import fields
+
+        told: Row = {"points": result["points"], "computed now": result["computed"]}
+        told |= {name: result[name] for name in ("left", "damaged_lines") if result[name]}
+        told |= {"failed": len(result["failed"]), "rows": result["rows"]}
+        if self._folder is None:
+            return fields(told)
+        if result["left"]:
+            return f"{fields(told)}\nThe table is written when the other shards are there, too."
+        return f"{fields(told)}\n{self._folder / 'results.csv'}"
+
+
+def _origin(run: Run) -> Row:
+    """What begins each row: the point's hash, and the version."""
+    return {"point": run.key, "mpinet": mpinet.__version__}
+
+
+def _kept(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name not in UNKEPT}
+
+
+def _failure(run: Run, sentence: str) -> Row:
+    """The row of a point that failed."""
+    options = vars(run.options)
+    document = {
+        "topology": str(options.get("topology")),
+        "seed": options.get("seed", 0),
+        "ranks": 1,
+        "model": {},
+    }
+    (row,) = identified(document, options, [{"error": sentence}])
+    return {**_origin(run), **_kept(row)}

@@ -1,0 +1,153 @@
+"""Journals: what long work has found is written at once, to go on from where it was stopped.
+
+A folder with a file for each that wrote, a JSON line for each finding. Its reader says what a line
+means, and whether to believe it: a stopped run may leave a part of one, an editor anything.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from os import SEEK_END
+from pathlib import Path
+from typing import IO, Any
+
+import mpinet
+from mpinet.errors import FileError, OutputError
+
+
+def version_of(files: Sequence[str] = ()) -> str:
+    """A fingerprint of mpinet's sources and of these files.
+
+    Parameters
+    ----------
+    files : sequence of str
+        A user's files that findings depend on.
+    """
+    package = Path(mpinet.__file__).parent
+    fingerprint = sha256(mpinet.__version__.encode())
+    for path in [*sorted(package.rglob("*.py")), *map(Path, files)]:
+        fingerprint.update(path.read_bytes())
+    return fingerprint.hexdigest()
+
+
+class Journal:
+    """The lines in a folder, and a file of one's own that they are added to.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made if it is not there; all ranks' hosts have to see it.
+    name : str
+        What one's own file is called, without its ending.
+    option : str
+        What an error calls the folder.
+    alone : bool
+        Whether nobody else may write one's own file at the same time.
+
+    Raises
+    ------
+    FileError
+        The folder cannot be made or written, or somebody else writes the file.
+    """
+
+    def __init__(self, folder: Path, name: str, option: str, alone: bool = False):
+        self._folder = folder
+        self._option = option
+        self._path = folder / f"{name}.jsonl"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file: IO[str] = self._path.open("a")
+            if alone:
+                self._lock()
+            if _is_torn(self._path):
+                self._file.write("\n")  # goes out with the first line
+        except OSError as error:
+            raise FileError(f"{option} {folder}: {error.strerror}.") from None
+
+    def _lock(self) -> None:
+        """Keep others from writing the file as long as this process does."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileError(f"{self._option} {self._path}: another run is writing it.") from None
+        except OSError:
+            pass  # a file system without locks
+
+    def lines(self) -> list[str]:
+        """All lines of all files, also what is left of torn ones."""
+        lines: list[str] = []
+        for path in sorted(self._folder.glob("*rank-*.jsonl")):
+            if not path.is_file():
+                raise FileError(f"{self._option} {path}: this is no file.")
+            try:
+                lines += path.read_text(errors="replace").splitlines()
+            except OSError as error:
+                raise FileError(f"{self._option} {path}: {error.strerror}.") from None
+        return lines
+
+    def add(self, row: Any) -> None:
+        """Write a line at once."""
+        try:
+            self._file.write(json.dumps(row) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
+
+    def close(self) -> None:
+        """Close the file; later writes do nothing."""
+        with suppress(OSError):  # of a line that could not be written before
+            self._file.close()
+
+
+def _is_torn(path: Path) -> bool:
+    """Whether a file's last line has no end: what stands behind it would be lost with it."""
+    with path.open("rb") as file:
+        if file.seek(0, SEEK_END) == 0:
+            return False
+        file.seek(-1, SEEK_END)
+        return file.read() != b"\n"
+
+
+class Rows(Journal):
+    """The journal of a sweep: a point's rows in a line, which bears a checksum.
+
+    Parameters
+    ----------
+    folder, name, option
+        As for `Journal`.
+    version : str
+        See `version_of`: rows of other sources are passed over.
+    """
+
+    def __init__(self, folder: Path, name: str, version: str, option: str):
+        super().__init__(folder, name, option, alone=True)
+        self._version = version
+
+    def write(self, key: str, rows: list[dict[str, Any]]) -> None:
+        """Write a point's rows down at once."""
+        text = json.dumps([self._version, key, rows], allow_nan=False)
+        self.add([_checksum(text), text])
+
+    def known(self) -> tuple[dict[str, list[dict[str, Any]]], int]:
+        """The rows of this version by their points' hashes, and how many lines are damaged."""
+        found, damaged = {}, 0
+        for line in filter(None, self.lines()):
+            try:
+                checksum, text = json.loads(line)
+                if checksum != _checksum(text):
+                    raise ValueError("changed since it was written")
+                version, key, rows = json.loads(text)
+            except (ValueError, TypeError, AttributeError, RecursionError):
+                damaged += 1
+                continue
+            if version == self._version:
+                found[key] = rows
+        return found, damaged
+
+
+def _checksum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]

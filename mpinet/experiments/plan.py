@@ -1,0 +1,217 @@
+"""The plan of a sweep: a command, and the values that its options take, as a TOML file has them.
+
+Every option is given one value, a list of them or a range; the points are all combinations, in the
+order of the file, the last option changing fastest. Tables ``[[part]]`` are plans of their own
+that share what stands above them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mpinet.errors import FileError, UsageError
+from mpinet.numerals import quoted
+
+MOST_POINTS = 10**6
+"""Most points of a sweep: their rows have to fit into the memory of a rank."""
+
+DIGITS = 12
+"""Decimal digits that the values of a range are rounded to: 3 * 0.1 is 0.3."""
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep.
+
+    Attributes
+    ----------
+    command : str
+        What is run.
+    options : dict
+        What the plan gives it by name.
+    """
+
+    command: str
+    options: Options
+
+    def __str__(self) -> str:
+        return f"{self.command} {' '.join(f'{k}={v}' for k, v in self.options.items())}"
+
+
+def read_plan(path: Path) -> Options:
+    """Read a plan from a TOML or JSON file.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or it is of neither format.
+    """
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise FileError(f"The sweep's file {path} cannot be read: {reason}.") from None
+    try:
+        plan = json.loads(text) if path.suffix == ".json" else _toml(text)
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"The sweep's file {path} is not as it should be: {error}.") from None
+    if not isinstance(plan, dict):
+        raise FileError(f"The sweep's file {path} names no command: it holds no table.")
+    return plan
+
+
+def _toml(text: str) -> Options:
+    """Parse TOML; Python 3.10 has no parser of its own."""
+    for name in ("tomllib", "tomli"):
+        with suppress(ImportError):
+            plan: Options = import_module(name).loads(text)
+            return plan
+    raise UsageError(
+        "To read TOML, Python 3.10 needs the package tomli (pip install tomli); or write the sweep "
+        "as .json."
+    )
+
+
+def points_of(plan: Mapping[str, Any]) -> list[Point]:
+    """All points of a plan, in its order.
+
+    Raises
+    ------
+    UsageError
+        It names no command, or a value is no value, list or range.
+    """
+    shared = {name: value for name, value in plan.items() if name != "part"}
+    parts = plan.get("part", [{}])
+    if not (isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts)):
+        raise UsageError("part: the parts of a sweep are tables, written as [[part]].")
+    points: list[Point] = []
+    for part in parts:
+        points += _points({**shared, **part})
+        if len(points) > MOST_POINTS:
+            raise UsageError(f"A sweep has {MOST_POINTS} points at most: divide this one.")
+    return points
+
+
+def _points(plan: Options) -> Iterator[Point]:
+    """The points of a part."""
+    command = plan.pop("command", None)
+    if not isinstance(command, str):
+        raise UsageError('A sweep names its command, as in: command = "route".')
+    axes = {name: _values(name, value) for name, value in plan.items()}
+    count = math.prod(map(len, axes.values()))
+    if count > MOST_POINTS:
+        raise UsageError(f"A sweep has {MOST_POINTS} points at most, not {count}: divide it.")
+    for chosen in itertools.product(*axes.values()):
+        yield Point(command, dict(zip(axes, chosen, strict=True)))
+
+
+def _values(name: str, given: Any) -> list[Any]:
+    """The values that an option takes."""
+    if isinstance(given, list):
+        if not given:
+            raise UsageError(f"{name}: the list of its values is empty.")
+        return given
+    if isinstance(given, dict) and len(given) == 1:
+        ((kind, numbers),) = given.items()
+        if kind in RANGES and _are_numbers(numbers):
+            try:
+                return RANGES[kind](*numbers)
+            except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+                pass
+    if isinstance(given, dict):
+        raise UsageError(
+            f"{name}: a range is {{range = [first, end]}}, {{range = [first, end, step]}}, "
+            "{linear = [first, last, count]} or {geometric = [first, last, count]}, not "
+            f"{given}."
+        )
+    if not isinstance(given, str | int | float | bool):
+        raise UsageError(f"{name}: {quoted(str(given))} is no value of an option.")
+    return [given]
+
+
+def _are_numbers(given: Any) -> bool:
+    return isinstance(given, list) and all(
+        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+        for one in given
+    )
+
+
+def _stepwise(first: float, end: float, step: float = 1) -> list[float]:
+    """From the first in steps, without the end."""
+    count = math.ceil(round((end - first) / step, DIGITS))
+    return _require([_rounded(first + i * step) for i in range(min(count, MOST_POINTS + 1))])
+
+
+def _linear(first: float, last: float, count: int) -> list[float]:
+    """So many numbers at equal distances, both ends among them."""
+    gaps = max(1, _few(count) - 1)
+    return _require([_rounded(first + (last - first) * i / gaps) for i in range(count)])
+
+
+def _geometric(first: float, last: float, count: int) -> list[float]:
+    """So many numbers in equal ratios, both ends among them."""
+    gaps = max(1, _few(count) - 1)
+    return _require([_rounded(first * (last / first) ** (i / gaps)) for i in range(count)])
+
+
+RANGES: dict[str, Callable[..., list[Any]]] = {
+    "range": _stepwise,
+    "linear": _linear,
+    "geometric": _geometric,
+}
+
+
+def _few(count: int) -> int:
+    """A count that a sweep can have."""
+    if count > MOST_POINTS:
+        raise ValueError("too many")
+    return count
+
+
+def _require(values: list[float]) -> list[float]:
+    if not values:
+        raise ValueError("an empty range")
+    return values
+
+
+def _rounded(value: float) -> float:
+    """A number without what binary fractions leave behind its digits."""
+    return value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
+
+
+FILE = re.compile(r"[^:,=\s]+\.[A-Za-z]\w*")
+"""What may be a file in an option's value, as in path/file.py:Class or graph:wiring.edges."""
+
+
+def key_of(command: str, options: Mapping[str, Any]) -> str:
+    """A point's hash: of its command, all its options, and the files that they name.
+
+    Parameters
+    ----------
+    command : str
+        What is run.
+    options : mapping
+        All options, also those that are as by default.
+    """
+    files = {
+        word: sha256(Path(word).read_bytes()).hexdigest()
+        for value in options.values()
+        if isinstance(value, str)
+        for word in FILE.findall(value)
+        if Path(word).is_file()
+    }
+    identity = {"command": command, "options": options, "files": files}
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), default=str)
+    return sha256(text.encode()).hexdigest()[:20]

@@ -1,0 +1,175 @@
+"""Sweeps: every point is a run of its command, kept at once and never run twice."""
+
+import csv
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+import mpinet
+from mpinet.cli.session import Session
+from mpinet.commands import sweep as sweeping
+
+AXES = {
+    "topology": ["ring:8", "hypercube:3"],
+    "pairs": ["permutation", "complement"],
+    "seed": [0, 1, 2],
+}
+PLAN = {"command": "route", **AXES}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(PLAN))
+    return path
+
+
+def run(file: Path, *options: str) -> int:
+    return Session(["sweep", str(file), "--out", f"{file.parent}/runs", *options]).run()
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "runs/results.csv").open(newline="") as text:
+        return list(csv.DictReader(text))
+
+
+@pytest.fixture
+def plays(monkeypatch) -> list[str]:
+    """The points that are played from now on."""
+    played = []
+    usual = sweeping.Sweep._play
+
+    def noted(one, ranks):
+        played.append(str(one.point))
+        return usual(one, ranks)
+
+    monkeypatch.setattr(sweeping.Sweep, "_play", staticmethod(noted))
+    return played
+
+
+def test_each_row_is_what_its_command_finds_with_all_that_identifies_it(file, tmp_path):
+    assert run(file) == 0
+    rows = table(tmp_path)
+    combinations = list(itertools.product(*AXES.values()))
+    assert len(rows) == len(combinations) == len({row["point"] for row in rows})
+    for row, (topology, pairs, seed) in zip(rows, combinations, strict=True):
+        found = mpinet.route(topology, pairs=pairs, seed=seed)
+        told = (row["command"], row["topology"], row["option.pairs"], row["seed"], row["mpinet"])
+        assert told == ("route", topology, pairs, str(seed), mpinet.__version__)
+        assert row["digest"] == found.digest
+        assert float(row["latency.mean"]) == found.latency.mean
+
+
+def test_what_is_there_is_not_run_again_and_a_changed_file_runs_what_changed(file, plays, tmp_path):
+    assert run(file) == 0
+    assert len(plays) == 12
+    before = (tmp_path / "runs/results.csv").read_bytes()
+    assert run(file) == 0
+    assert len(plays) == 12
+    assert (tmp_path / "runs/results.csv").read_bytes() == before
+    file.write_text(json.dumps(PLAN | {"seed": [1, 2, 3]}))
+    assert run(file) == 0
+    assert [point.split("seed=")[1] for point in plays[12:]] == ["3"] * 4
+    assert [row["seed"] for row in table(tmp_path)] == ["1", "2", "3"] * 4
+
+
+def test_a_sweep_goes_on_behind_any_accident_with_its_journal(file, plays, tmp_path):
+    assert run(file) == 0
+    whole = (tmp_path / "runs/results.csv").read_bytes()
+    journal = tmp_path / "runs/journal/rank-0.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    accidents = {
+        "torn": ([*lines[:5], lines[5][:40]], 7),
+        "torn before its end": ([*lines[:5], lines[5][:-1]], 6),
+        "a letter changed": ([lines[0].replace(b"steps", b"stops"), *lines[1:]], 1),
+        "a line of something else": ([b"\xff\n", *lines], 0),
+        "a line twice": (lines[:3] + lines[:3], 9),
+        "empty": ([], 12),
+    }  # fmt: skip
+    for left, missing in accidents.values():
+        journal.write_bytes(b"".join(left))
+        plays.clear()
+        assert run(file) == 0
+        assert len(plays) == missing
+        assert (tmp_path / "runs/results.csv").read_bytes() == whole
+
+
+def test_shards_meet_in_one_table(file, plays, tmp_path):
+    assert run(file) == 0
+    whole = (tmp_path / "runs/results.csv").read_bytes()
+    (tmp_path / "runs").rename(tmp_path / "alone")
+    for shard in ("2/3", "1/3", "3/3"):
+        assert not (tmp_path / "runs/results.csv").exists()
+        plays.clear()
+        assert run(file, "--shard", shard) == 0
+        assert len(plays) == 4
+    assert (tmp_path / "runs/results.csv").read_bytes() == whole
+
+
+def test_a_point_that_fails_is_a_row_and_is_tried_again(tmp_path, plays, capsys):
+    (tmp_path / "own.py").write_text("def talk(node, port):\n    yield node.send(port, 1)\n")
+    plan = {"command": "run", "program": f"{tmp_path}/own.py:talk", "topology": "ring:4"}
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan | {"arguments": [["0"], ["9"]]}))
+    for _ in range(2):
+        assert run(file) == 1
+        assert "1 of 2 points failed" in capsys.readouterr().err
+    assert len(plays) == 3
+    *good, bad = table(tmp_path)
+    assert {row["error"] for row in good} == {""}
+    assert bad["error"] and bad["option.arguments"] == "9"
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (PLAN | {"pair": "all"}, "route has no option 'pair': did you mean pairs?"),
+        (PLAN | {"ports": ["one", "two"]}, "ports is one or all, not 'two'"),
+        (PLAN | {"topology": "tors:4"}, "route topology=tors:4 pairs=permutation seed=0: "),
+        (PLAN | {"command": "rout"}, "no function for a command 'rout'"),
+        (PLAN | {"command": "sweep"}, "sweep is none"),
+        ({"command": "route", "pairs": "all"}, "route needs its option topology"),
+    ],
+)
+def test_a_plan_that_cannot_be_run_gets_a_sentence_before_anything_is_written(
+    plan, said, file, tmp_path, capsys
+):
+    file.write_text(json.dumps(plan))
+    assert run(file) == 2
+    told = capsys.readouterr()
+    assert said in told.err and told.err.count("\n") == 1 and told.out == ""
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("notes.txt", "mine", "it holds other things than a sweep"),
+        ("sweep.json", '{"sweep": 9}', "of another version"),
+        ("sweep.json", "", "it holds other things than a sweep"),
+    ],
+)
+def test_a_folder_that_is_no_sweeps_is_left_alone(name, text, said, file, tmp_path, capsys):
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / name).write_text(text)
+    assert run(file) == 2
+    assert said in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [name]
+
+
+@pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "a/b", "1/2/3"])
+def test_a_wrong_shard_gets_a_sentence(shard, file, capsys):
+    assert run(file, "--shard", shard) == 2
+    assert "--shard takes K/N" in capsys.readouterr().err
+
+
+def test_a_second_run_that_writes_the_same_file_is_refused(file, tmp_path, capsys):
+    from mpinet.experiments.journal import Rows
+
+    assert run(file) == 0
+    other = Rows(tmp_path / "runs/journal", "rank-0", "v", "--out")
+    assert run(file) == 2
+    assert "another run is writing it" in capsys.readouterr().err
+    other.close()
