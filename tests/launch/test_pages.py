@@ -38,10 +38,15 @@ FILES = {
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the README's scripts under the names that it gives them."""
+    """A folder with the README's scripts and the pages' plans, under the names given them."""
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     for name, mark in FILES.items():
         (tmp_path / name).write_text(next(script for script in scripts if mark in script))
+    for page in PAGES:
+        for plan, name in re.findall(
+            r"```toml\n(# (\w+\.toml)\n.*?)```", page.read_text(), re.DOTALL
+        ):
+            (tmp_path / name).write_text(plan)
     return tmp_path
 
 
