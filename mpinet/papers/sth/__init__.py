@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, labelled
-from mpinet.papers.sth.causes import CAUSES
+from mpinet.papers.sth.causes import CAUSES, REFUTED
 from mpinet.papers.sth.grids import dlh_of, hexcell_up_to, hypercube_of, sth_of
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
 
@@ -82,6 +82,7 @@ PAPER = Paper(
         "discussion",
         "figures",
         "own",
+        "corrected",
     ),
     tables=(
         PaperTable(
@@ -160,13 +161,17 @@ PAPER = Paper(
             tuple(
                 (
                     f"psi={psi}",
-                    tuple(f"STH-T8-{psi}-{network}" for network in ("dlh", "hx", "sth", "tq")),
+                    tuple(
+                        f"STH-T8-{psi}-{network}"
+                        for network in ("dlh", "hx", "sth-link", "tq-link", "sth-def8", "tq-def8")
+                    ),
                 )
                 for psi in TOLERANCES
             ),
         ),
     ),
     causes=CAUSES,
+    refuted=REFUTED,
     citation="Jahangir Alam, Rajesh Kumar: STH: a highly scalable and economical topology for "
     "massively parallel systems. Indian Journal of Science and Technology, 2011.",
     plots=PLOTS,

@@ -95,6 +95,7 @@ STH_WIDTH = width_claim(
     "of LST(m)",
     claimed=of(lambda m, n: [(12 * m - 4) * 2 ** (n - 1)] * 2),
     grid=sths("m=2..8, n=2..9", range(2, 9), ["tq"], range(10)),
+    measures=False,
 )
 def forms(topology: str) -> list[int]:
     """The second and the third form; N is counted."""

@@ -19,7 +19,7 @@ from mpinet.measure import loads
 from mpinet.measure.wiring import as_topology
 from mpinet.papers.grids import networks, up_to
 from mpinet.papers.measured import links, size_of
-from mpinet.papers.sth.formulas import all_to_all, one_to_all
+from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, one_to_all
 from mpinet.papers.sth.grids import (
     dlh_of,
     factors,
@@ -48,6 +48,12 @@ GROWING = ROWS[1:]
 """Rows that have one before them."""
 
 
+STANDS_IN = (
+    "STH has the cube of definition 8. No Hex-Cell has the rows' sizes: the largest of at most N "
+    "nodes stands in where less is better, the smallest of at least N where more is."
+)
+
+
 def _network_cost(topology: str) -> float:
     return size_of(topology) / 4096
 
@@ -70,6 +76,7 @@ def difference(
         claimed=0,
         grid=grid,
         cost=_network_cost,
+        note=STANDS_IN,
         measured=measured,
     )
 
@@ -193,6 +200,7 @@ def cube_load(cube: str) -> int:
 
 AVERAGE_CONSTANT = claim(
     "STH-S-average-constant",
+    note="STH has the cube of definition 8; it fails with a crossed cube, too.",
     place="discussion, average distance; figure 11",
     statement="STH's average distance remains almost constant, close to 3: within 25 percent, as "
     "the printed ones are",
@@ -233,6 +241,7 @@ AVERAGES_GROW = [
 
 DENSITY_CONSTANT = claim(
     "STH-S-density-sth",
+    note="STH has the cube of definition 8; it fails with a crossed cube, too.",
     place="discussion, traffic density; figure 12",
     statement="STH's traffic density is constant, close to 0.65: within 5 percent, as the printed "
     "ones are",
@@ -306,6 +315,7 @@ TWISTED_SCALABILITY = claim(
     statement="both bounds of broadcast costs are lower for STH than for DLH and Hex-Cell, at "
     "measured diameters: the differences are negative",
     relation="<",
+    note=f"{STANDS_IN} {ONE_TO_ALL}",
     claimed={"one-to-all": 0, "all-to-all": 0},
     grid=ROWS_OF_STH,
     cost=_network_cost,

@@ -12,6 +12,14 @@ LENGTH, UNIT, LATENCY = 1024, 1, 1000
 """Of a broadcast: units of the message, transmission time of a unit and latency (microseconds)."""
 
 
+ONE_TO_ALL = (
+    "Corrected text: the paper prints a difference of the two roots and leaves the number b of "
+    "ports out; only (sqrt(L t / b) + sqrt(T (D-1)))^2 gives its numbers (11022.4, as printed "
+    "7.18)."
+)
+"""Of the bound on one-to-all broadcasts."""
+
+
 def dlh_parameters(nodes: int) -> tuple[int, int]:
     """M and n of the row's DLH."""
     return nodes // 512, 7

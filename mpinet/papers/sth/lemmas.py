@@ -40,6 +40,7 @@ LOOP_EXAMPLES = claim(
     place="lemma 3",
     statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
     claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
+    note="Corrected text: the third is printed LST(5), which has the diameter 6.",
     measured=lambda: {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)},
 )
 

@@ -35,6 +35,9 @@ MOST_SEARCHED = 2048
 EFFORT = 2.0
 """Seconds of work (deterministic) that an exact bisection may take."""
 
+SPARSE_EFFORT = 20.0
+"""The same of Hex-Cells, over which a front of few nodes can pass."""
+
 
 @dataclass(frozen=True)
 class Extent:
@@ -192,7 +195,8 @@ def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
 def bisection(topology: str) -> Bisection:
     """Bounds on the bisection width, exact where the effort is enough."""
     cut, side = plain_cut(topology)
-    found = measure.bisection_width(topology, EFFORT)
+    sparse = topology.startswith("hexcell")
+    found = measure.bisection_width(topology, SPARSE_EFFORT if sparse else EFFORT)
     if found.upper <= cut:
         return found
     return Bisection(found.lower, cut, found.lower == cut, side)

@@ -31,6 +31,7 @@ BY_FORMULAS = [
         statement="the row's 12 cells follow from the paper's formulas (Hex-Cell: at sqrt(N/6) "
         "levels)",
         claimed=cells(TABLE_5[nodes], COLUMNS),
+        measures=False,
         measured=lambda nodes=nodes: cells(basic_cells(nodes), COLUMNS),
     )
     for nodes in ROWS
@@ -78,6 +79,7 @@ STH_ROWS = [
     statement="the row's cells of Hex-Cell are those of a Hex-Cell of N nodes",
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
+    note="No Hex-Cell has so many nodes: 6 d^2 = 2^k has no solution.",
 )
 def hexcells(nodes: int) -> Measured:
     """Try the two Hex-Cells whose sizes are next to N."""

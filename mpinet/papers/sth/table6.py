@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from mpinet.claims import Claim, Measured, claim
+from mpinet.claims import Claim, Measured, claim, unsettled
 from mpinet.papers.grids import networks, up_to
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.bisection import width_claim
-from mpinet.papers.sth.formulas import all_to_all, broadcast_cells, one_to_all
-from mpinet.papers.sth.grids import KINDS, dlh_of, hexcell_up_to, rows, sth_of
+from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, broadcast_cells, one_to_all
+from mpinet.papers.sth.grids import KINDS, dlh_of, rows, sth_of
 from mpinet.papers.sth.measured import degree, extent, nodes
 from mpinet.papers.sth.printed import ROWS, TABLE_6
 from mpinet.papers.sth.table5 import COLUMNS, cells
@@ -26,6 +26,8 @@ BY_FORMULAS = [
         "levels)",
         claimed=cells(TABLE_6[nodes], COLUMNS),
         tolerance=PRINTED,
+        measures=False,
+        note=ONE_TO_ALL,
         measured=lambda nodes=nodes: cells(broadcast_cells(nodes), COLUMNS),
     )
     for nodes in ROWS
@@ -49,12 +51,13 @@ def _widths(network: str, column: str, statement: str, of_row: Callable[[int], s
 WIDTHS = [
     _widths("dlh", "DLH", "the row's width of DLH is its bisection width", dlh_of),
     _widths("sth", "STH", "the row's width of STH is its bisection width", sth_of),
-    _widths(
-        "hx",
-        "HX",
-        "the row's width of Hex-Cell is the bisection width of a Hex-Cell: of the largest of at "
-        "most N nodes, as none has N",
-        hexcell_up_to,
+    unsettled(
+        "STH-T6-bw-hx",
+        place="table 6",
+        statement="the row's width of Hex-Cell is the bisection width of a Hex-Cell",
+        reason="no Hex-Cell has 2^k nodes (6 d^2 = 2^k has no solution), and what is printed is no "
+        "whole number: 26.13 for 1024 nodes, where the Hex-Cell of 1014 has 26",
+        relation="=",
     ),
 ]
 
@@ -78,6 +81,7 @@ def _costs(network: str, named: str, of_row: Callable[[int], str]) -> Claim:
         tolerance=PRINTED,
         grid=rows(of_row),
         cost=lambda topology: size_of(topology) / 4096,
+        note=ONE_TO_ALL,
         measured=lambda topology: Measured(
             broadcast_costs(topology), {"diameter": extent(topology).diameter}
         ),
