@@ -11,7 +11,7 @@ from functools import partial
 
 from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, labelled
 from mpinet.papers.sth.causes import CAUSES, REFUTED
-from mpinet.papers.sth.grids import dlh_of, hexcell_up_to, hypercube_of, sth_of
+from mpinet.papers.sth.grids import dlh_of, hypercube_of, sth_of
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
 
 OF_KINDS = ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
@@ -136,7 +136,6 @@ PAPER = Paper(
             "(hx: the largest Hex-Cell of at most N nodes)",
             (
                 _column("width DLH", "STH-T6-bw-dlh", dlh_of),
-                _column("width HX", "STH-T6-bw-hx", hexcell_up_to),
                 _column("width STH", "STH-T6-bw-sth", sth_of),
                 _column("DLH", "STH-T6-bc-dlh", dlh_of),
                 _column("STH tq", "STH-T6-bc-sth-tq", sth_of),
