@@ -1,4 +1,4 @@
-"""The batch templates run what the README submits, in stand-ins for Slurm and PBS."""
+"""The batch templates run what the page submits, in stand-ins for Slurm and PBS."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
-README = (CHECKOUT / "README.md").read_text()
+PAGE = (CHECKOUT / "docs/how-to/clusters.md").read_text()
 JOB = 17
 LINES = ["sbatch launch/slurm.sbatch {}", "MPINET_ARGS='{}' qsub -v MPINET_ARGS launch/pbs.sh"]
 
@@ -72,23 +72,23 @@ def submit(tmp_path: Path) -> Submit:
     return run
 
 
-def readme_line(word: str) -> str:
-    """The README's line that submits a job by this command."""
-    (line,) = re.findall(rf"^(?:\w+=\S.*)?\b{word} .*launch/.*$", README, re.MULTILINE)
-    return line.partition("  #")[0]
+def page_line(word: str) -> str:
+    """The page's line that submits a job by this command."""
+    (line,) = re.findall(rf"^\$ ((?:\w+=\S.*)?\b{word} .*launch/.*)$", PAGE, re.MULTILINE)
+    return line
 
 
 @pytest.mark.parametrize(("word", "ranks"), [("sbatch", 1), ("qsub", 2)])
-def test_the_readmes_line_runs_its_command(
+def test_the_pages_line_runs_its_command(
     submit: Submit, tmp_path: Path, word: str, ranks: int
 ) -> None:
-    done = submit(readme_line(word))
+    done = submit(page_line(word))
     said = [line for line in done.stderr.splitlines() if " after " not in line]  # progress
     assert (done.returncode, said) == (0, [])
     assert done.stdout.endswith(f"result in mpinet-{JOB}.json\n")
     document = json.loads((tmp_path / "checkout" / f"mpinet-{JOB}.json").read_text())
     typed = [word for word in document["command"] if word not in ("--out", f"mpinet-{JOB}.json")]
-    assert " ".join(typed[1:]) in readme_line(word)
+    assert " ".join(typed[1:]) in page_line(word)
     assert document["ranks"] == ranks
 
 

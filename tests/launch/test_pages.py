@@ -6,7 +6,6 @@ import subprocess
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
-README = (CHECKOUT / "README.md").read_text()
 PAGES = [CHECKOUT / "README.md"]
 PAGES += sorted(path for path in (CHECKOUT / "docs").rglob("*.md") if "_build" not in path.parts)
 SHOWN = [
@@ -23,6 +22,11 @@ PRINTING = [
         page.read_text(),
     )
 ]
+SCRIPTS = [
+    script
+    for page in PAGES
+    for script in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+]
 FILES = {
     "wheel.py": "class Wheel",
     "arcs.py": "class Arcs",
@@ -31,6 +35,7 @@ FILES = {
     "wheels.py": "WHEEL-D",
     "echo.py": "def echo",
     "relay.py": "def relay",
+    "wait.py": "def wait",
     "heat.py": "turns = comm.bcast",
     "meet.py": "rank ^ 1",
 }
@@ -38,10 +43,9 @@ FILES = {
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the README's scripts and the pages' plans, under the names given them."""
-    scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    """A folder with the pages' scripts and plans, under the names that they give them."""
     for name, mark in FILES.items():
-        (tmp_path / name).write_text(next(script for script in scripts if mark in script))
+        (tmp_path / name).write_text(next(script for script in SCRIPTS if mark in script))
     for page in PAGES:
         for plan, name in re.findall(
             r"```toml\n(# (\w+\.toml)\n.*?)```", page.read_text(), re.DOTALL
@@ -74,9 +78,9 @@ def test_the_pages_show_commands_and_scripts():
     assert (len(SHOWN) >= 28, len(PRINTING) >= 2) == (True, True)
 
 
-def test_the_script_of_the_readme_prints_what_its_comments_say(tmp_path):
-    scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    (tmp_path / "api.py").write_text(next(script for script in scripts if "inbox" in script))
+def test_a_script_prints_what_its_comments_say(tmp_path):
+    script = next(script for script in SCRIPTS if "traffic(machine.topology" in script)
+    (tmp_path / "api.py").write_text(script)
     done = subprocess.run(
         [CHECKOUT / ".venv/bin/python", "api.py"], cwd=tmp_path, capture_output=True, text=True
     )
@@ -86,7 +90,15 @@ def test_the_script_of_the_readme_prints_what_its_comments_say(tmp_path):
     assert lines[2:] == ["6"]
 
 
-def test_the_network_that_the_readme_adds_is_the_whole_file():
-    added = re.search(r"\+\+\+ b/(\S+)\n((?:\+.*\n)+)```", README)
+def test_the_network_that_a_page_adds_is_the_whole_file():
+    page = (CHECKOUT / "docs/tutorials/own-network.md").read_text()
+    added = re.search(r"\+\+\+ b/(\S+)\n((?:\+.*\n)+)```", page)
     lines = [line[1:] for line in added.group(2).splitlines()]
     assert lines == (CHECKOUT / added.group(1)).read_text().splitlines()
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    text = (CHECKOUT / "README.md").read_text()
+    assert len(text.encode()) <= 8 * 1024
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (CHECKOUT / target).exists(), target

@@ -13,7 +13,7 @@ DOCS = CHECKOUT / "docs"
 
 NUMBER = r"\d+(?:\.\d+)?"
 SECTIONS = rf"(?:,?\s+(?P<sections>{NUMBER}(?:(?:,\s+|\s+and\s+|-){NUMBER})*))?"
-REFERENCE = re.compile(rf"\bdocs/(?P<page>[a-z]+(?:/[a-z]+)?)\b(?!/|\.\w){SECTIONS}")
+REFERENCE = re.compile(rf"\bdocs/(?P<page>[a-z-]+(?:/[a-z-]+)?)(?![\w/-]|\.\w){SECTIONS}")
 SPECIFICATION = re.compile(rf"(?P<page>[a-z]+(?:/[a-z]+)?){SECTIONS}")
 OLD_NAMES = re.compile(
     r"\bspec(?:ification)?s? of (?:the )?(?:G\(|STH|HDN|GBSN|BSN|lens)|\(spec,? \d"

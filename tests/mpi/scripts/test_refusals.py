@@ -1,4 +1,4 @@
-"""What is refused: the list in the README is all of it, and each says its name."""
+"""What is refused: the list in the tutorial is all of it, and each says its name."""
 
 import importlib.util
 import re
@@ -13,7 +13,7 @@ from mpinet.mpi.refusals import LACKING, Unsupported
 
 pytestmark = pytest.mark.mpi
 
-README = Path(__file__).parents[3] / "README.md"
+PAGE = Path(__file__).parents[3] / "docs/tutorials/mpi4py.md"
 WHOLE = ("File", "Session", "Win")
 """Classes of which there is the null object alone."""
 
@@ -25,8 +25,8 @@ NULL_OBJECTS = set("free handle toint py2f fromhandle fromint f2py Get_name name
 
 
 def listed() -> dict[str, str]:
-    """By name what the README says that the machine has not, for which it is refused."""
-    table = README.read_text().partition("| the machine has | refused |\n")[2].partition("\n\n")[0]
+    """By name what the page says that the machine has not, for which it is refused."""
+    table = PAGE.read_text().partition("| the machine has | refused |\n")[2].partition("\n\n")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()[1:]]
     return {name: lacks for lacks, names in rows for name in re.findall("`([^`]+)`", names)}
 
