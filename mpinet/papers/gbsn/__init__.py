@@ -2,6 +2,7 @@
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gbsn.causes import CAUSES
+from mpinet.papers.gbsn.findings import FINDINGS
 
 PAPER = Paper(
     "gbsn",
@@ -27,6 +28,7 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    findings=FINDINGS,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "
     "Systems I: Fundamental Theory and Applications 49(4), April 2002 (a brief). The copy "

@@ -2,6 +2,7 @@
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gmn.causes import CAUSES
+from mpinet.papers.gmn.findings import FINDINGS
 
 SIZES = (96, 256, 640, 1536, 3584)
 """The networks of Table 1."""
@@ -33,6 +34,7 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
+    findings=FINDINGS,
     citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
     "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"
     " Institute, Calcutta, and Jadavpur University; received 6 April 1995, revised 20 April"

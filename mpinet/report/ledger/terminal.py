@@ -87,7 +87,11 @@ def extent_text(row: Mapping[str, Any]) -> str:
     failing, points = row["failing"], row["points"]
     if not failing:
         return ""
-    text = f"fails at {failing} of {points} points" if points > 1 else "fails at its only point"
+    text = (
+        f"fails at {failing} of {points} points"
+        if points > 1
+        else "fails at the only point that was measured"
+    )
     if row["degenerate"]:
         text += f" ({'all' if row['degenerate'] == failing else row['degenerate']} degenerate)"
     if common := row["common"]:
