@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mpinet.commands.exec import exec as exec
     from mpinet.commands.flood import flood as flood
     from mpinet.commands.gossip import gossip as gossip
+    from mpinet.commands.load import load as load
     from mpinet.commands.neighbors import neighbors as neighbors
     from mpinet.commands.path import path as path
     from mpinet.commands.reduce import reduce as reduce
@@ -61,6 +62,7 @@ _PUBLIC = {
     "gather": "mpinet.commands.scatter",
     "gossip": "mpinet.commands.gossip",
     "inlined": "mpinet.compiled",
+    "load": "mpinet.commands.load",
     "neighbors": "mpinet.commands.neighbors",
     "open": "mpinet.networks",
     "path": "mpinet.commands.path",

@@ -16,6 +16,8 @@ PortRule = Annotated[Any, "port_rule"]
 StartRule = Annotated[Any, "start_rule"]
 DecideRule = Annotated[Any, "decide_rule"]
 ScheduleRule = Annotated[Any, "schedule_rule"]
+TargetRule = Annotated[Any, "schedule_rule"]
+ClassRule = Annotated[Any, "class_rule"]
 
 NUMBERS = {int: "int64", bool: "boolean", float: "float64"}
 """Numba's names of single numbers."""
@@ -25,13 +27,17 @@ SIGNATURES = {
     "start_rule": "void(int64, int64, int64[::1], int64[::1])",
     "decide_rule": "int64(int64, int64[::1], int64[::1])",
     "schedule_rule": "int64(int64, int64, int64, int64, int64[::1])",
+    "class_rule": "int64(int64, int64, int64, int64, int64[::1], int64[::1])",
 }
 """The rules' signatures, each by the name that a kernel's signature uses for it:
 
 * ``port_rule(node, port, params)``: neighbor, reverse_port, channel, place;
 * ``start_rule(source, target, header, params)``: writes the message's header;
 * ``decide_rule(node, header, params)``: the port to leave by, -1 = arrived;
-* ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1.
+* ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1; a
+  traffic pattern is of the same form: ``(source, seed, sequence, step, params)``: the target;
+* ``class_rule(node, port, in_port, in_class, header, params)``: the class of the channel behind the
+  port, for a message that came by another (-1, -1 at its source).
 """
 
 

@@ -26,6 +26,9 @@ Counts = Annotated[NDArray[np.uint32], "uint32[::1]"]
 Shorts = Annotated[NDArray[np.int32], "int32[::1]"]
 """Small whole numbers, of which there are many: ranks."""
 
+ShortRows = Annotated[NDArray[np.int32], "int32[:, ::1]"]
+"""Small whole numbers, so many a row, of which there are many: lanes."""
+
 Words = NDArray[np.uint64]
 """Sets of up to 64 things each, a bit a thing."""
 

@@ -25,6 +25,7 @@ FORMS = (
     "(source, target, header, params)",
     "(node, header, params)",
     "(node, root, since, step, params)",
+    "(node, port, in_port, in_class, header, params)",
 )
 """The arguments of each kind of rule."""
 
@@ -54,7 +55,7 @@ def require_form(function: Any) -> None:
     """Raise `RuleError` unless a function's arguments are those of a rule."""
     names = list(signature(function).parameters)
     header = len(names) > 1 and names[-2] == "header"
-    fits = len(names) == 5 or len(names) == 3 or (len(names) == 4 and header)
+    fits = len(names) in (3, 5) or (len(names) in (4, 6) and header)
     if not fits or names[0] == "self":
         forms = FORMS[:1] if function.__name__ in OF_PORTS else FORMS
         raise RuleError(

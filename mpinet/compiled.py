@@ -268,6 +268,8 @@ class Rule(Compiled):
     def kind(self) -> str:
         """The name of its signature, recognised by its arguments."""
         names = list(inspect.signature(self.function).parameters)
+        if len(names) == 6:
+            return "class_rule"
         if len(names) == 5:
             return "schedule_rule"
         if len(names) == 4:

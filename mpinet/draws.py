@@ -34,12 +34,29 @@ def draw32(seed: int, first: int, second: int, stream: int) -> int:
 
     Two seeds below 2^32 give the same words at counters that are a constant apart.
     """
+    return thrown(dice(seed, first, stream), second)
+
+
+@inlined
+def dice(seed: int, first: int, stream: int) -> int:
+    """What the draws of one `first` counter have in common: `thrown` makes them of it."""
     word = mix32((seed & MASK32) ^ (stream * 0x1E35A7BD + 0x2545F491) & MASK32)
     word = mix32(word ^ ((seed >> 32) & MASK32))
     word = mix32((word + first) & MASK32)
-    word = mix32(word ^ ((first >> 32) & MASK32))
-    word = mix32((word + second) & MASK32)
+    return mix32(word ^ ((first >> 32) & MASK32))
+
+
+@inlined
+def thrown(dice: int, second: int) -> int:
+    """The draw of the `second` counter."""
+    word = mix32((dice + second) & MASK32)
     return mix32(word ^ ((second >> 32) & MASK32))
+
+
+@inlined
+def scaled(word: int, count: int) -> int:
+    """A number 0..count-1 from 32 random bits."""
+    return (word * count) >> 32
 
 
 @inlined

@@ -21,6 +21,7 @@ COMMANDS = {
     "neighbors": "the ports of one node",
     "path": "the way of one message",
     "route": "route messages over the machine",
+    "load": "measure latency and throughput under traffic that goes on all the time",
     "flood": "flood the machine from one node",
     "broadcast": "broadcast one-port from one processor",
     "gossip": "bring every processor's item to all processors",

@@ -67,7 +67,7 @@ def words(function: Callable[..., Result], options: argparse.Namespace) -> Itera
         option = SPELT.get(command, {}).get(name)
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and option is None:
             if value is not parameter.default:
-                yield _word(value)
+                yield from map(_word, value if isinstance(value, list | tuple) else [value])
         elif value != parameter.default:
             beside += _option(option or f"--{name.replace('_', '-')}", value)
     yield from beside

@@ -1,1 +1,1 @@
-"""Experiments: many runs of one kind, kept so that they can be stopped and taken up again."""
+"""Experiments: many runs that are looked at together, kept so that they can be taken up again."""

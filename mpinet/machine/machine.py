@@ -278,9 +278,9 @@ class Machine:
         self.meters.cross(records)
         return self.transport.exchange(records, counts, word, room)
 
-    def count(self, messages: int) -> None:
-        """Count one step, and the messages that this rank's processors sent in it."""
-        self.meters.count(1, messages)
+    def count(self, messages: int, steps: int = 1) -> None:
+        """Count one step or more, and the messages that this rank's processors sent in them."""
+        self.meters.count(steps, messages)
         self._watch(self.steps)
 
     @contextmanager

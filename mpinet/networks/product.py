@@ -17,6 +17,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.schedule import Schedule
@@ -140,6 +141,39 @@ class Product(Topology):
             words=first.words + second.words,
             shortest=first.shortest and second.shortest,
             stateless=first.stateless and second.stateless,
+        )
+
+    @property
+    def coordinates(self) -> tuple[tuple[int, int], ...]:
+        """The factors' dimensions, where both have some."""
+        first, second = self.first.coordinates, self.second.coordinates
+        if not (first and second):
+            return ()
+        return (*first, *((stride * self.first.size, side) for stride, side in second))
+
+    @property
+    def channel_classes(self) -> Choices:
+        """The factors' class rules side by side; a factor that lacks one has one class there.
+
+        The classes of routes by any two routings of the factors are known where both headers are
+        the target's number.
+        """
+        names = (self.first.channel_classes | self.second.channel_classes).keys() - {"hops"}
+        sided = {name: partial(self._classes, name) for name in sorted(names - {"none"})}
+        return common_classes(self) | sided
+
+    def _classes(self, name: str) -> ChannelClasses:
+        first, second = (
+            each.channel_classes.get(name, each.channel_classes["none"])()
+            for each in (self.first, self.second)
+        )
+        words = self.first.routing().words
+        params = product_params(self.first, first.params, second.params, (words, 0))
+        return ChannelClasses(
+            name,
+            product_class(first.rule, second.rule),
+            with_head(self, params),
+            max(first.count, second.count),
         )
 
     def _header_bits(self, first: Routing, second: Routing) -> Callable[[int, int], int]:
@@ -280,6 +314,12 @@ def product_send(first: Rule, second: Rule) -> Any:
     return send.bind("Product.send", first_send=first, second_send=second)
 
 
+@cache
+def product_class(first: Rule, second: Rule) -> Any:
+    """The rule that asks the port's factor."""
+    return channel_class.bind("Product.channel_class", first_class=first, second_class=second)
+
+
 @inlined
 def first_params(params):
     """The first factor's parameters."""
@@ -389,6 +429,35 @@ def decide(node, header, params):
         return port
     port = second_decide(b, header[words:], second_params(params))
     return port if port < 0 else port + params[FIRST_PORTS]
+
+
+@inlined
+def first_class(node, port, in_port, in_class, header, params):
+    """Stand-in for the first factor's class rule."""
+    raise NotImplementedError
+
+
+@inlined
+def second_class(node, port, in_port, in_class, header, params):
+    """Stand-in for the second factor's class rule."""
+    raise NotImplementedError
+
+
+@rule
+def channel_class(node, port, in_port, in_class, header, params):
+    """The class in the port's factor, to which a message from the other one is new."""
+    words, ports = params[OWN], params[FIRST_PORTS]
+    b = node // params[FIRST_SIZE]
+    a = node - b * params[FIRST_SIZE]
+    if port < ports:
+        if in_port >= ports:
+            in_port = in_class = -1
+        return first_class(a, port, in_port, in_class, header[:words], first_params(params))
+    if in_port < ports:
+        in_port, in_class = -1, -1
+    else:
+        in_port -= ports
+    return second_class(b, port - ports, in_port, in_class, header[words:], second_params(params))
 
 
 @inlined

@@ -67,6 +67,10 @@ class Routing:
         around them. Default: it goes around nothing. See `around`.
     dead : tuple of int
         The dead nodes that the rules know of.
+    channel_class : Rule, optional
+        The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters.
+    classes : int
+        How many classes it has.
 
     Examples
     --------
@@ -92,6 +96,8 @@ class Routing:
     stateless: bool = True
     repaired: Callable[[tuple[int, ...], tuple[tuple[int, int], ...]], Routing] | None = None
     dead: tuple[int, ...] = ()
+    channel_class: Rule | None = None
+    classes: int = 1
 
     def around(self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()) -> Routing:
         """Return the routing that avoids dead nodes and links: itself if it avoids none.

@@ -21,6 +21,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
+from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
@@ -336,6 +337,16 @@ class Topology:
             names = ", ".join([*known, *drawing])
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
         return known[name]()
+
+    @property
+    def coordinates(self) -> tuple[tuple[int, int], ...]:
+        """The stride and the side of every dimension, where numbers are made of coordinates."""
+        return ()
+
+    @property
+    def channel_classes(self) -> Choices:
+        """The family's class rules by name (see `mpinet.networks.classes`)."""
+        return common_classes(self)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The family's own one-port broadcast schedules by name; the first is the default."""

@@ -14,9 +14,12 @@ import numpy as np
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import inverse, quotient
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.classic.ring import (
     MINUS,
     PLUS,
+    crosses,
+    parity_way_round,
     ring_broadcast_steps,
     ring_send,
     way_round,
@@ -71,6 +74,11 @@ class Grid(Topology):
             ports=len(ports) // PORT_RECORD,
             params=[len(self.sides), *ports, *lines],
         )
+
+    @property
+    def coordinates(self) -> tuple[tuple[int, int], ...]:
+        """Row-major."""
+        return tuple(zip(self.strides, self.sides, strict=True))
 
     def address(self, node: int) -> str:
         """The coordinates: ``1,0,2``."""
@@ -168,8 +176,19 @@ class Torus(Grid):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Dimension order, lowest dimension first, a tie goes forward."""
-        return {"dimensions": lambda: stateless("dimensions", decide_torus, self)}
+        """Dimension order, lowest dimension first; a tie goes forward, or by parity."""
+        return {
+            "dimensions": lambda: stateless("dimensions", decide_torus, self),
+            "parity": lambda: stateless("parity", decide_torus_by_parity, self),
+        }
+
+    @property
+    def channel_classes(self) -> Choices:
+        """Two classes in every dimension, as in its rings."""
+        return common_classes(self) | {
+            "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
+            "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
+        }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Dimension after dimension, every line as a ring (docs/papers/hdn, 6.1)."""
@@ -240,6 +259,36 @@ def decide_torus(node, header, params):
     line, offset = differing_line(node, header[0], params)
     side = params[line + SIDE]
     return params[line + FIRST_PORT] + way_round(offset if offset > 0 else offset + side, side)
+
+
+@rule
+def decide_torus_by_parity(node, header, params):
+    """The same; a tie goes forward from even coordinates and backward from odd ones."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    side = params[line + SIDE]
+    ahead = offset if offset > 0 else offset + side
+    place = coordinate(node, line, params)
+    return params[line + FIRST_PORT] + parity_way_round(ahead, side, place)
+
+
+@rule
+def dateline(node, port, in_port, in_class, header, params):
+    """1 as long as the rest of the way in the port's dimension crosses its closing link."""
+    at = DIMENSIONS + 1 + PORT_RECORD * port
+    here, there = coordinate(node, at, params), coordinate(header[0], at, params)
+    return crosses(here, there, params[at + STEP] > 0)
+
+
+@rule
+def wrap(node, port, in_port, in_class, header, params):
+    """1 all the way in the port's dimension if it crosses the closing link."""
+    at = DIMENSIONS + 1 + PORT_RECORD * port
+    if in_port >= 0 and params[DIMENSIONS + 1 + PORT_RECORD * in_port] == params[at]:
+        return in_class
+    here, there = coordinate(node, at, params), coordinate(header[0], at, params)
+    return crosses(here, there, params[at + STEP] > 0)
 
 
 @inlined

@@ -44,6 +44,11 @@ class Hypercube(BinaryLabels):
         return {"bitfixing": lambda: stateless("bitfixing", fix_lowest_bit, self)}
 
     @property
+    def coordinates(self) -> tuple[tuple[int, int], ...]:
+        """The bits, the lowest first."""
+        return tuple((1 << bit, 2) for bit in range(self.dimensions))
+
+    @property
     def ascend_schedules(self) -> dict[str, str]:
         """Partners are neighbours."""
         return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}

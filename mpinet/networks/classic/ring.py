@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
@@ -44,8 +45,24 @@ class Ring(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The shorter way round, a tie goes forward."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+        """The shorter way round; a tie goes forward, or by the parity of the node's number."""
+        return {
+            "shortest": lambda: stateless("shortest", decide, self),
+            "parity": lambda: stateless("parity", decide_by_parity, self),
+        }
+
+    @property
+    def coordinates(self) -> tuple[tuple[int, int], ...]:
+        """The place in the ring."""
+        return ((1, self.size),)
+
+    @property
+    def channel_classes(self) -> Choices:
+        """Two classes, told apart by the link between N-1 and 0."""
+        return common_classes(self) | {
+            "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
+            "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
+        }
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
@@ -73,6 +90,42 @@ def decide(node, header, params):
     """The shorter way; lowest port on a tie."""
     offset = (header[0] - node) % params[0]
     return ARRIVED if offset == 0 else way_round(offset, params[0])
+
+
+@inlined
+def parity_way_round(offset, length, place):
+    """The same; a tie goes forward from even places and backward from odd ones."""
+    if 2 * offset == length:
+        return place & 1
+    return way_round(offset, length)
+
+
+@rule
+def decide_by_parity(node, header, params):
+    """The shorter way; a tie goes forward from even nodes and backward from odd ones."""
+    offset = (header[0] - node) % params[0]
+    return ARRIVED if offset == 0 else parity_way_round(offset, params[0], node)
+
+
+@inlined
+def crosses(here, there, forward):
+    """1 if the way from one place of a ring to another crosses the link between its ends, else 0.
+
+    This is the class ``dateline`` (Dally, Seitz 1987).
+    """
+    return 1 if (there < here if forward else there > here) else 0
+
+
+@rule
+def dateline(node, port, in_port, in_class, header, params):
+    """1 as long as the rest of the way crosses the link between N-1 and 0."""
+    return crosses(node, header[0], port == PLUS)
+
+
+@rule
+def wrap(node, port, in_port, in_class, header, params):
+    """1 all the way if it crosses the link between N-1 and 0."""
+    return crosses(node, header[0], port == PLUS) if in_port < 0 else in_class
 
 
 @inlined

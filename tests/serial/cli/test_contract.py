@@ -39,6 +39,7 @@ FIELDS = {
         "queue_max", "link_load",
     },
     "route ring:6 --paths": {"paths_sha256"},
+    "load ring:6 --steps 20 --rate 0.1,0.2": {"curves"},
     "flood ring:6": {"steps", "messages", "informed", "eccentricity"},
     "broadcast ring:6": {"steps", "messages", "informed", "phases", "lower_bound"},
     "broadcast ring:6 --schedule": {"schedule_sha256"},

@@ -1,0 +1,331 @@
+"""``mpinet load``: latency and throughput under open-loop traffic."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Hosted, Network, mapping_of, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.route import parse_faults
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.numerals import quoted
+from mpinet.report.rows import Row
+from mpinet.report.tables import cell_text, table
+
+if TYPE_CHECKING:
+    from mpinet.experiments.load import Setting
+    from mpinet.machine import Machine
+    from mpinet.machine.transport import Local
+
+Rates = str | float | int | Sequence[float]
+
+MOST_RATES = 1000
+
+
+def load(
+    topology: Network | Sequence[Any],
+    *,
+    pattern: str = "uniform",
+    rate: Rates = "0.02..0.2/10",
+    flits: str | int = "1",
+    switching: Literal["saf", "vct", "wormhole"] = "wormhole",
+    buffers: int = 4,
+    vcs: int = 2,
+    policy: Literal["rotating", "oldest", "fifo"] = "rotating",
+    classes: Literal["none", "dateline", "wrap", "hops", "own"] | None = None,
+    routing: str | None = None,
+    warmup: int = 500,
+    steps: int = 1000,
+    limit: int = 5000,
+    bursts: str | float | int | None = None,
+    crossbar: Literal["one", "all"] = "one",
+    eject: Literal["one", "all"] = "one",
+    link_delay: int = 1,
+    faults: str | None = None,
+    mapping: Hosted = "blocks",
+    seed: int = 0,
+) -> Result:
+    """Measure latency and throughput where processors generate messages all the time (collective).
+
+    Parameters
+    ----------
+    topology : str, Topology, or a sequence of them
+        The networks.
+    pattern : str
+        Who sends to whom, such as ``uniform`` or ``tornado``, or a trace in a CSV file.
+    rate : float, str or sequence of float
+        Messages of a processor a step: one rate, several, or ``A..B/K``.
+    flits : int or str
+        Flits of a message, or ``F1:p1,F2:p2`` for two lengths with their shares.
+    switching : {'wormhole', 'vct', 'saf'}
+        How messages go on: flit by flit, cut through, or stored and forwarded.
+    buffers : int
+        Flits that a virtual channel's buffer holds; 0: without limit.
+    vcs : int
+        Virtual channels of a link.
+    policy : {'rotating', 'oldest', 'fifo'}
+        Who is granted an output.
+    classes : {'none', 'dateline', 'wrap', 'hops', 'own'}, optional
+        Classes of channels; default: the routing's own, else the network's datelines, else none.
+    routing : str, optional
+        A routing of the networks; default: the first of each.
+    warmup, steps, limit : int
+        Steps before the window, of the window, and that its messages are waited for.
+    bursts : float or str, optional
+        Mean steps of a burst, ``B``, or ``B:Q`` with the rate while it is on.
+    crossbar, eject : {'one', 'all'}
+        Flits that leave an input port, and that a processor takes, in a step.
+    link_delay : int
+        Steps that a flit takes over a link.
+    faults : str, optional
+        ``node:U,link:U-V,..``, or a file of such words: what is dead.
+    mapping : {'blocks', 'clusters', 'measured', 'random'}
+        How ranks host processors; changes no result.
+    seed : int
+        For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> found = mpinet.load("mesh:4x4", rate=0.1, steps=200)
+    >>> found.curves[0].bound, found.curves[0].points[0].saturated
+    (1.0, False)
+    """
+    return perform(load, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Read rates, lengths and the pattern; refuse what does not go together."""
+    from mpinet.experiments.load import Setting
+    from mpinet.machine.traffic.run import Buffering, Generation, Window
+    from mpinet.programs.patterns import pattern_of
+
+    named = options.topology
+    several = [named] if isinstance(named, str | Topology) else list(named)
+    if not several:
+        raise UsageError("load needs a network.")
+    rates = read_rates(options.rate)
+    buffering = Buffering(
+        options.switching,
+        options.vcs,
+        options.buffers,
+        options.policy,
+        options.crossbar,
+        options.eject,
+        options.link_delay,
+    )
+    window = Window(options.warmup, options.steps, options.limit)
+    settings = []
+    for each in several:
+        topology = topology_of(argparse.Namespace(topology=each))
+        pattern = pattern_of(topology, options.pattern)
+        generation = Generation(
+            pattern.rule,
+            pattern.params,
+            0.0,
+            *read_flits(options.flits),
+            *read_bursts(options.bursts),
+            rows=pattern.rows,
+        )
+        routing = topology.routing(options.routing, options.seed)
+        faults = parse_faults(topology, options.faults)
+        setting = Setting(
+            topology,
+            routing,
+            options.classes,
+            pattern,
+            generation,
+            buffering,
+            window,
+            options.seed,
+            faults,
+        )
+        for rate in rates:
+            setting.at(rate)
+        settings.append(setting)
+    if options.pattern.endswith(".csv"):
+        rates = rates[:1]
+    return Load(options, settings, rates)
+
+
+def read_rates(given: Any) -> list[float]:
+    """The rates that were given, ascending: ``R``, ``A,B,C`` or ``A..B/K``."""
+    if isinstance(given, str):
+        words = given.split(",")
+        if ".." in given:
+            ends, _, count = given.partition("/")
+            low, _, high = ends.partition("..")
+            numbers = _between(given, low, high, count)
+        else:
+            numbers = [_number(given, word) for word in words]
+    else:
+        numbers = [float(n) for n in (given if isinstance(given, Sequence) else [given])]
+    wrong = [number for number in numbers if not 0 <= number <= 1]
+    if wrong or not numbers:
+        raise UsageError(
+            f"--rate {quoted(str(given))}: a processor generates 0..1 messages a step; give R, "
+            "A,B,C or A..B/K."
+        )
+    return sorted(set(numbers))
+
+
+def _number(given: str, word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise UsageError(
+            f"--rate {quoted(given)}: {quoted(word)} is not a number; give R, A,B,C or A..B/K."
+        ) from None
+
+
+def _between(given: str, low: str, high: str, count: str) -> list[float]:
+    """K rates from A to B."""
+    first, last, points = _number(given, low), _number(given, high), _number(given, count or "10")
+    if points != int(points) or not 2 <= points <= MOST_RATES:
+        raise UsageError(f"--rate {quoted(given)}: K is a whole number 2..{MOST_RATES}.")
+    steps = int(points) - 1
+    return [round(first + (last - first) * i / steps, 12) for i in range(steps + 1)]
+
+
+def read_flits(given: Any) -> tuple[int, int, float]:
+    """The lengths that were given, and the share of the second: ``F``, or ``F1:p1,F2:p2``."""
+    words = str(given).split(",")
+    try:
+        if len(words) == 1 and ":" not in words[0]:
+            return int(words[0]), 0, 0.0
+        (short, a), (long, b) = (word.split(":") for word in words)
+        if abs(float(a) + float(b) - 1) > 1e-9:
+            raise UsageError(f"--flits {quoted(str(given))}: the two shares add up to 1.")
+        return int(short), int(long), float(b)
+    except ValueError as error:
+        if isinstance(error, UsageError):
+            raise
+        raise UsageError(
+            f"--flits {quoted(str(given))}: give F, or F1:p1,F2:p2 as in 1:0.8,5:0.2."
+        ) from None
+
+
+def read_bursts(given: Any) -> tuple[float, float]:
+    """The mean length of bursts and the rate while they are on: ``B`` or ``B:Q``."""
+    if given is None:
+        return 0.0, 1.0
+    length, _, rate = str(given).partition(":")
+    try:
+        found = float(length), float(rate or "1")
+    except ValueError:
+        found = -1.0, 0.0
+    if found[0] < 1 or not 0 < found[1] <= 1:
+        raise UsageError(
+            f"--bursts {quoted(str(given))}: give B or B:Q, the mean steps of a burst (>= 1) and "
+            "the rate while it is on."
+        )
+    return found
+
+
+COLUMNS = {
+    "rate": "rate",
+    "offered": "offered",
+    "throughput": "throughput",
+    "latency_mean": "latency",
+    "latency_ci95": "+-",
+    "latency_p50": "p50",
+    "latency_p99": "p99",
+    "network_latency_mean": "in network",
+    "hops_mean": "hops",
+    "utilisation_max": "busiest",
+    "saturated": "saturated",
+}
+
+
+class Load(Job):
+    """Runs of open-loop traffic at several rates, on several networks."""
+
+    unit = "runs"
+
+    def __init__(
+        self, options: argparse.Namespace, settings: Sequence[Setting], rates: Sequence[float]
+    ):
+        super().__init__()
+        self.options, self._settings, self._rates = options, settings, rates
+        if len(settings) == 1:
+            self.topology = settings[0].topology.name
+        names = ("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay")
+        self.model = {name: getattr(options, name) for name in names}
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Make the runs."""
+        from mpinet.experiments.load import curves
+
+        def machine_of(topology: Topology) -> Machine:
+            from mpinet.machine import Machine
+
+            mapping = mapping_of(self.options, topology, transport)
+            return Machine(topology, "all", transport, mapping)
+
+        return {"curves": curves(self._settings, self._rates, machine_of, transport, watch)}
+
+    def show(self, result: Any) -> str:
+        """A table a network, and what it says."""
+        return "\n\n".join(self._shown(curve) for curve in result["curves"])
+
+    def _shown(self, curve: Row) -> str:
+        heading = (
+            f"{self.options.pattern} traffic on {curve['network']}, routing {curve['routing']}, "
+            f"classes {curve['classes']}"
+        )
+        rows = [[point[name] for name in COLUMNS] for point in curve["points"]]
+        lines = [heading, table(rows, list(COLUMNS.values()))]
+        if curve["saturation_throughput"] is not None:
+            lines.append(
+                f"saturation: last stable rate {cell_text(curve['saturation_point'])}, throughput "
+                f"in overload {cell_text(curve['saturation_throughput'])}"
+            )
+        lines.append(f"bound by the busiest channel: {cell_text(curve['bound'])}")
+        if curve["better_routing"]:
+            lines.append(f"--routing {curve['better_routing']} would raise the bound")
+        return "\n".join(lines)
+
+    def rows(self, result: Any) -> list[Row]:
+        """A row a run."""
+        return [
+            {name: value for name, value in curve.items() if name != "points"}
+            | {name: value for name, value in point.items() if not isinstance(value, list)}
+            for curve in result["curves"]
+            for point in curve["points"]
+        ]
+
+    def shortfall(self, result: Any) -> str:
+        """Where the network came to a stop."""
+        for curve in result["curves"]:
+            for point in curve["points"]:
+                if point["deadlock"]:
+                    return told_deadlock(curve["network"], point)
+        return ""
+
+
+def told_deadlock(network: str, point: Row) -> str:
+    """The sentence on a deadlock: when, how much, and the channels that wait in a circle."""
+    channels = [
+        f"{node}:{port}.{vc} ({source} to {target})"
+        for (node, port, vc), (source, target, _) in zip(
+            point["cycle"], point["cycle_messages"], strict=True
+        )
+    ]
+    if len(channels) > SHOWN:
+        channels = [*channels[: SHOWN - 1], f".. {len(channels) - SHOWN + 1} more"]
+    return (
+        f"Deadlock on {network} at rate {point['rate']:g}: the last flit moved in step "
+        f"{point['last_move']}, and {point['stuck_flits']} are left. Each of these channels "
+        f"(node:port.vc, with the message that waits behind it) waits for the next, the last for "
+        f"the first: {', '.join(channels)}. Classes that no message leaves for a lower one break "
+        "such circles: --classes dateline or hops, where the network has them."
+    )
+
+
+SHOWN = 8
+"""Channels of a deadlock that a sentence names."""

@@ -1,0 +1,229 @@
+"""Latency-throughput curves: a run of open-loop traffic for every rate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from mpinet.errors import MpinetError, UsageError
+from mpinet.machine import Machine
+from mpinet.machine.faults import Faults
+from mpinet.machine.traffic.results import results
+from mpinet.machine.traffic.run import Buffering, Generation, OpenLoop, Window
+from mpinet.machine.transport import Local, alone
+from mpinet.measure import diameter
+from mpinet.measure.channelload import saturation_bound
+from mpinet.networks.classes import LONGEST, ChannelClasses, no_classes, open_classes
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.programs.patterns import Pattern
+
+SMALL = 2**18
+"""Ports of a machine up to which the runs of a curve are shared out, each to one rank."""
+
+HINTED = 2**20
+"""Pairs up to which the bounds of a network's other routings are computed for a hint."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What is run on one network at several rates.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network.
+    routing : Routing
+        How messages find their way.
+    classes : str or None
+        The class rule's name; None: the network's own (see `open_classes`).
+    pattern : Pattern
+        Who sends to whom.
+    generation : Generation
+        Lengths and bursts; the rate is put in.
+    buffering : Buffering
+        How links and nodes hold flits.
+    window : Window
+        What is measured.
+    seed : int
+        For the draws.
+    faults : Faults
+        What is dead.
+    """
+
+    topology: Topology
+    routing: Routing
+    classes: str | None
+    pattern: Pattern
+    generation: Generation
+    buffering: Buffering
+    window: Window
+    seed: int
+    faults: Faults
+
+    @cached_property
+    def channel_classes(self) -> ChannelClasses:
+        """The class rule, with its count (collective where that is the diameter)."""
+        if self.buffering.buffers == 0:
+            return no_classes(self.topology.params)
+        classes = open_classes(self.topology, self.routing, self.classes)
+        if classes.count != LONGEST:
+            return classes
+        if not self.routing.shortest:
+            raise UsageError(
+                f"The classes {classes.name} are as many as a path has hops, which is known for "
+                f"shortest paths; routing {self.routing.name} of {self.topology.name} takes others."
+            )
+        return replace(classes, count=max(1, diameter(self.topology)))
+
+    @property
+    def mean_flits(self) -> float:
+        """The mean length of a message."""
+        generation = self.generation
+        share = generation.long_share if generation.long_flits else 0.0
+        return generation.flits * (1 - share) + generation.long_flits * share
+
+    def at(self, rate: float) -> Generation:
+        """Who generates what at a rate; refuses one that cannot be."""
+        return replace(self.generation, rate=rate)
+
+    def run(self, machine: Machine, rate: float) -> dict[str, Any]:
+        """Run it at one rate (collective)."""
+        run = OpenLoop(
+            machine,
+            self.routing,
+            self.channel_classes,
+            self.buffering,
+            self.at(rate),
+            self.window,
+            self.seed,
+            self.faults,
+        )
+        return {"rate": rate} | results(run.run())
+
+
+def curves(
+    settings: Sequence[Setting],
+    rates: Sequence[float],
+    machine_of: Callable[[Topology], Machine],
+    transport: Local,
+    watch: Callable[[int], None] = lambda done: None,
+) -> list[dict[str, Any]]:
+    """A curve for each setting (collective).
+
+    Runs on small machines are shared out among the ranks, each on one alone; large machines are
+    hosted by all ranks. The results are the same.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+        One a network.
+    rates : sequence of float
+        Messages of a processor a step, ascending. For several of them the network is also run in
+        overload, for its saturation throughput.
+    machine_of : callable
+        The machine of a network, hosted by all ranks.
+    transport : Local
+        The ranks.
+    watch : callable
+        Called with the number of runs done.
+    """
+    for setting in settings:
+        setting.channel_classes  # noqa: B018 (may be collective, and may refuse)
+    tasks = [(i, rate) for i in range(len(settings)) for rate in _wanted(settings[i], rates)]
+    small = all(each.topology.size * each.topology.ports <= SMALL for each in settings)
+    if small and transport.size > 1 and len(tasks) > 1:
+        found = _shared_out(settings, tasks, transport, watch)
+    else:
+        found = {}
+        for task in tasks:
+            setting = settings[task[0]]
+            found[task] = setting.run(machine_of(setting.topology), task[1])
+            watch(len(found))
+    return [_curve(setting, rates, found, i) for i, setting in enumerate(settings)]
+
+
+def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
+    """The rates to run, and where there are several the one that is overload."""
+    return sorted({*rates, *([_overload(setting)] if len(rates) > 1 else [])})
+
+
+def _overload(setting: Setting) -> float:
+    """A flit a processor and step; with bursts a little less than while they are on."""
+    most = 1 / setting.mean_flits
+    generation = setting.generation
+    return min(most, 0.95 * generation.burst_rate) if generation.burst else most
+
+
+Task = tuple[int, float]
+
+
+def _shared_out(
+    settings: Sequence[Setting],
+    tasks: Sequence[Task],
+    transport: Local,
+    watch: Callable[[int], None],
+) -> dict[Task, dict[str, Any]]:
+    """Every run on one rank alone; each rank takes the next one when it is ready."""
+    mine: list[tuple[int, dict[str, Any]]] = []
+    error: MpinetError | None = None
+    for number in transport.dealt(len(tasks)):
+        which, rate = tasks[number]
+        try:
+            with alone():
+                mine.append((number, settings[which].run(Machine(settings[which].topology), rate)))
+        except MpinetError as wrong:
+            error = error or wrong
+        watch(len(mine))
+    if error is not None:
+        transport.fail(error)
+    texts = transport.gather(json.dumps(mine).encode())
+    every = [pair for text in texts for pair in json.loads(text)]
+    whole = json.loads(transport.share(json.dumps(every).encode()))
+    return {tasks[number]: found for number, found in whole}
+
+
+def _curve(
+    setting: Setting, rates: Sequence[float], found: dict[Task, dict[str, Any]], number: int
+) -> dict[str, Any]:
+    """The points of a curve, and what they say together (collective)."""
+    points = [found[number, rate] for rate in sorted(rates)]
+    stable = [point["rate"] for point in points if not point["saturated"]]
+    several = len(rates) > 1
+    return {
+        "network": setting.topology.name,
+        "routing": setting.routing.name,
+        "classes": setting.channel_classes.name,
+        "bound": bound_of(setting, setting.routing),
+        "better_routing": better_routing(setting),
+        "saturation_point": max(stable, default=None) if several else None,
+        "saturation_throughput": (
+            found[number, _overload(setting)]["throughput"] if several else None
+        ),
+        "points": points,
+    }
+
+
+def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> float | None:
+    """The bound by channel loads, in flits of a processor a step (collective)."""
+    one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
+    limits = {} if most is None else {"most": most}
+    return saturation_bound(setting.topology, routing, setting.pattern, setting.seed, one, **limits)
+
+
+def better_routing(setting: Setting) -> str | None:
+    """The network's routing with the highest bound, if it is above that of the one in use."""
+    own = bound_of(setting, setting.routing, HINTED)
+    if own is None or bool(setting.faults):
+        return None
+    best: str | None = None
+    for name in setting.topology.routings:
+        if name == setting.routing.name:
+            continue
+        bound = bound_of(setting, setting.topology.routing(name), HINTED)
+        if bound is not None and bound > own:
+            best, own = name, bound
+    return best

@@ -1,0 +1,1 @@
+"""Open-loop traffic on a machine with finite buffers (docs/reference/traffic.md)."""

@@ -1,0 +1,82 @@
+"""Open-loop runs in the words of the golden file, on any ranks and mapping."""
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from mpi.machine.ranks import mapping_of
+
+import mpinet
+from mpinet import measure
+from mpinet.machine.machine import Machine
+from mpinet.machine.traffic.results import results
+from mpinet.machine.traffic.run import Buffering, Generation, OpenLoop, Window
+from mpinet.networks.classes import LONGEST, open_classes
+from mpinet.programs.patterns import in_order, pattern_of
+
+STANDARD = {
+    "network": "torus:8x8",
+    "pattern": "uniform",
+    "rate": 0.1,
+    "size": 1,
+    "long_size": 0,
+    "long_share": 0.0,
+    "burst": 0.0,
+    "burst_rate": 1.0,
+    "switching": "wormhole",
+    "vcs": 2,
+    "buffer": 4,
+    "classes": "dateline",
+    "tie": "forward",
+    "policy": "oldest",
+    "crossbar": "one",
+    "eject": "one",
+    "delay": 1,
+    "warmup": 50,
+    "measure": 150,
+    "drain": 600,
+    "seed": 1,
+}
+
+
+@cache
+def golden():
+    """The reference's exact results: settings, traces and results."""
+    return json.loads((Path(__file__).parent / "traffic_golden.json").read_text())
+
+
+def open_loop(trace=None, mapping="blocks", faults=None, routing=None, **changes):
+    """A run that is ready to go; `changes` in the golden file's words."""
+    s = STANDARD | changes
+    network = s["network"]
+    topology = mpinet.open(network) if isinstance(network, str) else network
+    machine = Machine(topology, mapping=mapping_of(topology, mapping))
+    routing = routing or topology.routing("parity" if s["tie"] == "parity" else None)
+    classes = open_classes(topology, routing, s["classes"])
+    if classes.count == LONGEST:
+        classes = replace(classes, count=measure.diameter(topology))
+    pattern = pattern_of(topology, s["pattern"])
+    rows = None if trace is None else in_order(np.array(trace, np.int64).reshape(-1, 4))
+    generation = Generation(
+        pattern.rule,
+        pattern.params,
+        s["rate"],
+        s["size"],
+        s["long_size"],
+        s["long_share"],
+        s["burst"],
+        s["burst_rate"],
+        rows,
+    )
+    buffering = Buffering(
+        s["switching"], s["vcs"], s["buffer"], s["policy"], s["crossbar"], s["eject"], s["delay"]
+    )
+    window = Window(s["warmup"], s["measure"], s["drain"])
+    return OpenLoop(machine, routing, classes, buffering, generation, window, s["seed"], faults)
+
+
+def simulate(trace=None, mapping="blocks", faults=None, routing=None, **changes):
+    """The results of a run."""
+    return results(open_loop(trace, mapping, faults, routing, **changes).run())

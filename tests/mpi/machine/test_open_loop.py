@@ -1,0 +1,289 @@
+"""Open-loop traffic is what its specification says, on any number of ranks."""
+
+import numpy as np
+import pytest
+from mpi.machine.openloop import golden, open_loop, simulate
+from mpi.machine.ranks import transport
+
+import mpinet
+from mpinet import measure, rule
+from mpinet.errors import ConservationError, RoutingError, UsageError
+from mpinet.machine.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.machine.traffic import layout
+from mpinet.networks.routing import Routing, path, stateless
+
+SETTINGS = range(len(golden()))
+FEW = range(0, len(golden()), 6)
+"""On many ranks, which share two cores here, some settings have to do."""
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+@pytest.mark.parametrize("number", SETTINGS if transport().size <= 3 else FEW)
+def test_every_value_is_the_one_of_the_reference(number, mapping):
+    known = golden()[number]
+    found = simulate(known["trace"], mapping, **known["setting"])
+    assert {name: found[name] for name in known["result"]} == known["result"]
+
+
+LONE = {
+    "torus:4x5": ("dateline", 2),
+    "mesh:3x4": ("none", 2),
+    "ring:7": ("wrap", 2),
+    "hypercube:4": ("none", 1),
+    "debruijn:4": ("hops", 4),
+    "gmnany:30": ("hops", None),
+    "ccc:3": ("hops", 6),
+    "ring:5*mesh:2x3": ("dateline", 2),
+    "kautz:2,3": ("hops", 3),
+    "fattree:2,3": ("hops", None),
+    "hdn:2x3,super=0.1/0.1": ("hops", None),
+}
+
+
+@pytest.mark.parametrize("delay", [1, 3])
+@pytest.mark.parametrize(("switching", "flits"), [("wormhole", 4), ("vct", 4), ("saf", 3)])
+@pytest.mark.parametrize("network", LONE)
+def test_a_lone_message_takes_what_the_closed_form_says(network, switching, flits, delay):
+    topology = mpinet.open(network)
+    classes, vcs = LONE[network]
+    if vcs is None:
+        vcs = measure.diameter(topology)
+    source, target = 0, topology.hosts - 1
+    hops = len(path(topology, topology.routing(), source, target)[1])
+    found = simulate(
+        [[0, source, target, flits]],
+        network=network,
+        switching=switching,
+        classes=classes,
+        vcs=vcs,
+        buffer=8,
+        delay=delay,
+        warmup=0,
+    )
+    lone = (delay + flits - 1) * hops if switching == "saf" else delay * hops + flits - 1
+    assert (found["latency_sum"], found["hops_sum"]) == (lone, hops)
+
+
+@pytest.mark.parametrize(("buffer", "delay"), [(1, 1), (2, 1), (4, 2), (3, 3), (5, 1)])
+def test_a_channel_is_busy_all_the_time_if_its_buffer_covers_the_way_and_back(buffer, delay):
+    flits = 60
+    found = simulate(
+        [[0, 0, 1, flits]],
+        network="mesh:2",
+        vcs=1,
+        buffer=buffer,
+        delay=delay,
+        classes="none",
+        warmup=0,
+    )
+    rounds, rest = divmod(flits - 1, buffer)
+    assert found["latency_sum"] == delay + rounds * max(2 * delay, buffer) + rest
+
+
+def credits_and_flits(run):
+    """Of every channel between nodes of this rank: its credits and the flits behind it."""
+    state, links, rules = run._state, run._links, run._rules
+    vcs, ports = int(rules[layout.VCS]), run.machine.topology.ports
+    slots, out = np.divmod(np.flatnonzero(links.owners == transport().rank), ports)
+    here = slots * ports + out
+    own = ((slots * (ports + 1) + out) * vcs)[:, np.newaxis] + np.arange(vcs)
+    there = (links.far_slots[here] * (ports + 1) + links.far_ports[here]) * vcs
+    there = there[:, np.newaxis] + np.arange(vcs)
+    return state.credit[own], state.lanes[there, layout.FILLED]
+
+
+@pytest.mark.parametrize("switching", ["wormhole", "vct"])
+def test_credits_and_flits_of_a_buffer_add_up_to_its_size_in_every_step(switching):
+    run = open_loop(network="torus:4x4", rate=0.3, size=3, buffer=3, switching=switching, seed=5)
+    held = 0
+    for _ in range(120):
+        run.advance(1)
+        credit, flits = credits_and_flits(run)
+        assert (credit >= 0).all() and (flits >= 0).all()
+        assert (credit + flits == 3).all()
+        held += int(flits.sum())
+    assert held > 0
+
+
+def test_no_channel_carries_more_than_a_flit_a_step():
+    found = simulate(network="torus:4x4", rate=0.9, size=2, measure=200, drain=50)
+    assert 0.5 < found["utilisation_max"] <= 1
+
+
+@pytest.mark.parametrize("network", ["hypercube:6", "torus:6x5", "debruijn:5"])
+@pytest.mark.parametrize("policy", ["oldest", "fifo"])
+def test_queues_without_limit_are_the_routers_queued_mode(network, policy):
+    topology = mpinet.open(network)
+    machine = Machine(topology)
+    targets = np.random.default_rng(3).integers(0, topology.size, topology.size)
+    router = Router(machine, topology.routing(), policy=policy)
+    mine = machine.nodes
+    router.inject(mine, targets[mine], mine, topology.size)
+    router.run()
+    histogram, totals = router.latencies, router.totals
+    trace = [[0, source, int(target), 1] for source, target in enumerate(targets)]
+    found = simulate(
+        trace,
+        network=network,
+        policy=policy,
+        switching="saf",
+        buffer=0,
+        vcs=1,
+        classes="none",
+        warmup=0,
+        measure=1,
+    )
+    assert found["latency_max"] == machine.steps
+    assert found["latency_sum"] == int(np.arange(len(histogram)) @ histogram)
+    assert found["hops_sum"] == totals["hops_total"]
+    below = np.cumsum(histogram)
+    assert found["latency_p99"] == int(np.argmax(below >= np.ceil(0.99 * topology.size)))
+
+
+CIRCLE = [[0, node, (node + 3) % 8, 8] for node in range(8)]
+"""Round the first row of torus:2x8 everybody waits for the next."""
+
+
+def test_a_torus_of_one_class_comes_to_a_stop_and_says_where():
+    found = simulate(
+        CIRCLE, network="torus:2x8", vcs=1, buffer=2, classes="none", warmup=0, measure=20
+    )
+    assert found["deadlock"] and found["closed"] == -1
+    assert found["cycle"] == [[node, 1, 0] for node in range(8)]
+    assert found["stuck_flits"] == 8 * 2
+    ways = measure.channel_dependency_cycle("torus:2x8", pairs=np.array(CIRCLE)[:, 1:3])
+    assert ways == [(node, 1) for node in range(8)]
+
+
+@pytest.mark.parametrize("classes", ["dateline", "wrap", "hops"])
+def test_classes_keep_a_torus_going_at_twice_saturation(classes):
+    vcs = 4 if classes == "hops" else 2
+    found = simulate(
+        network="torus:4x4", rate=0.5, size=4, vcs=vcs, buffer=2, classes=classes, measure=400
+    )
+    assert found["saturated"] and not found["deadlock"]
+    assert found["stuck_flits"] == 0 and found["accepted"] > 0
+
+
+def test_a_part_that_waits_in_a_circle_is_found_by_closing():
+    others = [[step, 13, 12, 1] for step in range(400)]
+    found = simulate(
+        CIRCLE + others, network="torus:2x8", vcs=1, buffer=2, classes="none", warmup=0, drain=30
+    )
+    assert found["deadlock"] and found["closed"] == 180
+    assert found["cycle"] == [[node, 1, 0] for node in range(8)]
+    assert found["unfinished"] == 8
+
+
+@pytest.mark.parametrize("buffer", [4, 0])
+def test_what_is_dead_is_counted_and_nothing_gets_lost(buffer):
+    from mpinet.machine.faults import Faults
+
+    topology = mpinet.open("hypercube:5")
+    faults = Faults(topology, [3], [(0, 1)])
+    found = simulate(
+        network="hypercube:5",
+        faults=faults,
+        buffer=buffer,
+        switching="vct",
+        classes="none",
+        rate=0.2,
+        size=2,
+    )
+    assert found["undeliverable"] > 0 and found["unfinished"] == 0
+    assert found["generated"] == found["delivered"] + found["undeliverable"]
+
+
+def test_messages_of_a_source_and_target_arrive_in_order_on_one_virtual_channel():
+    trace = [[step, 0, 10, 1 + step % 3] for step in range(40)]
+    run = open_loop(trace, network="mesh:4x4", vcs=1, classes="none", warmup=0, measure=40)
+    done = []
+    while not run.ended:
+        before = simulate_done(run)
+        run.advance(1)
+        if simulate_done(run) > before:
+            done.append(run.steps)
+    assert done == sorted(done) and len(done) == 40
+
+
+def simulate_done(run):
+    """Messages delivered so far, on all ranks."""
+    return run.machine.sum(int(run.ledger[layout.DONE]))[0]
+
+
+@rule
+def round_and_round(node, header, params):
+    return 0
+
+
+@rule
+def out_of_the_network(node, header, params):
+    return 7
+
+
+@rule
+def everywhere_at_home(node, header, params):
+    return -1
+
+
+@rule
+def class_nine(node, port, in_port, in_class, header, params):
+    return 9
+
+
+@pytest.mark.parametrize("buffer", [4, 0])
+@pytest.mark.parametrize(
+    ("decide", "said"),
+    [
+        (round_and_round, "does not come to an end"),
+        (out_of_the_network, "which is not wired"),
+        (everywhere_at_home, "with a message for another"),
+    ],
+)
+def test_a_wrong_rule_ends_the_run_on_every_rank(decide, said, buffer):
+    topology = mpinet.open("ring:6")
+    wrong = stateless("wrong", decide, topology)
+    run = open_loop([[0, 2, 4, 1]], network="ring:6", routing=wrong, buffer=buffer, switching="vct")
+    with pytest.raises(RoutingError, match=said):
+        run.run()
+
+
+def test_a_class_that_there_is_not_ends_the_run():
+    topology = mpinet.open("ring:6")
+    known = topology.routing()
+    wrong = Routing(
+        "own", known.decide, known.params, known.header_bits, channel_class=class_nine, classes=2
+    )
+    run = open_loop([[0, 2, 4, 1]], network="ring:6", routing=wrong, classes="own")
+    with pytest.raises(RoutingError, match=r"not among 0\.\.1"):
+        run.run()
+
+
+@pytest.mark.parametrize("counted", [layout.BORN, layout.DONE, layout.WITHDRAWN])
+def test_a_message_that_is_lost_or_doubled_is_noticed(counted):
+    run = open_loop(network="mesh:4x4", classes="none", measure=20)
+    run.ledger[counted] += transport().rank == 0
+    with pytest.raises(ConservationError, match="were generated, but"):
+        run.run()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"vcs": 3}, "must be a multiple of 2, not 3"),
+        ({"switching": "saf", "size": 5}, "give --buffers 5 or more"),
+        ({"buffer": 0}, "go with switching saf or vct"),
+        ({"buffer": 0, "switching": "saf", "policy": "rotating"}, "policy oldest or fifo"),
+        ({"rate": 1.5}, "0..1 messages a step"),
+        ({"policy": "newest"}, "no policy 'newest'"),
+        ({"network": "mesh:4x4"}, "has no classes 'dateline'"),
+        ({"pattern": "transpose", "network": "torus:3x3"}, "needs 4"),
+        ({"pattern": "tornado", "network": "debruijn:4", "classes": "none"}, "coordinates"),
+        ({"pattern": "hotspot:5,200"}, "give hotspot:NODE,PERCENT"),
+        ({"burst": 0.5}, "last 1 step or more"),
+    ],
+)
+def test_what_does_not_go_together_is_refused_in_one_sentence(changes, said):
+    with pytest.raises(UsageError, match=said):
+        open_loop(**changes)
