@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mpinet.commands.load import load as load
     from mpinet.commands.neighbors import neighbors as neighbors
     from mpinet.commands.path import path as path
+    from mpinet.commands.plot import plot as plot
     from mpinet.commands.reduce import reduce as reduce
     from mpinet.commands.result import Result as Result
     from mpinet.commands.route import route as route
@@ -66,6 +67,7 @@ _PUBLIC = {
     "neighbors": "mpinet.commands.neighbors",
     "open": "mpinet.networks",
     "path": "mpinet.commands.path",
+    "plot": "mpinet.commands.plot",
     "reduce": "mpinet.commands.reduce",
     "route": "mpinet.commands.route",
     "rule": "mpinet.compiled",

@@ -36,6 +36,7 @@ COMMANDS = {
     "run": "run a program of one's own on every processor",
     "exec": "run an mpi4py script, unchanged, on every processor",
     "sweep": "run a command at all combinations of its options' values, from a file",
+    "plot": "draw curves of results, as papers print them",
     "verify": "judge the papers' claims, or one's own, by measurements",
     "predict": "predict what one rank of many needs and sends, on one process",
     "bench": "measure how fast mpinet is here, in turn with its baselines",

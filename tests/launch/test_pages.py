@@ -1,5 +1,6 @@
 """What the pages for people show, README and docs, is what their commands and scripts print."""
 
+import os
 import re
 import subprocess
 
@@ -57,10 +58,15 @@ def folder(tmp_path):
 @pytest.mark.parametrize(("command", "output"), SHOWN)
 def test_a_command_prints_what_the_page_shows(command, output, folder):
     words = command.replace("launch/run", str(CHECKOUT / "launch/run"))
-    if words.startswith("mpinet"):
-        words = f"{CHECKOUT}/.venv/bin/{words}"
+    environment = os.environ | {"PATH": f"{CHECKOUT}/.venv/bin:{os.environ['PATH']}"}
     done = subprocess.run(
-        words, shell=True, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT
+        words,
+        shell=True,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
     )
     refused = output.startswith("mpinet: ")
     assert (done.stderr if refused else done.stdout) == output, done.stderr

@@ -1,0 +1,256 @@
+"""Curves of rows: which columns are meant, which rows make a point, how far its values scatter."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from mpinet.errors import FileError, UsageError
+from mpinet.numerals import quoted
+from mpinet.report.rows import Row, by_name, identified
+
+STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+    2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+"""Student's t of 95 % between both ends, for 1..30 degrees of freedom."""
+
+NORMAL = 1.96
+"""The same for more degrees of freedom."""
+
+RUN = ("command", "topology", "seed", "ranks")
+"""Columns that say what was run, beside options and model."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a curve: the mean of its rows' values, and the ends of its bar."""
+
+    x: Any
+    y: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points that belong together, in the panel and with the label that their rows share."""
+
+    panel: str
+    label: str
+    dots: list[Dot]
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a sweep's folder, of a CSV file, or of a JSON file that mpinet has written.
+
+    Raises
+    ------
+    FileError
+        There is no such file, or it holds no rows.
+    """
+    if path.is_dir():
+        if not (path / "results.csv").exists():
+            raise FileError(f"{path}: there is no results.csv in it: the sweep is not complete.")
+        path = path / "results.csv"
+    try:
+        with path.open(newline="") as file:
+            rows = _of_json(json.load(file)) if path.suffix == ".json" else _of_csv(file)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror}.") from None
+    except (ValueError, KeyError, TypeError, AttributeError, csv.Error, RecursionError):
+        raise FileError(f"{path}: these are no results of mpinet.") from None
+    if not rows:
+        raise FileError(f"{path}: there is no row in it.")
+    return rows
+
+
+def _of_csv(file: Any) -> list[Row]:
+    """The rows of a CSV file, numbers as numbers."""
+    rows = [{name: _cell(text) for name, text in row.items()} for row in csv.DictReader(file)]
+    if any(name is None for row in rows for name in row):
+        raise ValueError("a row with more cells than there are columns")
+    return rows
+
+
+def _of_json(document: Any) -> list[Row]:
+    """The rows of a sweep's results, or of one command's document."""
+    if "rows" in document:
+        return [dict(row) for row in document["rows"]]
+    result = document["result"]
+    rows = result if isinstance(result, list) else [result]
+    for row in rows:
+        if "phases" in row:
+            row["phases"] = by_name(row["phases"], "name")
+    return identified(document, {"command": document["command"][1]}, rows)
+
+
+def _cell(text: str | None) -> Any:
+    """A cell's value."""
+    if not text:
+        return None
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def column(rows: Sequence[Row], name: str) -> str:
+    """The column that a name means: its own, or the only one that ends in it behind a dot.
+
+    Raises
+    ------
+    UsageError
+        There is none, or there are several.
+    """
+    names = dict.fromkeys(key for row in rows for key in row)
+    if name in names:
+        return name
+    found = [key for key in names if key.endswith(f".{name}")]
+    if len(found) == 1:
+        return found[0]
+    which = f"may be {' or '.join(found)}" if found else f"is none of {', '.join(names)}"
+    raise UsageError(f"The column {quoted(name)} {which}.")
+
+
+def kept(rows: Sequence[Row], conditions: Sequence[str]) -> list[Row]:
+    """The rows at which every ``COLUMN=VALUE`` holds.
+
+    Raises
+    ------
+    UsageError
+        None is left, or something is no such condition.
+    """
+    left = list(rows)
+    for condition in conditions:
+        name, equals, value = condition.partition("=")
+        if not equals:
+            raise UsageError(f"--where takes COLUMN=VALUE, not {quoted(condition)}.")
+        key = column(rows, name)
+        left = [row for row in left if _text(row.get(key)) == value]
+    if not left:
+        raise UsageError(f"No row has {' and '.join(conditions)}.")
+    return left
+
+
+def curves_of(
+    rows: Sequence[Row],
+    x: str,
+    y: str,
+    by: Sequence[str] = (),
+    panels: str | None = None,
+    error: str | None = None,
+    bars: str = "confidence",
+) -> list[Curve]:
+    """Rows as curves, in the order in which they first come.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Those without a value in `y` are left out.
+    x, y : str
+        Columns.
+    by : sequence of str
+        Columns that tell curves apart.
+    panels : str, optional
+        A column that tells panels apart.
+    error : str, optional
+        A column over whose values is averaged, such as ``seed``.
+    bars : str
+        What the bar shows: ``confidence`` (the mean's interval of 95 % by Student's t),
+        ``deviation`` (of the sample) or ``range``.
+
+    Raises
+    ------
+    UsageError
+        A column is not there or has no numbers, or several rows would be one point.
+    """
+    x, y, *by = (column(rows, name) for name in (x, y, *by))
+    panels = None if panels is None else column(rows, panels)
+    error = None if error is None else column(rows, error)
+    points: dict[tuple[str, str], dict[Any, list[Row]]] = {}
+    for row in rows:
+        if row.get(y) is not None and row.get(x) is not None:
+            panel = _text(row.get(panels)) if panels else ""
+            label = ", ".join(_text(row.get(name)) for name in by)
+            points.setdefault((panel, label), {}).setdefault(row[x], []).append(row)
+    if not points:
+        raise UsageError(f"No row has values in both {x} and {y}.")
+    numbers = all(_is_number(value) for of in points.values() for value in of)
+    curves = []
+    for (panel, label), places in points.items():
+        order = sorted(places) if numbers else list(places)
+        dots = [_dot(place, places[place], y, error, bars) for place in order]
+        curves.append(Curve(panel, label, dots))
+    return curves
+
+
+def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str) -> Dot:
+    """The point that rows come to, which may differ in one column alone."""
+    values = [row[y] for row in rows]
+    for value in values:
+        if not _is_number(value):
+            raise UsageError(f"The column {y} has {quoted(str(value))}, which is no number.")
+    alike: dict[str, list[Row]] = {}
+    for row in rows:
+        alike.setdefault(_text(row.get(error)) if error else "", []).append(row)
+    for same in alike.values():
+        if len(same) > 1:
+            raise UsageError(_ambiguous(x, same))
+    mean = fmean(values)
+    reach = _reach(values, bars)
+    low, high = (min(values), max(values)) if bars == "range" else (mean - reach, mean + reach)
+    return Dot(x, mean, low, high, len(values))
+
+
+def _reach(values: Sequence[float], bars: str) -> float:
+    """Half the length of a bar."""
+    if len(values) < 2:
+        return 0.0
+    freedom = len(values) - 1
+    factor = STUDENT[freedom - 1] if freedom <= len(STUDENT) else NORMAL
+    deviation = stdev(values)
+    return deviation if bars == "deviation" else factor * deviation / math.sqrt(len(values))
+
+
+def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
+    """The sentence on rows that would be one point."""
+    differing = [
+        name
+        for name in rows[0]
+        if name in RUN or name.startswith(("option.", "model."))
+        if any(row.get(name) != rows[0][name] for row in rows)
+    ]
+    told = f"{len(rows)} rows would be one point at {x}"
+    if not differing:
+        return f"{told}: they are of the same run, whose results are there several times."
+    return (
+        f"{told}: they differ in {', '.join(differing)}. Name these in --by, --panels or --error, "
+        "or choose by --where."
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def in_figures(curves: Sequence[Curve]) -> list[Mapping[str, Any]]:
+    """The curves as a document has them."""
+    return [
+        {"panel": one.panel, "label": one.label, "points": [vars(dot) for dot in one.dots]}
+        for one in curves
+    ]

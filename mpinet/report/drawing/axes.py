@@ -1,0 +1,123 @@
+"""Curves as papers print them, by matplotlib: SVG, PDF and PNG, the same bytes in every run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+from mpinet.report.curves import Curve
+from mpinet.report.drawing.figure import PLAIN, library
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Told apart by people who see colours in another way, too (Okabe, Ito)."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":")
+
+FONTS = {
+    "font.family": "STIXGeneral",  # of the kind that papers are set in; comes with matplotlib
+    "mathtext.fontset": "stix",
+    "font.size": 9,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4,
+    "legend.fontsize": 8,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "mpinet",
+    "pdf.fonttype": 42,
+}
+
+
+def plotted(
+    curves: Sequence[Curve],
+    kind: str,
+    width: float,
+    labels: tuple[str, str],
+    log: Sequence[str] = (),
+) -> bytes:
+    """Curves as the bytes of a picture.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        What is drawn; a panel for each of theirs, side by side.
+    kind : str
+        svg, pdf or png.
+    width : float
+        In inches.
+    labels : (str, str)
+        What stands at the axes.
+    log : sequence of str
+        Axes, of x and y, that are logarithmic.
+    """
+    matplotlib = library()
+    with matplotlib.rc_context({**matplotlib.rcParamsDefault, **FONTS, "backend": "agg"}):
+        made = _figure(curves, width, labels, log)
+        file = BytesIO()
+        made.savefig(file, format=kind, dpi=200, metadata=PLAIN[kind], bbox_inches="tight")
+    return file.getvalue()
+
+
+def _figure(
+    curves: Sequence[Curve], width: float, labels: tuple[str, str], log: Sequence[str]
+) -> Any:
+    """All panels, and one legend beside them."""
+    panels = list(dict.fromkeys(one.panel for one in curves))
+    names = list(dict.fromkeys(one.label for one in curves))
+    height = 0.7 * width if len(panels) == 1 else 0.85 * width / len(panels) + 0.5
+    made = library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
+    every = made.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for panel, axes in zip(panels, every, strict=True):
+        for one in curves:
+            if one.panel == panel:
+                _draw(axes, one, names.index(one.label))
+        if any(isinstance(dot.x, str) for one in curves for dot in one.dots):
+            axes.tick_params(axis="x", labelrotation=30)
+        axes.set_title(panel, fontsize=9)
+        axes.set_xlabel(labels[0])
+        axes.grid(True, which="major", color="#d8dde2", linewidth=0.4)
+        if "x" in log:
+            axes.set_xscale("log")
+        if "y" in log:
+            axes.set_yscale("log")
+    every[0].set_ylabel(labels[1])
+    if names != [""]:
+        _legend(every, names)
+    return made
+
+
+def _draw(axes: Any, one: Curve, number: int) -> None:
+    """A curve, with bars where points have several values."""
+    x = [dot.x for dot in one.dots]
+    y = [dot.y for dot in one.dots]
+    below = [dot.y - dot.low for dot in one.dots]
+    above = [dot.high - dot.y for dot in one.dots]
+    axes.errorbar(
+        x,
+        y,
+        yerr=[below, above] if any(below) or any(above) else None,
+        label=one.label,
+        color=COLOURS[number % len(COLOURS)],
+        marker=MARKERS[number % len(MARKERS)],
+        linestyle="" if isinstance(x[0], str) else LINES[number // len(COLOURS) % len(LINES)],
+        markerfacecolor="white",
+        markeredgewidth=0.9,
+        capsize=2,
+        elinewidth=0.7,
+    )
+
+
+def _legend(every: Sequence[Any], names: Sequence[str]) -> None:
+    """One legend for all panels, beside the last."""
+    handles: dict[str, Any] = {}
+    for axes in every:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    every[-1].legend(
+        [handles[name] for name in names],
+        names,
+        loc="center left",
+        bbox_to_anchor=(1.02, 0.5),
+        frameon=False,
+    )

@@ -1,0 +1,166 @@
+"""Plots: points are means over the rows that belong together, and nothing is averaged unasked."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mpinet
+from mpinet.cli.session import Session
+from mpinet.report.curves import curves_of
+from mpinet.report.drawing.axes import _figure
+
+ROWS = [
+    {"topology": name, "seed": seed, "option.rate": rate, "latency.mean": 10 * rate + seed**2}
+    for name in ("torus:8x8", "hypercube:6")
+    for rate in (0.3, 0.1, 0.2)
+    for seed in range(5)
+]
+T_OF_FOUR = 2.776
+"""Student's t of 95 % with 4 degrees of freedom, as any table prints it."""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return written(ROWS, tmp_path / "rows.csv")
+
+
+def written(rows: list[dict], path: Path) -> Path:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def plot(*words: object) -> int:
+    return Session(["plot", *map(str, words)]).run()
+
+
+AXES = ("--x", "rate", "--y", "latency.mean", "--by", "topology")
+
+
+def test_points_are_means_with_the_interval_of_student_in_the_order_of_x(table):
+    found = mpinet.plot(table, x="rate", y="latency.mean", by="topology", error="seed")
+    assert [one["label"] for one in found.value["curves"]] == ["torus:8x8", "hypercube:6"]
+    for curve in found.value["curves"]:
+        assert [dot["x"] for dot in curve["points"]] == [0.1, 0.2, 0.3]
+        for dot in curve["points"]:
+            values = 10 * dot["x"] + np.arange(5) ** 2
+            reach = T_OF_FOUR * values.std(ddof=1) / np.sqrt(5)
+            assert dot["y"] == pytest.approx(values.mean())
+            assert (dot["low"], dot["high"]) == pytest.approx(
+                (values.mean() - reach, values.mean() + reach)
+            )
+            assert dot["count"] == 5
+
+
+@pytest.mark.parametrize(
+    ("bars", "ends"),
+    [
+        ("range", lambda v: (v.min(), v.max())),
+        ("deviation", lambda v: (v.mean() - v.std(ddof=1), v.mean() + v.std(ddof=1))),
+    ],
+)
+def test_bars_show_what_is_asked_for(bars, ends, table):
+    found = mpinet.plot(table, x="rate", y="mean", by="topology", error="seed", bars=bars)
+    dot = found.curves[0].points[0]
+    assert (dot.low, dot.high) == pytest.approx(ends(1 + np.arange(5) ** 2))
+
+
+def test_results_of_a_sweep_are_drawn_from_its_folder_its_files_and_its_result(tmp_path):
+    plan = {"command": "route", "topology": ["ring:6", "torus:3x3"], "seed": [0, 1, 2]}
+    swept = mpinet.sweep(plan, folder=tmp_path / "runs")
+    ways = [
+        swept,
+        tmp_path / "runs",
+        *(tmp_path / f"runs/results.{kind}" for kind in ("csv", "json")),
+    ]
+    found = [mpinet.plot(way, x="topology", y="steps", error="seed").value for way in ways]
+    assert all(one == found[0] for one in found)
+    steps = [mpinet.route("ring:6", seed=seed).steps for seed in range(3)]
+    assert found[0]["curves"][0]["points"][0]["y"] == pytest.approx(np.mean(steps))
+
+
+def test_results_are_put_together(tmp_path, table):
+    more = written([row | {"topology": "ring:64"} for row in ROWS[:15]], tmp_path / "more.csv")
+    found = mpinet.plot([table, more], x="rate", y="mean", by="topology", error="seed")
+    assert [one.label for one in found.curves] == ["torus:8x8", "hypercube:6", "ring:64"]
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_a_picture_has_the_same_bytes_in_every_run(kind, table, tmp_path, capsys):
+    for name in ("a", "b"):
+        assert plot(table, *AXES, "--error", "seed", "-o", tmp_path / f"{name}.{kind}") == 0
+    assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    marks = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
+    assert (tmp_path / f"a.{kind}").read_bytes().startswith(marks[kind])
+
+
+def test_a_figure_has_the_points_log_axes_panels_and_a_legend_outside():
+    curves = curves_of(ROWS, "rate", "mean", ["topology"], "topology", "seed")
+    figure = _figure(curves, 5.0, ("rate", "latency"), ("y",))
+    left, right = figure.axes
+    assert [axes.get_title() for axes in (left, right)] == ["torus:8x8", "hypercube:6"]
+    assert (left.get_xscale(), left.get_yscale()) == ("linear", "log")
+    assert list(left.lines[0].get_xdata()) == [0.1, 0.2, 0.3]
+    assert list(left.lines[0].get_ydata()) == pytest.approx([7.0, 8.0, 9.0])
+    figure.canvas.draw()
+    legend = right.get_legend()
+    assert legend.get_window_extent().x0 >= right.get_window_extent().x1
+    assert len(legend.get_texts()) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*AXES, "-o", "p.pdf"), "5 rows would be one point at 0.1: they differ in seed."),
+        ((*AXES, "-o", "p.gif"), "p.gif: a plot's file ends in .pdf or .svg or .png"),
+        (AXES, "say where the picture goes"),
+        (("--x", "rat", "--y", "mean", "-o", "p.pdf"), "The column 'rat' is none of topology"),
+        (("--x", "rate", "--y", "topology", "-o", "p.pdf"), "which is no number"),
+        ((*AXES, "--where", "seed=9", "-o", "p.pdf"), "No row has seed=9"),
+        ((*AXES, "--where", "seed", "-o", "p.pdf"), "--where takes COLUMN=VALUE"),
+        ((*AXES, "--log", "z", "-o", "p.pdf"), "--log takes x, y or x,y, not z"),
+        (("--x", "topology", "--y", "mean", "--where", "rate=0.1", "--error", "seed", "--log", "x",
+          "-o", "p.pdf"), "--log x: 'torus:8x8' is no number"),
+        ((*AXES, "--width", "0", "-o", "p.pdf"), "1..50 inches wide"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_gets_a_sentence_and_no_file(
+    words, said, table, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert plot(table, *words) == 2
+    told = capsys.readouterr()
+    assert said in told.err and told.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("none.csv", None, "No such file"),
+        ("empty.csv", "", "there is no row in it"),
+        ("ragged.csv", "a,b\n1,2,3\n", "no results of mpinet"),
+        ("broken.json", "{", "no results of mpinet"),
+        ("other.json", "[1]", "no results of mpinet"),
+        ("binary.csv", b"\xff\x00", "no results of mpinet"),
+    ],
+)
+def test_a_file_that_holds_no_results_gets_a_sentence(name, text, said, tmp_path, capsys):
+    if text is not None:
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert plot(tmp_path / name, *AXES, "-o", tmp_path / "p.pdf") == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_sweep_that_is_not_complete_is_not_drawn(tmp_path, capsys):
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"command": "flood", "topology": "ring:6", "root": [0, 1]}))
+    runs = tmp_path / "runs"
+    assert Session(["sweep", str(plan), "--out", str(runs), "--shard", "1/2"]).run() == 0
+    assert plot(runs, "--x", "root", "--y", "steps", "-o", tmp_path / "p.pdf") == 2
+    assert "the sweep is not complete" in capsys.readouterr().err
