@@ -29,7 +29,7 @@ MACHINE = ["step", "violations", "router", "swap", "meters"]
 """The tests of tests/mpi/machine that everything in the machine is tried by."""
 
 MODULES = (
-    "arbitration call enforcement ends hop injected meters plan router spread step swap".split()
+    "arbitration beep deliveries enforcement guest hop injected local_broadcast meters plan router step swap".split()
 )
 
 PROGRAMS = "ascend exchange flood gossip route scatter".split()

@@ -66,7 +66,12 @@ total = comm.allreduce(comm.rank + len(sys.argv))
 if comm.rank == 0:
     print(total)
 """,
-    "waits.py": "from mpi4py import MPI\nMPI.COMM_WORLD.recv()\n",
+    "waits.py": """
+from mpi4py import MPI
+
+if __name__ == "__main__":  # a script; who imports it would wait in the real MPI
+    MPI.COMM_WORLD.recv()
+""",
     "claims.py": """
 from mpinet import measure
 from mpinet.claims import claim, over

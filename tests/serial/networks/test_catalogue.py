@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pytest
-from serial.networks.reference import EVERYTHING
 
 import mpinet
 from mpinet.errors import NodeError, RuleError, TopologyError
@@ -226,14 +225,6 @@ def test_opening_a_network_imports_neither_numba_nor_networkx():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not {"numba", "networkx"} & set(done.stdout.split())
-
-
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_addresses_lead_back_and_differ(name):
-    topology = mpinet.open(name)
-    addresses = [topology.address(u) for u in range(topology.size)]
-    assert len(set(addresses)) == topology.size
-    assert [topology.node(address) for address in addresses] == list(range(topology.size))
 
 
 @pytest.mark.parametrize(

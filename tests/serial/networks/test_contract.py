@@ -2,22 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from serial.networks.reference import EVERYTHING
 
 import mpinet
 from mpinet import Topology, rule
 from mpinet.errors import NodeError, RoutingError, WiringError
 from mpinet.networks.routing import stateless
-
-
-@pytest.mark.parametrize("name", EVERYTHING)
-def test_check_accepts_every_family(name):
-    report = mpinet.check(mpinet.open(name))
-    wired = sum(v is not None for ports in EVERYTHING[name] for v in ports)
-    assert (report.nodes, report.ports) == (len(EVERYTHING[name]), wired)
-    assert report.exhaustive
 
 
 def test_one_processor_alone_is_a_network():
@@ -376,6 +367,7 @@ def test_every_family_keeps_the_contract(name):
     assert mpinet.check(topology).exhaustive
 
 
+@settings(max_examples=25)
 @given(st.lists(st.integers(3, 6), min_size=2, max_size=4))
 def test_products_of_rings_are_tori_read_backwards(sides):
     ours = mpinet.open("*".join(f"ring:{side}" for side in sides))
