@@ -1,11 +1,7 @@
 """Deadlock freedom by the channel dependency graph (Dally, Seitz 1987).
 
 Its nodes are the channels; an arc leads from a channel to the next one that some message on it
-needs. A message that holds a channel and waits for the next makes the one depend on the other. A
-routing with one channel a link (no virtual channels) cannot deadlock if no channel depends on
-itself by way of others, and a routing whose next channel is determined can if one does.
-
-A message that holds a channel and waits for the next one makes the one depend on the other. A
+needs: a message that holds a channel and waits for the next makes the one depend on the other. A
 routing with one channel a link (no virtual channels) cannot deadlock if no channel depends on
 itself by way of others, and a routing whose next channel is determined can if one does.
 """

@@ -78,9 +78,7 @@ class BufferMessages(Endpoint):
         status: Any = None,
     ) -> None:
         """Send memory, and receive into other memory."""
-        body = _body(sendbuf, dest)
-        buffer = _incoming(recvbuf, source)
-        self._exchange(body, dest, sendtag, buffer, source, recvtag).Wait(status)
+        self.Isendrecv(sendbuf, dest, sendtag, recvbuf, source, recvtag).Wait(status)
 
     @call
     def Sendrecv_replace(

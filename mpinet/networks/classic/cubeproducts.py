@@ -29,7 +29,7 @@ class StarCube(NamedProduct):
     family = "starcube"
     parameters = (whole_number("n", 2, 15), whole_number("m", 1, 57))
     example = "starcube:4,3"
-    paper = "Zheng, Cong, Bitayeb 1993"
+    paper = "Zheng, Cong, Bettayeb 1993"
     specification = "papers/sth 8"
 
     def __init__(self, n: int, m: int):

@@ -17,7 +17,7 @@ NAMES = [one.name for one in BENCHMARKS.values() if one.ranks == SEVERAL and not
 def test_a_benchmark_has_a_figure_of_all_ranks_and_one_of_rank_0_alone(name):
     transport = world()
     setting = Setting("small", repeat=1, transport=transport)
-    (row,) = run_here([BENCHMARKS[name]], setting, lambda done: None)
+    (row,) = run_here([BENCHMARKS[name]], setting, lambda done, total: None)
     if transport.size == 1:
         assert row.figure is None and "several ranks" in row.absent
     else:
@@ -28,7 +28,7 @@ def test_a_benchmark_has_a_figure_of_all_ranks_and_one_of_rank_0_alone(name):
 def test_rows_for_one_rank_are_absent_on_several_and_those_that_start_processes_too():
     setting = Setting("small", repeat=1, transport=world())
     chosen = [BENCHMARKS["w3-time"], BENCHMARKS["start-warm-ranks"]]
-    one, starting = run_here(chosen, setting, lambda done: None)
+    one, starting = run_here(chosen, setting, lambda done, total: None)
     assert starting.figure is None
     if setting.transport.size == 1:
         assert one.figure > 0 and "several ranks" in starting.absent
