@@ -28,9 +28,8 @@ ReplaceOrWithAnd ReplaceBreakWithContinue ReplaceContinueWithBreak NumberReplace
 MACHINE = ["step", "violations", "router", "swap", "meters"]
 """The tests of tests/mpi/machine that everything in the machine is tried by."""
 
-MODULES = (
-    "arbitration beep deliveries enforcement guest hop injected local_broadcast meters plan router step swap".split()
-)
+MODULES = """arbitration beep deliveries enforcement hop injected local_broadcast meters plan router
+step swap""".split()
 
 PROGRAMS = "ascend exchange flood gossip route scatter".split()
 
@@ -45,9 +44,10 @@ MUTANTS = 40
 
 SECONDS = 480
 
-NOTICED = 0.5
-"""The share that has to be noticed: it may rise, never fall. Of the first 20 of the sample 12 were.
-Much of the rest changes nothing but speed, or is in code that one rank does not reach."""
+NOTICED = 0.75
+"""The share that has to be noticed: it may rise, never fall. Of a whole sample 33 of 40 were. The
+rest changed nothing but speed (when loops are inlined, how arrays grow), or was in code that one
+rank does not reach (leaving messages, blocks on several ranks)."""
 
 
 def candidates(package: Path) -> list[tuple[str, str, int]]:

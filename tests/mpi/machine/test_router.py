@@ -10,6 +10,7 @@ from serial.machine.scenario import Scenario, bus_grid, classic, inject
 
 from mpinet import Routing, rule
 from mpinet.errors import ConservationError, NodeError, RoutingError, UsageError
+from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.ledger import DELIVERED, LIVE
 from mpinet.machine.router import Router
@@ -47,6 +48,12 @@ SCENARIOS = {
         classic("debruijn:3"), 40, mode="ideal", dead=(6,), cut=((1, 2),)
     ),
 }
+
+
+def test_the_halves_of_a_word_fill_a_positive_number():
+    assert hop.joined(hop.HIGH_MOST, hop.LOW_MOST) == 2**63 - 1
+    word = hop.joined(12345, hop.LOW_MOST - 1)
+    assert (hop.high(word), hop.low(word)) == (12345, hop.LOW_MOST - 1)
 
 
 @pytest.mark.parametrize(("name", "mapping"), list(zip(SCENARIOS, cycle(MAPPINGS), strict=False)))

@@ -80,6 +80,12 @@ RECEIVERS = {
         [(3, 0), (5, 0)],
         "processor 5 sends on port 0: bus 1 carries one transmission .* processor 3",
     ),
+    "two transmissions on a bus, over ports of other numbers": (
+        "plens:3,8",  # bus 4 is behind ports 0 and 1 of processor 0, behind 2 and 3 of processor 1
+        "all",
+        [(0, 0), (1, 2)],
+        "processor 1 sends on port 2: bus 4 carries one transmission .* processor 0",
+    ),
 }
 
 
@@ -131,6 +137,14 @@ def test_a_rank_sends_for_its_own_processors_only(mapping, which):
     text = f"Step 1: processor {foreign} is not hosted by rank 0"
     everybody_is_told(machine, text, lambda: machine.step(nodes, [0] * len(nodes)))
     ranks_are_in_step(topology)
+
+
+def test_of_several_strangers_the_first_is_told():
+    machine = machine_of("hypercube:4")
+    nodes = [18, 17, 16] if transport().rank == 0 else []
+    text = "Step 1: processor 18 is not hosted by rank 0"
+    everybody_is_told(machine, text, lambda: machine.step(nodes, [0] * len(nodes)))
+    ranks_are_in_step("hypercube:4")
 
 
 def test_what_the_lowest_guilty_rank_did_is_told_when_several_are_guilty():

@@ -114,6 +114,13 @@ def test_phases_are_dimensions_of_one_pass_or_passes(transport):
     assert several.phases == [("descend 0..0", 1), ("descend 1..0", 2), ("descend 2..0", 3)]
 
 
+def test_a_pass_over_no_dimension_takes_no_step(transport):
+    operator = Unlike(2, 2)
+    operator.expected = lambda values: operator.by_definition(values, "ascend", 4)
+    result = ascend.run(machine_for(transport, "hypercube:4"), operator)
+    assert result.correct and result.steps == 4
+
+
 @pytest.mark.parametrize(("name", "kind"), PROGRAMS)
 def test_results_do_not_depend_on_ranks_or_mapping(transport, name, kind):
     alone = Machine("hypercube:6")

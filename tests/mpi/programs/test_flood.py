@@ -7,6 +7,7 @@ import networkx
 import numpy as np
 import pytest
 from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transport
+from serial.networks.families import reference
 from serial.networks.reference import EVERYTHING, graph
 from serial.networks.reference import distances as reference_distances
 
@@ -50,6 +51,23 @@ def test_distances_are_those_of_networkx(network, mapping):
     lengths = [d for u, row in distance.items() for v, d in row.items() if u != v]
     assert (measured.diameter, measured.distance_sum) == (max(lengths), sum(lengths))
     assert measured.average_distance == sum(lengths) / len(lengths)
+
+
+@pytest.mark.parametrize("network", ["busstar:3,3", "clens:2,3"])
+def test_distances_over_busses_are_those_where_their_members_are_linked(network):
+    measured = distances(machine_of(network))
+    distance = reference_distances(reference(network).wiring)
+    lengths = [d for u, row in distance.items() for v, d in row.items() if u != v]
+    assert (measured.diameter, measured.distance_sum) == (max(lengths), sum(lengths))
+
+
+def test_the_sources_done_are_told_after_every_flood_and_all_of_them_at_the_end():
+    told, size = [], 4 * 512 + 100
+    machine = machine_of(f"ring:{size}")
+    distances(machine, told.append)
+    assert told[-1] == size and told == sorted(told)
+    if transport().size == 1:
+        assert told == [512, 1024, 1536, 2048, size]
 
 
 @pytest.mark.parametrize("most_ports", [0, 2**22])
