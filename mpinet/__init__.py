@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from mpinet.commands.ascend import descend as descend
     from mpinet.commands.broadcast import broadcast as broadcast
     from mpinet.commands.circulate import circulate as circulate
+    from mpinet.commands.compare import compare as compare
     from mpinet.commands.draw import draw as draw
     from mpinet.commands.embed import embed as embed
     from mpinet.commands.exchange import exchange as exchange
     from mpinet.commands.exec import exec as exec
+    from mpinet.commands.find import find as find
     from mpinet.commands.flood import flood as flood
     from mpinet.commands.gossip import gossip as gossip
     from mpinet.commands.load import load as load
@@ -55,10 +57,12 @@ _PUBLIC = {
     "check": "mpinet.networks",
     "circulate": "mpinet.commands.circulate",
     "descend": "mpinet.commands.ascend",
+    "compare": "mpinet.commands.compare",
     "draw": "mpinet.commands.draw",
     "embed": "mpinet.commands.embed",
     "exchange": "mpinet.commands.exchange",
     "exec": "mpinet.commands.exec",
+    "find": "mpinet.commands.find",
     "flood": "mpinet.commands.flood",
     "gather": "mpinet.commands.scatter",
     "gossip": "mpinet.commands.gossip",

@@ -1,1 +1,1 @@
-"""Experiments: many runs that are looked at together, kept so that they can be taken up again."""
+"""Experiments: networks side by side, the best one, and many runs that are looked at together."""

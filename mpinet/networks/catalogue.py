@@ -125,7 +125,7 @@ def open_topology(name: str) -> Topology:
 
 def families() -> list[Family]:
     """All families, in the catalogue's order."""
-    return [_describe(name, _family_class(name)) for name in FAMILIES]
+    return [_describe(name, family_class(name)) for name in FAMILIES]
 
 
 def family_of(name: str) -> Family:
@@ -138,7 +138,7 @@ def family_of(name: str) -> Family:
     """
     if name not in FAMILIES:
         raise TopologyError(_unknown(name))
-    return _describe(name, _family_class(name))
+    return _describe(name, family_class(name))
 
 
 def _describe(name: str, cls: type[Topology]) -> Family:
@@ -159,7 +159,7 @@ def _open_factor(text: str, whole: str) -> Topology:
         raise TopologyError(f"{where}: give a name and arguments, as in hypercube:10.")
     name, _, arguments = text.partition(":")
     if name in FAMILIES:
-        cls = _family_class(name)
+        cls = family_class(name)
         return cls(**read_declared(name, cls.parameters, arguments))
     place, _, arguments = arguments.partition(":")
     if place.isidentifier() and re.fullmatch(r"[\w.]+|.*\.py", name):
@@ -176,6 +176,7 @@ def _unknown(name: str) -> str:
     return f"There is no topology {name!r}: {hint}'mpinet topologies' lists them all."
 
 
-def _family_class(name: str) -> type[Topology]:
+def family_class(name: str) -> type[Topology]:
+    """The class of a family in `FAMILIES`."""
     module, _, cls = FAMILIES[name].partition(":")
     return getattr(import_module(module), cls)

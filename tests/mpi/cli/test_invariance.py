@@ -87,6 +87,9 @@ UNMAPPED = [
     "check moebius:5",
     "neighbors chordalring:14,3 6",
     "path ccc:3 1 17",
+    "compare torus:4x4 fattree:2,3 --only degree,diameter,average_distance,broadcast,gossip",
+    "find --processors 12..16 --families torus,debruijn,doubleloop --best 5",
+    "measure debruijn:4 diameter",
 ]
 
 

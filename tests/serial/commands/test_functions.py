@@ -23,8 +23,11 @@ OF_TYPING = {"json", "out", "progress", "help", "seed", "command"}
 SCRIPTS = {"script", "module", "code", "arguments"}
 """What is run: the command line takes the rest of its words for it."""
 
-TYPED_ALONE = {"check", "verify", "predict", "bench", "launch", "template", "doctor", "demo"}
-"""Commands without a function; ``mpinet.check`` is older and takes a topology."""
+TYPED_ALONE = {
+    *("check", "verify", "predict", "bench", "launch", "template", "doctor", "demo", "measure"),
+}
+"""Commands without a function of `mpinet`: ``check`` is older and takes a topology, ``measure`` is
+the room of all measures."""
 
 
 def functions() -> list[str]:

@@ -1,0 +1,162 @@
+"""``mpinet compare``: networks side by side."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Literal
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Network, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.files import as_csv, require_writable, write_text
+from mpinet.report.latex import latex_table
+from mpinet.report.rows import Row
+from mpinet.report.tables import cell_text, table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+
+def compare(
+    topologies: Sequence[Network] | Topology,
+    *,
+    only: str | None = None,
+    effort: float = 0.1,
+    format: Literal["table", "csv", "latex"] = "table",
+    output: Path | str | None = None,
+    seed: int = 0,
+) -> Result:
+    """Put networks side by side: sizes, distances, cuts, costs, steps of collectives (collective).
+
+    Parameters
+    ----------
+    topologies : sequence of str or Topology
+        The networks.
+    only : str, optional
+        Names of columns, joined by commas; default: all.
+    effort : float
+        Seconds of search for an exact bisection, counted in work.
+    format : {'table', 'csv', 'latex'}
+        How the result prints.
+    output : path, optional
+        Where that is written, too.
+    seed : int
+        For everything random.
+    """
+    return perform(compare, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Open the networks, and find the columns."""
+    from mpinet.experiments.compare import columns_of
+
+    given = options.topologies
+    options.topologies = [given] if isinstance(given, str | Topology) else list(given)
+    if not options.topologies:
+        raise UsageError("compare: name at least one network.")
+    if options.output is not None:
+        options.output = Path(options.output)
+        require_writable(options.output)
+    if not 0 <= options.effort <= 3600:
+        raise UsageError(f"An effort is 0..3600 seconds, not {options.effort}.")
+    networks = [topology_of(argparse.Namespace(topology=one)) for one in options.topologies]
+    return Compare(options, networks, columns_of(options.only))
+
+
+class Compare(Job):
+    """Networks side by side."""
+
+    unit = "networks"
+
+    def __init__(self, options: argparse.Namespace, networks: list[Topology], columns: list[str]):
+        super().__init__()
+        self._options = options
+        self._networks = networks
+        self._columns = columns
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Measure network after network."""
+        from mpinet.experiments.compare import row_of
+
+        rows = []
+        for done, network in enumerate(self._networks):
+            watch(done)
+            rows.append(row_of(network, self._columns, self._options.effort))
+        if transport.rank == 0 and self._options.output is not None:
+            write_text(self._options.output, self.show(rows) + "\n")
+        return rows
+
+    def rows(self, result: list[Row]) -> list[Row]:
+        """A row a network, with the bounds of the bisection in columns of their own."""
+        return [{k: v for k, v in row.items() if k != "left_out"} for row in result]
+
+    def show(self, result: list[Row]) -> str:
+        """In the format that was asked for."""
+        if self._options.format == "csv":
+            return as_csv([_flat(row) for row in self.rows(result)]).replace("\r\n", "\n").rstrip()
+        heading, rows = self._cells(result)
+        if self._options.format == "latex":
+            return latex_table(heading, rows).rstrip("\n")
+        reasons = [
+            f"{row['topology']}: {reason}" for row in result for reason in row["left_out"].values()
+        ]
+        told = ["", *reasons] if reasons else []
+        return "\n".join([*_blocks(heading, rows), *told])
+
+    def _cells(self, result: list[Row]) -> tuple[list[str], list[list[str]]]:
+        """A column a network, a row a measure."""
+        from mpinet.experiments.compare import COLUMNS
+
+        heading = ["", *(row["topology"] for row in result)]
+        rows = [
+            [COLUMNS[name].label, *(_shown(row[name]) for row in result)] for name in self._columns
+        ]
+        return heading, rows
+
+
+def _flat(row: Row) -> Row:
+    """A row of plain cells."""
+    return {
+        key: value
+        for name, cell in row.items()
+        for key, value in (
+            ((f"{name}.{part}", one) for part, one in cell.items())
+            if isinstance(cell, dict)
+            else ((name, cell),)
+        )
+    }
+
+
+def _shown(value: Any) -> str:
+    """A value, or bounds as a range."""
+    if isinstance(value, dict):
+        low, high = value["lower"], value["upper"]
+        return str(low) if low == high else f"{low}..{high}"
+    return f"{value:.2f}" if isinstance(value, float) else cell_text(value)
+
+
+def _blocks(heading: list[str], rows: list[list[str]]) -> list[str]:
+    """Tables below each other, each as wide as the terminal."""
+    room = get_terminal_size((80, 24)).columns
+    first = max(len(row[0]) for row in rows)
+    blocks: list[list[int]] = [[]]
+    used = first
+    for column in range(1, len(heading)):
+        wide = 2 + max(len(line[column]) for line in (heading, *rows))
+        if blocks[-1] and used + wide > room:
+            blocks.append([])
+            used = first
+        blocks[-1].append(column)
+        used += wide
+    lines: list[str] = []
+    for columns in blocks:
+        part = [[row[0], *(row[column] for column in columns)] for row in rows]
+        text = table(part, ["", *(heading[column] for column in columns)])
+        lines += ["", text] if lines else [text]
+    return lines

@@ -1,0 +1,124 @@
+"""``mpinet find``: the best networks for a number of processors and a degree."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.numerals import quoted
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+
+def find(
+    *,
+    processors: str,
+    degree: str | None = None,
+    minimise: str = "diameter,average",
+    families: str | None = None,
+    best: int = 10,
+    seed: int = 0,
+) -> Result:
+    """Find the best networks of the whole catalogue, measured (collective).
+
+    Parameters
+    ----------
+    processors : str
+        How many: ``500..520``, or ``512``.
+    degree : str, optional
+        The largest degree: ``..4``, or ``4``.
+    minimise : str
+        diameter, average, degree, links, cost (degree times diameter), processors; joined by
+        commas, the most important one first.
+    families : str, optional
+        Families to search, joined by commas; default: all.
+    best : int
+        How many networks to tell.
+    seed : int
+        For everything random.
+    """
+    return perform(find, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """List the networks."""
+    from mpinet.experiments.find import candidates, measures_of
+    from mpinet.experiments.members import listed_families
+
+    low, high = _range(options.processors)
+    minimise = measures_of(options.minimise)
+    degree = _at_most(options.degree) if options.degree is not None else None
+    known = listed_families()
+    names = options.families.split(",") if options.families is not None else None
+    for name in names or ():
+        if name not in known:
+            raise UsageError(
+                f"The family {quoted(name)} is not searched; these are: {', '.join(known)}."
+            )
+    if not 1 <= options.best <= 1000:
+        raise UsageError(f"find tells 1..1000 networks, not {options.best}.")
+    found = candidates(low, high, names)
+    if not found:
+        raise UsageError(f"No network of these families has {low}..{high} processors.")
+    return Find(found, minimise, degree, options.best)
+
+
+def _range(text: str) -> tuple[int, int]:
+    """Read ``A..B`` or ``A``."""
+    match = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
+    if match is None:
+        raise UsageError(f"Processors are a number or a range 500..520, not {quoted(text)}.")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if not 1 <= low <= high:
+        raise UsageError(f"A range of processors goes from at least 1 upwards, not {text}.")
+    return low, high
+
+
+def _at_most(text: str) -> int:
+    """Read ``..K`` or ``K``."""
+    match = re.fullmatch(r"(?:\.\.)?(\d{1,9})", text)
+    if match is None:
+        raise UsageError(f"A degree is a largest one, ..4 or 4, not {quoted(text)}.")
+    return int(match[1])
+
+
+class Find(Job):
+    """The best networks."""
+
+    unit = "networks"
+
+    def __init__(self, found: list[Topology], minimise: list[str], degree: int | None, most: int):
+        super().__init__()
+        self._found = found
+        self._minimise = minimise
+        self._degree = degree
+        self._most = most
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Measure those that may be among the best."""
+        from mpinet.experiments.find import best
+
+        return best(self._found, self._minimise, self._degree, self._most, watch)
+
+    def show(self, result: list[Row]) -> str:
+        """A line a network."""
+        if not result:
+            return f"none of {len(self._found)} networks has a degree of at most {self._degree}"
+        switched = any(row["switches"] for row in result)
+        names = [name for name in result[0] if name != "switches" or switched]
+        rows = [
+            [f"{row[n]:.2f}" if isinstance(row[n], float) else row[n] for n in names]
+            for row in result
+        ]
+        heading = [name.replace("_", " ") for name in names]
+        said = f"the best of {len(self._found)} networks by {', '.join(self._minimise)}"
+        return f"{said}\n{table(rows, heading)}"

@@ -1,0 +1,149 @@
+"""``mpinet measure``: one measure of a network, by its name in `mpinet.measure`."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Network, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.numerals import is_whole, quoted
+from mpinet.plain import plain
+from mpinet.report.rows import Row
+from mpinet.report.tables import cell_text, fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+OBJECTS = {"to_graph", "incidence_graph", "without", "part", "embedding_cost"}
+"""Names that give no numbers, or take more than words can say."""
+
+SHORT = {"bisection": "bisection_width", "transitive": "vertex_transitive"}
+"""Other names of measures."""
+
+
+def measure(
+    topology: Network, what: str, arguments: Sequence[str] = (), *, seed: int = 0
+) -> Result:
+    """Measure one thing of a network (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    what : str
+        A function of `mpinet.measure`.
+    arguments : sequence of str
+        Its other arguments: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``.
+    seed : int
+        For everything random.
+    """
+    return perform(measure, locals())
+
+
+def measures() -> dict[str, Callable[..., Any]]:
+    """What can be measured of one network, by name."""
+    from mpinet import measure as room
+
+    found = {name: getattr(room, name) for name in room.__all__ if name not in OBJECTS}
+    return {name: one for name, one in found.items() if inspect.isfunction(one)}
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the measure and read its arguments."""
+    topology, known = topology_of(options), measures()
+    name = SHORT.get(options.what, options.what)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}."
+        raise UsageError(f"There is no measure {quoted(options.what)}: {hint}")
+    return Measured(topology, name, known[name], _arguments(name, known[name], options.arguments))
+
+
+def _arguments(name: str, function: Callable[..., Any], typed: Sequence[str]) -> dict[str, Any]:
+    """The arguments beside the network, by name."""
+    _, *others = inspect.signature(function).parameters.values()
+    allowed = {parameter.name: parameter for parameter in others}
+    found: dict[str, Any] = {}
+    for word in typed:
+        key, equals, text = word.partition("=")
+        if not equals or key not in allowed:
+            there = ", ".join(f"{one}=.." for one in allowed) or "nothing"
+            raise UsageError(f"{name} takes {there} beside the network, not {quoted(word)}.")
+        found[key] = _value(text)
+    for key, parameter in allowed.items():
+        if parameter.default is parameter.empty and key not in found:
+            raise UsageError(f"{name} needs {key}=..")
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number, numbers joined by commas, pairs as 0-1,2-3, or text."""
+    if is_whole(text):
+        return int(text)
+    parts = text.split(",")
+    if all(map(is_whole, parts)):
+        return [int(part) for part in parts]
+    pairs = [part.split("-") for part in parts]
+    if all(len(pair) == 2 and all(map(is_whole, pair)) for pair in pairs):
+        return [(int(u), int(v)) for u, v in pairs]
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+class Measured(Job):
+    """One measure."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        name: str,
+        function: Callable[..., Any],
+        arguments: dict[str, Any],
+    ):
+        super().__init__()
+        self.topology = topology.name
+        self._network = topology
+        self._name = name
+        self._function = function
+        self._arguments = arguments
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Measure it."""
+        try:
+            value = self._function(self._network, **self._arguments)
+        except TypeError as error:
+            if self._arguments:
+                given = ", ".join(f"{k}={v}" for k, v in self._arguments.items())
+                raise UsageError(f"{self._name} cannot take {given}: {error}.") from None
+            raise
+        return {"measure": self._name, "arguments": plain(self._arguments), "value": plain(value)}
+
+    def rows(self, result: Row) -> list[Row]:
+        """The value in a cell, or its fields in one each."""
+        value = result["value"]
+        return [{"measure": result["measure"], **_cells(value)}]
+
+    def show(self, result: Row) -> str:
+        """The value."""
+        value = result["value"]
+        if isinstance(value, dict):
+            return f"{result['measure']} of {self.topology}\n{fields(value)}"
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            return "\n".join(" ".join(map(cell_text, row)) for row in value)
+        return cell_text(value)
+
+
+def _cells(value: Any) -> Row:
+    if isinstance(value, dict):
+        return {name: cell_text(v) if isinstance(v, list) else v for name, v in value.items()}
+    return {"value": cell_text(value) if isinstance(value, list) else value}

@@ -1,0 +1,208 @@
+"""Networks side by side: sizes, distances, cuts, costs, and the steps of collectives.
+
+Everything is measured. What would take too long is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from mpinet import measure
+from mpinet.errors import MpinetError, TooLarge, UsageError
+from mpinet.machine import Machine
+from mpinet.measure.distance import disconnected
+from mpinet.measure.wiring import as_topology
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import HostDistances, host_distances
+
+EFFORT = 0.1
+"""Seconds of search for an exact bisection, as `measure.bisection_width` counts them."""
+
+
+class Subject:
+    """A network that is compared; what several columns need is measured once."""
+
+    def __init__(self, network: Topology, effort: float):
+        self.network = network
+        self.effort = effort
+
+    @cached_property
+    def degrees(self) -> dict[int, int]:
+        """Nodes by degree."""
+        return measure.degrees(self.network)
+
+    @property
+    def degree(self) -> int:
+        """The largest degree."""
+        return max(self.degrees)
+
+    @property
+    def links(self) -> int:
+        """Pairs of neighbours."""
+        return sum(degree * nodes for degree, nodes in self.degrees.items()) // 2
+
+    @cached_property
+    def distances(self) -> HostDistances:
+        """Between processors, by floods."""
+        if not measure.is_connected(self.network):
+            raise disconnected(self.network)
+        return host_distances(Machine(self.network, "all"))
+
+    @property
+    def average(self) -> float:
+        """Mean distance of two processors."""
+        hosts = self.network.hosts
+        return self.distances.total / max(1, hosts * (hosts - 1))
+
+
+@dataclass(frozen=True)
+class Column:
+    """One thing that is compared.
+
+    Parameters
+    ----------
+    label : str
+        What stands in a table.
+    measured : callable
+        Finds it (collective).
+    most : int
+        Nodes of the largest network of which it is tried.
+    """
+
+    label: str
+    measured: Callable[[Subject], Any]
+    most: int = 1 << 22
+
+
+def moore_bound(processors: int, degree: int) -> int:
+    """The least diameter that so many nodes of this degree can have.
+
+    Examples
+    --------
+    >>> moore_bound(10, 3), moore_bound(256, 4), moore_bound(16, 2)
+    (2, 5, 8)
+    """
+    reached, fresh, diameter = 1, degree, 0
+    while reached < processors:
+        if fresh == 0:
+            raise UsageError(f"{processors} nodes of degree {degree} cannot be connected.")
+        reached += fresh
+        fresh *= degree - 1
+        diameter += 1
+    return diameter
+
+
+def _bisection(subject: Subject) -> dict[str, int]:
+    found = measure.bisection_width(subject.network, subject.effort)
+    return {"lower": found.lower, "upper": found.upper}
+
+
+def _broadcast(subject: Subject) -> int:
+    from mpinet.programs.broadcast import broadcast
+
+    return broadcast(Machine(subject.network, "one"), 0).steps
+
+
+def _gossip(subject: Subject) -> int:
+    from mpinet.programs.gossip import gossip
+
+    return gossip(Machine(subject.network, "one")).steps
+
+
+def _exchange(subject: Subject) -> int:
+    from mpinet.programs.exchange import exchange
+
+    return exchange(Machine(subject.network, "one")).steps
+
+
+def _ascend(subject: Subject) -> int:
+    from mpinet.programs.ascend import run
+
+    return run(Machine(subject.network, "all"), "prefix").steps
+
+
+COLUMNS = {
+    "processors": Column("processors", lambda s: s.network.hosts, 2**63),
+    "switches": Column("switches", lambda s: s.network.size - s.network.hosts, 2**63),
+    "links": Column("links", lambda s: s.links),
+    "degree": Column("degree", lambda s: s.degree),
+    "diameter": Column("diameter", lambda s: s.distances.diameter, 1 << 15),
+    "moore": Column("Moore bound on it", lambda s: moore_bound(s.network.hosts, s.degree)),
+    "average_distance": Column("mean distance", lambda s: s.average, 1 << 15),
+    "bisection": Column("bisection", _bisection, 1024),
+    "connectivity": Column("connectivity", lambda s: measure.connectivity(s.network), 2048),
+    "degree_diameter": Column(
+        "degree * diameter", lambda s: s.degree * s.distances.diameter, 1 << 15
+    ),
+    "links_diameter": Column("links * diameter", lambda s: s.links * s.distances.diameter, 1 << 15),
+    "traffic_density": Column(
+        "mean distance * N / links",
+        lambda s: s.average * s.network.hosts / max(1, s.links),
+        1 << 15,
+    ),
+    "vertex_transitive": Column(
+        "vertex-transitive", lambda s: measure.vertex_transitive(s.network), 4096
+    ),
+    "broadcast": Column("broadcast, one-port", _broadcast, 1 << 20),
+    "gossip": Column("gossip, one-port", _gossip, 2048),
+    "exchange": Column("exchange, one-port", _exchange, 1024),
+    "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
+}
+"""What can be compared, in the order of a table."""
+
+
+def columns_of(only: str | None) -> list[str]:
+    """The columns that a list of names means, in its order.
+
+    Raises
+    ------
+    UsageError
+        A name that is no column.
+    """
+    if only is None:
+        return list(COLUMNS)
+    names = [name.strip() for name in only.split(",") if name.strip()]
+    for name in names:
+        if name not in COLUMNS:
+            raise UsageError(f"There is no column {name!r}; there are {', '.join(COLUMNS)}.")
+    if not names:
+        raise UsageError(f"Name at least one column of {', '.join(COLUMNS)}.")
+    return list(dict.fromkeys(names))
+
+
+def row_of(topology: Topology | str, columns: Iterable[str], effort: float) -> dict[str, Any]:
+    """What is found out about one network (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network.
+    columns : iterable of str
+        Names in `COLUMNS`.
+    effort : float
+        As `EFFORT`.
+
+    Returns
+    -------
+    dict
+        ``topology``, the columns, and ``left_out``: the reasons why columns are None.
+    """
+    network = as_topology(topology)
+    subject = Subject(network, effort)
+    row: dict[str, Any] = {"topology": network.name}
+    left_out = {}
+    for name in columns:
+        column = COLUMNS[name]
+        try:
+            if network.size > column.most:
+                raise TooLarge(
+                    f"{name} is compared in networks of up to {column.most:,} nodes: "
+                    f"{network.name} has {network.size:,}."
+                )
+            row[name] = column.measured(subject)
+        except MpinetError as error:
+            row[name], left_out[name] = None, str(error)
+    return row | {"left_out": left_out}

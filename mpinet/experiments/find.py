@@ -1,0 +1,183 @@
+"""The best networks of the whole catalogue for a number of processors and a degree.
+
+The members of every family are listed, and measured: nothing is taken from a formula. Distances
+take most of the time; a network whose distances from one processor are too large already is not
+measured any further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.errors import TooLarge, UsageError
+from mpinet.experiments.compare import Subject, moore_bound
+from mpinet.experiments.members import listed_families, members
+from mpinet.networks.topology import Topology
+
+MOST_CANDIDATES = 20_000
+"""Networks that a search looks at."""
+
+MOST_PROCESSORS = 1 << 14
+"""Processors of the largest network that a search measures."""
+
+MEASURES: dict[str, Callable[[Subject], Any]] = {
+    "diameter": lambda s: s.distances.diameter,
+    "average": lambda s: s.average,
+    "degree": lambda s: s.degree,
+    "links": lambda s: s.links,
+    "cost": lambda s: s.degree * s.distances.diameter,
+    "processors": lambda s: s.network.hosts,
+}
+"""What can be minimised; cost is degree times diameter."""
+
+
+def measures_of(text: str) -> list[str]:
+    """The names of what is minimised, the most important one first.
+
+    Raises
+    ------
+    UsageError
+        A name that is none of `MEASURES`.
+    """
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in MEASURES:
+            raise UsageError(f"{name!r} cannot be minimised; there are {', '.join(MEASURES)}.")
+    return list(dict.fromkeys(names))
+
+
+def candidates(low: int, high: int, families: Iterable[str] | None = None) -> list[Topology]:
+    """All listed networks with low..high processors.
+
+    Raises
+    ------
+    UsageError
+        There are too many, or they are too large to be measured.
+    """
+    if high > MOST_PROCESSORS:
+        raise TooLarge(
+            f"A search measures networks of up to {MOST_PROCESSORS:,} processors, not {high:,}."
+        )
+    names = listed_families() if families is None else list(families)
+    every = (network for name in names for network in members(name, low, high))
+    found = list(islice(every, MOST_CANDIDATES + 1))
+    if len(found) > MOST_CANDIDATES:
+        raise TooLarge(
+            f"There are more than {MOST_CANDIDATES:,} networks with {low}..{high} processors: ask "
+            "for a narrower range, or for some families."
+        )
+    return found
+
+
+def best(
+    found: Sequence[Topology],
+    minimise: Sequence[str],
+    degree: int | None = None,
+    most: int = 10,
+    watch: Callable[[int], None] = lambda done: None,
+) -> list[dict[str, Any]]:
+    """The best of some networks, measured (collective).
+
+    Parameters
+    ----------
+    found : sequence of Topology
+        The networks.
+    minimise : sequence of str
+        Names in `MEASURES`: the next one decides where those before are equal. Last decides the
+        catalogue's order.
+    degree : int, optional
+        The largest degree allowed.
+    most : int
+        How many to return.
+    watch : callable
+        Called with the number of networks that are done with.
+
+    Returns
+    -------
+    list of dict
+        The best ones first: topology, processors, switches, links, degree, diameter, moore,
+        average_distance, cost.
+    """
+    wanted = [network for network in found if degree is None or _degree(network) <= degree]
+    order = sorted(range(len(wanted)), key=lambda at: (_least(wanted[at], minimise[0]), at))
+    kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    for done, at in enumerate(order):
+        watch(done)
+        network = wanted[at]
+        if len(kept) == most and _least(network, minimise[0]) > kept[-1][0][0]:
+            break
+        subject = Subject(network, 0.0)
+        if not _connected(network):
+            continue
+        key = (*(MEASURES[name](subject) for name in minimise), at)
+        if len(kept) < most or key < kept[-1][0]:
+            kept = sorted([*kept, (key, _row(subject))], key=lambda pair: pair[0])[:most]
+    return [row for _, row in kept]
+
+
+def _row(subject: Subject) -> dict[str, Any]:
+    network = subject.network
+    return {
+        "topology": network.name,
+        "processors": network.hosts,
+        "switches": network.size - network.hosts,
+        "links": subject.links,
+        "degree": subject.degree,
+        "diameter": subject.distances.diameter,
+        "moore": moore_bound(network.hosts, subject.degree),
+        "average_distance": subject.average,
+        "cost": subject.degree * subject.distances.diameter,
+    }
+
+
+def _wiring(network: Topology) -> Ints:
+    """Every node's neighbours by port, -1 where there is none."""
+    nodes = np.arange(network.size)[:, np.newaxis]
+    behind: Ints = network.neighbor(nodes, np.arange(network.ports)[np.newaxis])
+    return behind
+
+
+def _degree(network: Topology) -> int:
+    """The largest number of different neighbours."""
+    behind = np.sort(_wiring(network), axis=1)
+    fresh = behind >= 0
+    fresh[:, 1:] &= behind[:, 1:] != behind[:, :-1]
+    return int(fresh.sum(axis=1).max(initial=0))
+
+
+def _least(network: Topology, measure: str) -> float:
+    """A lower bound of a measure that is had at once: by distances from one processor."""
+    if measure in ("diameter", "cost"):
+        least = _eccentricity(network)
+        return least * _degree(network) if measure == "cost" else least
+    if measure == "degree":
+        return _degree(network)
+    return 0
+
+
+def _eccentricity(network: Topology) -> int:
+    """Hops from processor 0 to the farthest one that it reaches."""
+    return int(_hops(network)[: network.hosts].max())
+
+
+def _connected(network: Topology) -> bool:
+    return bool((_hops(network) >= 0).all())
+
+
+def _hops(network: Topology) -> Ints:
+    """Hops from processor 0 to every node; -1 where there is no way."""
+    behind = _wiring(network)
+    hops = np.full(network.size, -1)
+    front = np.zeros(1, np.int64)
+    step = 0
+    while len(front):
+        hops[front] = step
+        reached = np.unique(behind[front])
+        front = reached[(reached >= 0) & (hops[reached] < 0)]
+        step += 1
+    return hops

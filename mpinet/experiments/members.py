@@ -1,0 +1,247 @@
+"""The members of every family that have a given number of processors.
+
+Most families take whole numbers with which they grow: these are counted up. The rest is told how:
+grids by their sides, rings with chords by the chords, dual nets by their bases. Where a family has
+endless variants (blocks of a GBSN, jumps of a circulant) the regular ones are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import inf, isqrt
+
+from mpinet.errors import TopologyError
+from mpinet.networks import open as open_topology
+from mpinet.networks.catalogue import FAMILIES, family_class
+from mpinet.networks.parameters import Parameter, integer
+from mpinet.networks.topology import Topology
+
+MOST_FACTORS = 4
+"""Sides of a grid, factors of a dual net's base at most."""
+
+
+def members(family: str, low: int, high: int) -> Iterator[Topology]:
+    """The networks of a family with low..high processors, as far as they are listed.
+
+    Parameters
+    ----------
+    family : str
+        A name of the catalogue.
+    low, high : int
+        Fewest and most processors.
+    """
+    known: set[str] = set()
+    found: Iterator[Topology] = iter(())
+    parameters = family_class(family).parameters
+    if family in LISTED:
+        found = filter(None, (_opened(f"{family}:{text}") for text in LISTED[family](low, high)))
+    elif all(parameter.read is integer for parameter in parameters):
+        found = _counted_up(family, parameters, high)
+    for network in found:
+        if low <= network.hosts <= high and network.name not in known:
+            known.add(network.name)
+            yield network
+
+
+def _opened(name: str) -> Topology | None:
+    try:
+        return open_topology(name)
+    except TopologyError:
+        return None
+
+
+def _counted_up(
+    family: str, parameters: tuple[Parameter, ...], high: int, given: tuple[int, ...] = ()
+) -> Iterator[Topology]:
+    """Networks whose parameters begin with those given, the others counted up."""
+    if len(given) == len(parameters):
+        network = _opened(f"{family}:{','.join(map(str, given))}" if given else family)
+        if network is not None:
+            yield network
+        return
+    last = parameters[len(given)].least or 0
+    value = last
+    while value <= min(2 * last + 2, high):  # gaps: odd numbers, powers of two
+        smallest = inf
+        for network in _counted_up(family, parameters, high, (*given, value)):
+            smallest = min(smallest, network.hosts)
+            if network.hosts > high:
+                break
+            yield network
+        if smallest < inf:
+            last = value
+        if inf > smallest > high:
+            return
+        value += 1
+
+
+def _sizes(low: int, high: int) -> Iterator[str]:
+    return map(str, range(max(low, 1), high + 1))
+
+
+def _chords(low: int, high: int) -> Iterator[str]:
+    """Chordal rings N,w."""
+    for size in range(low + low % 2, high + 1, 2):
+        yield from (f"{size},{w}" for w in range(3, size // 2 + 1, 2))
+
+
+def _jumps(low: int, high: int) -> Iterator[str]:
+    """Double loops N,s."""
+    for size in range(low, high + 1):
+        yield from (f"{size},{s}" for s in range(2, (size - 1) // 2 + 1))
+
+
+def _powers(low: int, high: int) -> Iterator[str]:
+    """Recursive circulants N,d with three jumps or more: those of two are double loops."""
+    for size in range(low, high + 1):
+        yield from (f"{size},{d}" for d in range(2, isqrt(size) + 1))
+
+
+def _loops(low: int, high: int) -> Iterator[str]:
+    """G(m,N)."""
+    for m in range(3, 21):
+        yield from (f"{m},{size}" for size in range(-(-low // (2 * m)) * 2 * m, high + 1, 2 * m))
+
+
+def _factors(number: int, most: int, least: int = 2) -> Iterator[tuple[int, ...]]:
+    """Ways to write a number as a product of factors, ascending."""
+    if number >= least:
+        yield (number,)
+    if most == 1:
+        return
+    for first in range(least, isqrt(number) + 1):
+        if number % first == 0:
+            yield from ((first, *rest) for rest in _factors(number // first, most - 1, first))
+
+
+def _sides(low: int, high: int) -> Iterator[str]:
+    for size in range(max(low, 2), high + 1):
+        yield from ("x".join(map(str, sides)) for sides in _factors(size, MOST_FACTORS))
+
+
+def _shifts(low: int, high: int) -> Iterator[str]:
+    """Block shift networks a,b,n."""
+    for n in range(1, high.bit_length()):
+        for b in range(1, n + 1):
+            yield from (f"{a},{b},{n}" for a in range(1, b + 1) if b % a == 0)
+
+
+def _equal_blocks(low: int, high: int) -> Iterator[str]:
+    """Generalized block shift networks of equal blocks."""
+    for size in range(max(low, 4), high + 1):
+        for block in (m for m in range(2, size) if size % m == 0):
+            width = (block - 1).bit_length()
+            for b in range(1, min(width, 3) + 1):
+                blocks = "-".join([str(block)] * (size // block))
+                yield from (f"{b},m={blocks},a={a}" for a in range(1, width + 1))
+
+
+def _dual_nets(low: int, high: int) -> Iterator[str]:
+    """Hierarchical dual nets of one and two levels, over rings and complete graphs."""
+    for base in range(2, high):
+        if 2 * base > high:
+            return
+        for sides in _factors(base, MOST_FACTORS - 1):
+            for kinds in _kinds(sides):
+                yield from _levels(kinds, sides, high)
+
+
+def _kinds(sides: tuple[int, ...]) -> Iterator[str]:
+    """The bases of factors of these sizes: all rings, or all complete graphs."""
+    yield "x".join(map(str, sides))
+    if any(side > 3 for side in sides):
+        yield "x".join(f"K{side}" for side in sides)
+
+
+def _levels(base: str, sides: tuple[int, ...], high: int) -> Iterator[str]:
+    """The super-nodes of one and two levels that keep a dual net small enough."""
+    subsets = _super_nodes(sides)
+    size = 1
+    for side in sides:
+        size *= side
+    for first, of in subsets.items():
+        once = 2 * size * (size // of)
+        if once <= high:
+            yield f"{base},super={first}"
+            for second, part in subsets.items():
+                if 2 * once * (once // part) <= high:
+                    yield f"{base},super={first}/{second}"
+
+
+def _super_nodes(sides: tuple[int, ...]) -> dict[str, int]:
+    """Super-nodes by their notation, with their sizes."""
+    found = {"-": 1}
+    for mask in range(1, 2 ** len(sides)):
+        chosen = [at for at in range(len(sides)) if mask >> at & 1]
+        size = 1
+        for at in chosen:
+            size *= sides[at]
+        found[".".join(map(str, chosen))] = size
+    return found
+
+
+def _recursive(low: int, high: int) -> Iterator[str]:
+    """Recursive dual nets over a ring or a complete graph."""
+    for base in range(2, isqrt(high) + 1):
+        yield from (f"{kind}{base},{k}" for kind in ("C", "K") for k in (1, 2))
+
+
+def _partial(low: int, high: int) -> Iterator[str]:
+    for size in range(max(low, 2), high + 1):
+        yield from (f"{p},{size}" for p in range(3, 9))
+
+
+def _lenses(low: int, high: int) -> Iterator[str]:
+    """Lenses p,q,n of two rows and more: one row is a bus."""
+    for n in range(2, high.bit_length() + 1):
+        for p in range(2, high + 2):
+            if (p - 1) ** n > high:
+                break
+            for q in range(2, high + 2):
+                if (p - 1) * (q - 1) ** (n - 1) > high:
+                    break
+                yield f"{p},{q},{n}"
+
+
+def _stages(low: int, high: int) -> Iterator[str]:
+    from mpinet.networks.lens.multistage import KINDS
+
+    return (f"{kind},{n}" for kind in KINDS for n in range(1, high.bit_length() + 1))
+
+
+def _scalable(low: int, high: int) -> Iterator[str]:
+    for m in range(2, high // 16 + 1):
+        for n in range(1, high.bit_length()):
+            if 8 * m << n <= high:
+                yield from (f"{m},{n},{kind}" for kind in ("tq", "cq", "hkv", "q"))
+
+
+LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
+    "ring": _sizes,
+    "complete": _sizes,
+    "gmnany": _sizes,
+    "chordalring": _chords,
+    "doubleloop": _jumps,
+    "rcirculant": _powers,
+    "gmn": _loops,
+    "mesh": _sides,
+    "torus": _sides,
+    "bsn": _shifts,
+    "gbsn": _equal_blocks,
+    "hdn": _dual_nets,
+    "rdn": _recursive,
+    "lens": _lenses,
+    "plens": _partial,
+    "multistage": _stages,
+    "sth": _scalable,
+}
+"""Families that are not simply counted up, and what lists their parameters."""
+
+
+def listed_families() -> list[str]:
+    """The families whose members are searched."""
+    return [
+        family
+        for family in FAMILIES
+        if family in LISTED or all(p.read is integer for p in family_class(family).parameters)
+    ]

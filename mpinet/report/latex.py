@@ -1,0 +1,46 @@
+"""Tables for papers: LaTeX with booktabs' rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+SPECIAL = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "*": r"$\times$",
+    "<": r"$<$",
+    ">": r"$>$",
+}
+"""What a character is written as."""
+
+
+def latex_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A tabular: the first column to the left, the others to the right.
+
+    Parameters
+    ----------
+    heading : sequence of str
+        The columns' names.
+    rows : sequence of sequences of str
+        The cells.
+    """
+    lines = [" & ".join(map(escaped, row)) + r" \\" for row in rows]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{tabular}}{{l{'r' * (len(heading) - 1)}}}",
+            r"\toprule",
+            " & ".join(map(escaped, heading)) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def escaped(text: str) -> str:
+    """A text as LaTeX prints it; a range's dots become a dash."""
+    return "".join(SPECIAL.get(char, char) for char in text.replace("..", "--"))

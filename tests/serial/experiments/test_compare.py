@@ -1,0 +1,96 @@
+"""What is compared is what networkx finds; what would take too long is left out with a reason."""
+
+import csv
+import io
+import re
+
+import networkx
+import pytest
+
+import mpinet
+from mpinet.cli.session import Session
+from mpinet.errors import UsageError
+from mpinet.experiments.compare import moore_bound
+from mpinet.networks.graph import to_networkx
+
+NETWORKS = ["torus:4x4", "debruijn:4", "fattree:2,3", "petersen", "chordalring:14,5"]
+QUICK = "processors,switches,links,degree,diameter,moore,average_distance,connectivity"
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_columns_are_those_that_networkx_finds(name):
+    graph, network = networkx.Graph(to_networkx(mpinet.open(name))), mpinet.open(name)
+    row = mpinet.compare([name], only=f"{QUICK},degree_diameter,links_diameter").value[0]
+    hosts = range(network.hosts)
+    lengths = dict(networkx.all_pairs_shortest_path_length(graph))
+    pairs = [lengths[u][v] for u in hosts for v in hosts if u != v]
+    assert row["processors"] == network.hosts and row["switches"] == len(graph) - network.hosts
+    assert row["links"] == graph.number_of_edges()
+    assert row["degree"] == max(degree for _, degree in graph.degree)
+    assert row["diameter"] == max(pairs)
+    assert row["average_distance"] == pytest.approx(sum(pairs) / len(pairs))
+    assert row["connectivity"] == networkx.node_connectivity(graph)
+    assert row["degree_diameter"] == row["degree"] * row["diameter"]
+    assert row["links_diameter"] == row["links"] * row["diameter"]
+    assert row["left_out"] == {}
+
+
+@pytest.mark.parametrize(("degree", "diameter"), [(2, 7), (3, 2), (3, 4), (4, 3), (7, 2)])
+def test_the_moore_bound_is_the_least_diameter_of_a_full_tree(degree, diameter):
+    tree = networkx.balanced_tree(degree - 1, diameter) if degree > 2 else networkx.path_graph(1)
+    whole = 1 + degree * sum((degree - 1) ** i for i in range(diameter))
+    assert moore_bound(whole, degree) == diameter == moore_bound(whole - 1, degree)
+    assert moore_bound(whole + 1, degree) == diameter + 1
+    assert degree == 2 or len(tree) < whole
+
+
+def test_steps_are_those_of_the_commands():
+    row = mpinet.compare(["hypercube:4"], only="broadcast,gossip,exchange,ascend").value[0]
+    assert row["broadcast"] == mpinet.broadcast("hypercube:4").steps == 4
+    assert row["gossip"] == mpinet.gossip("hypercube:4").steps == 15
+    assert row["exchange"] == mpinet.exchange("hypercube:4").steps
+    assert row["ascend"] == mpinet.ascend("hypercube:4", operator="prefix").steps == 4
+
+
+def test_what_would_take_too_long_is_left_out_with_a_reason(capsys):
+    found = mpinet.compare(["hypercube:14", "ring:12"], only="degree,bisection,exchange,ascend")
+    large, small = found.value
+    assert large["degree"] == 14 and large["bisection"] is None and large["exchange"] is None
+    assert "up to 1,024 nodes: hypercube:14 has 16,384" in large["left_out"]["bisection"]
+    assert small["bisection"] == {"lower": 2, "upper": 2}
+    assert small["ascend"] is None and "ascend" in small["left_out"]  # 12 is no power of two
+    assert "up to 1,024 nodes" in str(found)
+
+
+def test_a_table_breaks_into_blocks_that_fit_the_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    names = [f"torus:{n}x{n}" for n in range(3, 12)]
+    assert Session(["compare", *names, "--only", "links,degree", "--no-progress"]).run() == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 60
+    assert all(printed.count(name) == 1 for name in names)
+
+
+def test_csv_and_latex_hold_the_same_numbers(tmp_path, capsys):
+    words = ["compare", "torus:4x4", "gmn:8,256", "--only", "processors,links,bisection"]
+    for kind in ("csv", "latex"):
+        file = tmp_path / f"out.{kind}"
+        assert Session([*words, "--format", kind, "-o", str(file)]).run() == 0
+        assert capsys.readouterr().out.strip() == file.read_text().strip()
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+    text = (tmp_path / "out.latex").read_text()
+    assert [row["links"] for row in rows] == ["32", "400"]
+    bounds = [row["bisection.lower"] for row in rows]
+    assert bounds[0] == "8" and re.search(rf"bisection & 8 & {bounds[1]}--\d+ ", text)
+    body = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.count("&") for line in body} == {2}
+    assert text.count("{") == text.count("}") and text.count(r"\begin") == text.count(r"\end") == 1
+    assert not re.search(r"(?<!\\)[_#%$](?!.*booktabs)", text)
+
+
+@pytest.mark.parametrize(
+    ("only", "said"), [("diamter", "no column 'diamter'; there are processors"), (",", "at least")]
+)
+def test_a_column_that_is_none_gets_a_sentence(only, said):
+    with pytest.raises(UsageError, match=said):
+        mpinet.compare(["ring:8"], only=only)
