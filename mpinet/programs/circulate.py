@@ -44,7 +44,8 @@ def circulate(
     machine : Machine
         Of 2^n processors; moves, polices and counts.
     dimensions : int, optional
-        q, 1..n. Default: all n.
+        q, 1..n, or fewer where the schedule has fewer elements than there are processors. Default:
+        all.
     algorithm : str or subclass of PassSchedule, optional
         The schedule of the exchanges, as in `ascend.run`.
     seed : int
@@ -67,8 +68,9 @@ def circulate(
     >>> found.steps, found.phases
     (7, (('dimension 0', 4), ('dimension 1', 2), ('dimension 2', 1)))
     """
-    q = require_dimensions(machine.topology, dimensions)
+    require_dimensions(machine.topology, dimensions)
     schedule = find_schedule(machine.topology, algorithm)(machine)
+    q = require_dimensions(machine.topology, dimensions, schedule.dimensions)
     state = np.empty(len(schedule.index), ITEM)
     state["origin"] = schedule.index
     state["visited"] = items(seed, schedule.index, schedule.index)
@@ -87,8 +89,10 @@ def circulate(
     )
 
 
-def require_dimensions(topology: Topology, dimensions: int | None) -> int:
-    """The q that is wanted, or all dimensions of the network.
+def require_dimensions(
+    topology: Topology, dimensions: int | None, elements: int | None = None
+) -> int:
+    """The q that is wanted, or all dimensions: the network's, or those of a schedule's `elements`.
 
     Raises
     ------
@@ -96,6 +100,7 @@ def require_dimensions(topology: Topology, dimensions: int | None) -> int:
         The network has not 2^n processors, or not so many dimensions, or there are too many.
     """
     n = require_power_of_two(topology)
+    n = n if elements is None else min(n, elements)
     q = n if dimensions is None else dimensions
     most = min(n, MOST_DIMENSIONS)
     if not min(n, 1) <= q <= most:

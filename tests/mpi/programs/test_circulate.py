@@ -141,3 +141,15 @@ def test_the_command_reports_the_counts():
     assert (found["steps"], found["lower_bound"], found["correct"]) == (9, 7, True)
     names = [phase["name"] for phase in found["phases"]]
     assert all(low < high for low, high in pairwise(names))
+
+
+@pytest.mark.parametrize("name", ["lens:3,3,2", "lens:3,3,4"])
+def test_the_elements_of_a_lens_s_rows_circulate_though_there_are_more_processors(name):
+    level = int(name[-1])
+    result = circulate(machine_of(name))
+    assert result.correct and result.lower_bound == 2**level - 1 <= result.steps
+    assert [phase for phase, _ in result.phases] == [f"dimension {z}" for z in range(level)]
+    with pytest.raises(
+        UsageError, match=rf"circulate in 1\.\.{level} dimensions, not in {level + 1}"
+    ):
+        circulate(machine_of(name), level + 1)
