@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mpinet.networks import Topology as Topology
     from mpinet.networks import check as check
     from mpinet.networks import open as open
+    from mpinet.networks.graph import to_networkx as to_networkx
     from mpinet.process import Machine as Machine
 
 __version__ = "0.1.0"
@@ -79,6 +80,7 @@ _PUBLIC = {
     "scatter": "mpinet.commands.scatter",
     "show": "mpinet.commands.show",
     "sweep": "mpinet.commands.sweep",
+    "to_networkx": "mpinet.networks.graph",
     "topologies": "mpinet.commands.topologies",
 }
 

@@ -22,7 +22,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--edges",
         type=Path,
         metavar="FILE",
-        help="write the links to FILE: .graphml, .csv, or lines 'u v' (.txt, .edges)",
+        help="write the links to FILE: .graphml, .dot, .anynet (BookSim), .csv, or lines 'u v' "
+        "(.txt, .edges)",
     )
     add_mapping(parser)
     add_common(parser)

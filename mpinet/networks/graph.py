@@ -124,14 +124,17 @@ def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
     return Graph(graph, name)
 
 
-def to_networkx(topology: Topology) -> networkx.Graph:
-    """The graph of a topology.
+def to_networkx(topology: Topology | str) -> networkx.Graph:
+    """The graph of a topology, given itself or by its string.
 
     Nodes have the attribute ``address``. Edges have the attribute ``ports``: the lists of ports at
     the end with the lower number and at the other; several links make one edge.
     """
     import networkx
 
+    from mpinet.networks.catalogue import open_topology
+
+    topology = open_topology(topology) if isinstance(topology, str) else topology
     graph = networkx.Graph(name=topology.name)
     graph.add_nodes_from((u, {"address": topology.address(u)}) for u in range(topology.size))
     table = neighbor_table(topology)

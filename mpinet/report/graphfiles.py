@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
-from mpinet.measure.wiring import window_of
+from mpinet.measure.wiring import links_of, window_of
 from mpinet.networks.topology import Topology
 from mpinet.report.hashes import dealt_lines, edge_lines, hash_of
 
 PLAIN, TABLE, GRAPHML = (".txt", ".edges", ".edgelist", ""), ".csv", ".graphml"
+DOT, ANYNET = ".dot", ".anynet"
 
 HEADING = """<?xml version="1.0" encoding="utf-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -24,10 +29,10 @@ HEADING = """<?xml version="1.0" encoding="utf-8"?>
 
 def require_graph_file(path: Path) -> None:
     """Raise `UsageError` unless links can be written in the format of the file's ending."""
-    if path.suffix.lower() not in (*PLAIN, TABLE, GRAPHML):
+    if path.suffix.lower() not in (*PLAIN, TABLE, GRAPHML, DOT, ANYNET):
         raise UsageError(
             f"--edges {path}: a file of links ends in {', '.join(filter(None, PLAIN))} (lines "
-            f"'u v'), {TABLE} or {GRAPHML}."
+            f"'u v'), {TABLE}, {GRAPHML}, {DOT} or {ANYNET} (BookSim)."
         )
 
 
@@ -48,21 +53,16 @@ def written_edges(
         The open file, on rank 0.
     """
     size, window = topology.size, window_of(topology)
-    ending = path.suffix.lower() if path is not None else ""
+    form = FORMS.get(path.suffix.lower() if path is not None else "", Form())
     write: Callable[[bytes], object] = file.write if file is not None else len
-    if ending == GRAPHML:
-        write(HEADING.format(quoteattr(topology.name)).encode())
-        for part in dealt_lines(
-            transport, size, lambda u, v: node_elements(topology, u, v), window
-        ):
+    write(form.heading(topology).encode())
+    if form.nodes is not None:
+        nodes = partial(form.nodes, topology)
+        for part in dealt_lines(transport, size, nodes, window):
             write(part)
-    elif ending == TABLE:
-        write(b"source,target\n")
-    change = {GRAPHML: edge_elements, TABLE: edge_rows}.get(ending, bytes)
     lines = dealt_lines(transport, size, edge_lines(topology), window)
-    digest = hash_of(lines, lambda part: write(change(part)))
-    if ending == GRAPHML:
-        write(b"</graph>\n</graphml>\n")
+    digest = hash_of(lines, lambda part: write(form.links(part)))
+    write(form.ending)
     return digest
 
 
@@ -83,3 +83,79 @@ def edge_elements(lines: bytes) -> bytes:
 def edge_rows(lines: bytes) -> bytes:
     """CSV of the links in lines ``u v``."""
     return lines.replace(b" ", b",")
+
+
+def dot_nodes(topology: Topology, begin: int, end: int) -> bytes:
+    """DOT of the nodes begin..end-1: switches are boxes."""
+    lines = []
+    for node in range(begin, end):
+        shape = "" if node < topology.hosts else ", shape=box"
+        lines.append(f"  {node} [label={_quoted(topology.address(node))}{shape}];\n")
+    return "".join(lines).encode()
+
+
+def dot_links(lines: bytes) -> bytes:
+    """DOT of the links in lines ``u v``."""
+    ends = map(bytes.split, lines.splitlines())
+    return b"".join(b"  %s -- %s;\n" % (u, v) for u, v in ends)
+
+
+def _quoted(text: str) -> str:
+    """A text as DOT has it."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def anynet_routers(topology: Topology, begin: int, end: int) -> bytes:
+    """BookSim's routers begin..end-1: a line each, with its node and the higher ones it joins.
+
+    A link that is listed at one end goes both ways.
+    """
+    nodes, others = links_of(topology, begin, end)
+    up = others > nodes
+    first = np.searchsorted(nodes[up], np.arange(begin, end + 1)).tolist()
+    joined = others[up].tolist()
+    lines = []
+    for node in range(begin, end):
+        own = f" node {node}" if node < topology.hosts else ""
+        behind = joined[first[node - begin] : first[node - begin + 1]]
+        lines.append(f"router {node}{own}{''.join(f' router {v}' for v in behind)}\n")
+    return "".join(lines).encode()
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a file is made of.
+
+    Parameters
+    ----------
+    heading : callable
+        The beginning, for a network.
+    nodes : callable, optional
+        What is written of the nodes begin..end-1.
+    links : callable
+        What is written of links in lines ``u v``.
+    ending : bytes
+        The end.
+    """
+
+    heading: Callable[[Topology], str] = lambda topology: ""
+    nodes: Callable[[Topology, int, int], bytes] | None = None
+    links: Callable[[bytes], bytes] = bytes
+    ending: bytes = b""
+
+
+FORMS = {
+    TABLE: Form(lambda topology: "source,target\n", links=edge_rows),
+    GRAPHML: Form(
+        lambda topology: HEADING.format(quoteattr(topology.name)),
+        node_elements,
+        edge_elements,
+        b"</graph>\n</graphml>\n",
+    ),
+    DOT: Form(
+        lambda topology: f"graph {_quoted(topology.name)} {{\n", dot_nodes, dot_links, b"}\n"
+    ),
+    ANYNET: Form(nodes=anynet_routers, links=lambda lines: b""),
+}
+"""Files by their endings; others have lines ``u v``."""
