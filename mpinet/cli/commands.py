@@ -40,6 +40,8 @@ COMMANDS = {
     "exec": "run an mpi4py script, unchanged, on every processor",
     "sweep": "run a command at all combinations of its options' values, from a file",
     "plot": "draw curves of results, as papers print them",
+    "trace": "write a recording as a trace of Perfetto, Paje or CSV",
+    "play": "make a page of a recording that shows it step by step",
     "verify": "judge the papers' claims, or one's own, by measurements",
     "predict": "predict what one rank of many needs and sends, on one process",
     "bench": "measure how fast mpinet is here, in turn with its baselines",

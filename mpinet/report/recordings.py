@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import IO, Any, BinaryIO, NoReturn
 import numpy as np
 
 from mpinet.arrays import Ints
-from mpinet.errors import FileError, OutputError, UsageError
+from mpinet.errors import FileError, MpinetError, OutputError, UsageError
 from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.memory import require_memory
@@ -41,6 +42,21 @@ FIXED = (1980, 1, 1, 0, 0, 0)
 
 AT_ONCE = 1 << 16
 """Rows that are written at a time."""
+
+DAMAGED = (
+    ValueError,
+    KeyError,
+    EOFError,
+    TypeError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    RecursionError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What Python's readers of archives, arrays and JSON raise where a file is not what it was."""
 
 MOST_HEADER = 1 << 26
 """Characters of a header that are read."""
@@ -175,8 +191,8 @@ def read_recording(path: Path) -> Recording:
         header, columns = (_read_table if path.suffix == ".csv" else _read_archive)(path)
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from None
-    except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, FileError):
+    except DAMAGED as error:
+        if isinstance(error, MpinetError):
             raise
         _refuse(path, "it is damaged, cut off, or something else")
     recording = Recording(

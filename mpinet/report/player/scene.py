@@ -1,0 +1,163 @@
+"""What a player shows of a recording, as few and small arrays: places, channels, moves, queues.
+
+Up to `SINGLE` nodes each is shown; of more, clusters of nodes that have consecutive numbers.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Array, Ints
+from mpinet.errors import MpinetError
+from mpinet.networks import open as open_topology
+from mpinet.networks.catalogue import FAMILIES
+from mpinet.networks.topology import Topology
+from mpinet.report.recordings import Recording
+from mpinet.report.shapes import circle
+
+SINGLE = 1000
+"""Nodes of the largest machine whose nodes are all shown."""
+
+CLUSTERS = 256
+"""Clusters that are shown of a larger one, where the network has none of its own."""
+
+MOST_CLUSTERS = 512
+
+MOST_LINKS = 20_000
+"""Links that are drawn where nothing moves on them."""
+
+MOST_CALLS = 200_000
+"""Calls that are shown, the first ones."""
+
+COLOURS = 8
+"""Colours of messages; `PLAIN` where they have no numbers."""
+
+PLAIN = 255
+
+
+def scene(recording: Recording) -> dict[str, Any]:
+    """All that the page's script gets."""
+    header, moves = recording.header, recording.moves
+    network = known(header["topology"], header["nodes"])
+    groups, places = _places(network, header["nodes"])
+    senders, receivers = groups[moves["sender"]], groups[moves["receiver"]]
+    shown = len(places)
+    channels, channel = np.unique(senders * shown + receivers, return_inverse=True)
+    steps = header["steps"]
+    first = np.searchsorted(moves["step"], np.arange(steps + 2))
+    numbers, message = np.unique(moves["message"], return_inverse=True)
+    unnumbered = moves["message"] < 0
+    node, begin, end = waits(recording)
+    at, event = _queue_events(groups[node], begin, end)
+    calls = {name: column[:MOST_CALLS] for name, column in recording.calls.items()}
+    return {
+        "title": f"{header['command']} on {header['topology']}",
+        "nodes": header["nodes"],
+        "shown": shown,
+        "steps": steps,
+        "moves": len(moves["step"]),
+        "numbered": bool(len(numbers) and not unnumbered.all()),
+        "recorded": header.get("recorded"),
+        "sites": [site[0] for site in header["sites"]],
+        "x": packed(places[:, 0].astype("<f4")),
+        "y": packed(places[:, 1].astype("<f4")),
+        "group": packed(small(groups)) if shown < header["nodes"] else None,
+        "links": packed(small(_links(network, groups, channels, shown).reshape(-1))),
+        "from": packed(small(channels // max(shown, 1))),
+        "to": packed(small(channels % max(shown, 1))),
+        "first": packed(first.astype("<u4")),
+        "channel": packed(small(channel)),
+        "colour": packed(np.where(unnumbered, PLAIN, message % COLOURS).astype("u1")),
+        "queued": packed(np.searchsorted(at, np.arange(steps + 3)).astype("<u4")),
+        "queue": packed(small(event)),
+        "callers": packed(small(groups[calls["call_processor"]])),
+        "begins": packed(small(calls["call_begin"])),
+        "ends": packed(small(calls["call_end"])),
+        "callsites": packed(small(calls["call_site"])),
+    }
+
+
+def known(name: str, nodes: int) -> Topology | None:
+    """The network of a recording, if mpinet has it: files that a recording names are not opened."""
+    families = [factor.strip().partition(":")[0] for factor in name.split("*")]
+    if any(family not in FAMILIES or family == "graph" for family in families):
+        return None
+    try:
+        network = open_topology(name)
+    except MpinetError:
+        return None
+    return network if network.size == nodes else None
+
+
+def _places(network: Topology | None, nodes: int) -> tuple[Ints, Array]:
+    """The group of each node, and the places of the groups."""
+    if nodes <= SINGLE:
+        from mpinet.report.layout import layout
+
+        return np.arange(nodes), layout(network) if network else circle(nodes)
+    width = _width(network, nodes)
+    return np.arange(nodes) // width, circle(-(-nodes // width))
+
+
+def _width(network: Topology | None, nodes: int) -> int:
+    """Nodes of a cluster: the network's own where these are as many as can be shown."""
+    if network is not None and type(network).cluster_order is None:
+        widths = [len(run) for run in network.clusters(0)]
+        fitting = [width for width in widths if 8 <= nodes / width <= MOST_CLUSTERS]
+        if fitting:
+            return min(fitting)
+    return -(-nodes // CLUSTERS)
+
+
+def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -> Ints:
+    """Links between groups, shape (k, 2): the network's, or those that anything moves on."""
+    ends = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
+    if network is not None and network.size * network.ports <= 1 << 22:
+        from mpinet.measure.wiring import edges
+
+        ends = groups[edges(network)]
+    ends = np.unique(np.sort(ends, axis=1), axis=0)
+    between: Ints = ends[ends[:, 0] != ends[:, 1]]
+    return between[:MOST_LINKS]
+
+
+def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
+    """Where numbered messages wait between their hops: the node, and the steps begin..end-1.
+
+    Of a routed pattern, whose messages are all there before the first step, also at their sources.
+    """
+    moves = recording.moves
+    numbered = np.flatnonzero(moves["message"] >= 0)
+    order = numbered[np.lexsort((moves["step"][numbered], moves["message"][numbered]))]
+    message, step = moves["message"][order], moves["step"][order]
+    node, fresh = moves["sender"][order], np.ones(len(order), bool)
+    fresh[1:] = message[1:] != message[:-1]
+    begin = np.empty(len(order), np.int64)
+    begin[1:] = step[:-1] + 1
+    begin[fresh] = 1 if recording.header["command"] == "route" else step[fresh]
+    waited = begin < step
+    return node[waited], begin[waited], step[waited]
+
+
+def _queue_events(groups: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """When queues change, ascending, and how: 2 * group, and 1 more where a message leaves."""
+    at = np.concatenate([begin, end])
+    event = np.concatenate([2 * groups, 2 * groups + 1])
+    order = np.argsort(at, kind="stable")
+    return at[order], event[order]
+
+
+def small(numbers: Ints) -> Array:
+    """Whole numbers from 0 on, in as few bytes each as hold them all."""
+    most = int(numbers.max(initial=0))
+    kinds: list[tuple[int, str]] = [(1 << 8, "u1"), (1 << 16, "<u2"), (1 << 32, "<u4")]
+    return numbers.astype(next((kind for limit, kind in kinds if most < limit), "<f8"))
+
+
+def packed(numbers: Array, code: Callable[[bytes], bytes] = b64encode) -> list[str]:
+    """An array as the script reads it: its kind, and its bytes as text."""
+    return [numbers.dtype.str.lstrip("<|"), code(numbers.tobytes()).decode()]

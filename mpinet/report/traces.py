@@ -1,0 +1,275 @@
+"""Recordings as other programs' trace files: Perfetto and Chrome, Paje, a table of intervals.
+
+A step is a millisecond of these programs' time. A movement of step s takes from s - 1 to s, at its
+sender.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.report.files import whole_file
+from mpinet.report.recordings import Recording
+
+STEP = 1000
+"""Microseconds of a trace that stand for a step."""
+
+AT_ONCE = 1 << 14
+"""Events that are made into text at a time."""
+
+
+class Kind(NamedTuple):
+    """A kind of trace file: its endings, and what writes it."""
+
+    endings: tuple[str, ...]
+    lines: Callable[[Recording], Iterator[str]]
+
+
+def write_trace(recording: Recording, kind: str, path: Path) -> None:
+    """Write a recording as a trace of a kind that `KINDS` has."""
+    with whole_file(path) as file:
+        waiting: list[str] = []
+        for line in KINDS[kind].lines(recording):
+            waiting.append(line)
+            if len(waiting) == AT_ONCE:
+                file.write("".join(waiting).encode())
+                waiting = []
+        file.write("".join(waiting).encode())
+
+
+def perfetto(recording: Recording) -> Iterator[str]:
+    """The Trace Event Format: a thread a processor, a slice a movement or call, arrows.
+
+    Arrows lead along the hops of a message; where messages have no numbers, from a movement to the
+    receiver's next one.
+    """
+    header, moves = recording.header, recording.moves
+    told = json.dumps({key: value for key, value in header.items() if key != "sites"})
+    yield f'{{"displayTimeUnit":"ms","otherData":{told},"traceEvents":[\n'
+    title = json.dumps(f"mpinet {header['command']} on {header['topology']}")
+    yield f'{{"ph":"M","pid":1,"name":"process_name","args":{{"name":{title}}}}}'
+    for node in _nodes(recording):
+        what = "processor" if node < header["hosts"] else "switch"
+        yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_name",'
+        yield f'"args":{{"name":"{what} {node}"}}}}'
+        yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_sort_index",'
+        yield f'"args":{{"sort_index":{node}}}}}'
+    yield from _in_time(recording)
+    for place, (begin, end) in enumerate(_arrows(moves)):
+        for phase, at in (("s", begin), ("f", end)):
+            binding = ',"bp":"e"' if phase == "f" else ""
+            sender, step = int(moves["sender"][at]), int(moves["step"][at])
+            yield f',\n{{"ph":"{phase}","id":{place + 1},"cat":"message","name":"hop","pid":1,'
+            yield f'"tid":{sender + 1},"ts":{(step - 1) * STEP + STEP // 2}{binding}}}'
+    yield "\n]}\n"
+
+
+def _nodes(recording: Recording) -> list[int]:
+    """The nodes that a recording names."""
+    columns = [recording.moves["sender"], recording.moves["receiver"]]
+    named = np.concatenate([*columns, recording.calls["call_processor"]])
+    return [int(node) for node in np.unique(named)]
+
+
+def _in_time(recording: Recording) -> Iterator[str]:
+    """Slices by their beginnings; of those that begin together calls first, the longest first."""
+    calls, moves, sites = recording.calls, recording.moves, recording.header["sites"]
+    begins, ends = calls["call_begin"], calls["call_end"]
+    order = np.lexsort((np.arange(len(begins)), ends > begins, begins))
+    early = iter(order.tolist())
+    call = next(early, None)
+    columns = (moves[name].tolist() for name in moves)
+    for step, sender, port, receiver, message in zip(*columns, strict=True):
+        while call is not None and begins[call] < step:
+            yield _call_slice(calls, sites, call)
+            call = next(early, None)
+        name = f"message {message}" if message >= 0 else f"to {receiver}"
+        yield (
+            f',\n{{"ph":"X","pid":1,"tid":{sender + 1},"ts":{(step - 1) * STEP},"dur":{STEP},'
+            f'"cat":"message","name":"{name}","args":{{"port":{port},"to":{receiver}}}}}'
+        )
+    while call is not None:
+        yield _call_slice(calls, sites, call)
+        call = next(early, None)
+
+
+def _call_slice(calls: dict[str, Ints], sites: list[list[Any]], place: int) -> str:
+    name, file, line = sites[calls["call_site"][place]]
+    begin, end = int(calls["call_begin"][place]), int(calls["call_end"][place])
+    where = json.dumps(f"{file}:{line}" if file else "")
+    return (
+        f',\n{{"ph":"X","pid":1,"tid":{calls["call_processor"][place] + 1},"ts":{begin * STEP},'
+        f'"dur":{(end - begin) * STEP},"cat":"call","name":{json.dumps(name)},'
+        f'"args":{{"at":{where}}}}}'
+    )
+
+
+def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
+    """Movements that follow one another: hops of a message, or what a receiver sends next."""
+    places = np.arange(len(moves["step"]))
+    numbered = places[moves["message"] >= 0]
+    order = numbered[np.lexsort((moves["step"][numbered], moves["message"][numbered]))]
+    same = moves["message"][order[1:]] == moves["message"][order[:-1]]
+    joined = same & (moves["receiver"][order[:-1]] == moves["sender"][order[1:]])
+    yield from zip(order[:-1][joined].tolist(), order[1:][joined].tolist(), strict=True)
+    plain = places[moves["message"] < 0]
+    if len(plain) == 0:
+        return
+    width = int(moves["step"].max()) + 2
+    keys = moves["sender"][plain] * width + moves["step"][plain]
+    sorted_places = plain[np.argsort(keys, kind="stable")]
+    keys = np.sort(keys, kind="stable")
+    wanted = moves["receiver"][plain] * width + moves["step"][plain] + 1
+    found = np.searchsorted(keys, wanted)
+    there = found < len(keys)
+    there[there] = keys[found[there]] // width == moves["receiver"][plain][there]
+    yield from zip(plain[there].tolist(), sorted_places[found[there]].tolist(), strict=True)
+
+
+PAJE = """\
+%EventDef PajeDefineContainerType 0
+%       Alias string
+%       Type string
+%       Name string
+%EndEventDef
+%EventDef PajeDefineStateType 1
+%       Alias string
+%       Type string
+%       Name string
+%EndEventDef
+%EventDef PajeDefineLinkType 2
+%       Alias string
+%       Type string
+%       StartContainerType string
+%       EndContainerType string
+%       Name string
+%EndEventDef
+%EventDef PajeCreateContainer 3
+%       Time date
+%       Alias string
+%       Type string
+%       Container string
+%       Name string
+%EndEventDef
+%EventDef PajeDestroyContainer 4
+%       Time date
+%       Type string
+%       Name string
+%EndEventDef
+%EventDef PajePushState 5
+%       Time date
+%       Type string
+%       Container string
+%       Value string
+%EndEventDef
+%EventDef PajePopState 6
+%       Time date
+%       Type string
+%       Container string
+%EndEventDef
+%EventDef PajeStartLink 7
+%       Time date
+%       Type string
+%       Container string
+%       Value string
+%       StartContainer string
+%       Key string
+%EndEventDef
+%EventDef PajeEndLink 8
+%       Time date
+%       Type string
+%       Container string
+%       Value string
+%       EndContainer string
+%       Key string
+%EndEventDef
+0 M 0 "machine"
+0 P M "processor"
+1 C P "call"
+2 L M P P "message"
+"""
+"""The header: the events with their fields, and the types of what is in the trace."""
+
+
+def paje(recording: Recording) -> Iterator[str]:
+    """Paje's format: a container a processor, a link a movement, a state a call."""
+    yield PAJE
+    header, moves, calls = recording.header, recording.moves, recording.calls
+    nodes = _nodes(recording)
+    yield f"3 0 m M 0 {json.dumps(header['topology'])}\n"
+    for node in nodes:
+        what = "processor" if node < header["hosts"] else "switch"
+        yield f'3 0 p{node} P m "{what} {node}"\n'
+    for event, place in _paje_order(moves, calls):
+        yield _paje_line(recording, event, place)
+    for node in nodes:
+        yield f"4 {header['steps']} P p{node}\n"
+    yield f"4 {header['steps']} M m\n"
+
+
+ENDS, POPS, PUSHES, STARTS = range(4)
+"""What happens at one time, in this order."""
+
+
+def _paje_order(moves: dict[str, Ints], calls: dict[str, Ints]) -> Iterator[tuple[int, int]]:
+    """Events in time: which they are, and the movement or call."""
+    begins, ends = calls["call_begin"], calls["call_end"]
+    instant, called, moved = begins == ends, np.arange(len(begins)), np.arange(len(moves["step"]))
+    # A call that takes no time is pushed and popped together, before those that begin then.
+    parts = [
+        (ENDS, moved, moves["step"], np.full_like(moved, ENDS), moved),
+        (POPS, called, ends, np.full_like(called, POPS), np.where(instant, 2 * called + 1, -1)),
+        (PUSHES, called, begins, np.where(instant, POPS, PUSHES), 2 * called),
+        (STARTS, moved, moves["step"] - 1, np.full_like(moved, STARTS), moved),
+    ]
+    events = np.concatenate([np.full(len(part[1]), part[0]) for part in parts])
+    places, times, ranks, within = (
+        np.concatenate([part[k] for part in parts]) for k in range(1, 5)
+    )
+    for at in np.lexsort((within, ranks, times)).tolist():
+        yield int(events[at]), int(places[at])
+
+
+def _paje_line(recording: Recording, event: int, place: int) -> str:
+    moves, calls = recording.moves, recording.calls
+    if event in (ENDS, STARTS):
+        number, time = int(moves["message"][place]), int(moves["step"][place])
+        value = f'"message {number}"' if number >= 0 else '"message"'
+        if event == STARTS:
+            return f"7 {time - 1} L m {value} p{moves['sender'][place]} k{place}\n"
+        return f"8 {time} L m {value} p{moves['receiver'][place]} k{place}\n"
+    processor = calls["call_processor"][place]
+    if event == POPS:
+        return f"6 {calls['call_end'][place]} C p{processor}\n"
+    name = recording.header["sites"][calls["call_site"][place]][0]
+    return f"5 {calls['call_begin'][place]} C p{processor} {json.dumps(name)}\n"
+
+
+def table(recording: Recording) -> Iterator[str]:
+    """A line of CSV for every movement, then for every call."""
+    yield "kind,begin,end,processor,port,to,message,call,file,line\n"
+    moves, calls = recording.moves, recording.calls
+    for step, sender, port, receiver, message in zip(
+        *(moves[name].tolist() for name in moves), strict=True
+    ):
+        number = message if message >= 0 else ""
+        yield f"message,{step - 1},{step},{sender},{port},{receiver},{number},,,\n"
+    columns = ("call_begin", "call_end", "call_processor", "call_site")
+    for begin, end, processor, site in zip(*(calls[one].tolist() for one in columns), strict=True):
+        name, file, line = recording.header["sites"][site]
+        where = f'"{file}",{line}' if file else ","
+        yield f"call,{begin},{end},{processor},,,,{name},{where}\n"
+
+
+KINDS = {
+    "perfetto": Kind((".json",), perfetto),
+    "paje": Kind((".trace", ".paje"), paje),
+    "csv": Kind((".csv",), table),
+}
+"""What a recording can be written as."""
