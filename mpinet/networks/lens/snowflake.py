@@ -48,7 +48,7 @@ class DenseSnowflake(BusNetwork):
     family = "snowflake"
     parameters = (whole_number("p", 2), whole_number("n", 1, 62))
     example = "snowflake:3,4"
-    paper = "Finkel, Solomon"
+    paper = "Finkel, Solomon (reconstruction)"
     specification = "papers/lens 10"
 
     def __init__(self, p: int, n: int):

@@ -42,7 +42,7 @@ class BusStar(BusNetwork):
     family = "busstar"
     parameters = (whole_number("p", 3), whole_number("n", 1, MAX_LEVEL))
     example = "busstar:3,4"
-    paper = "Finkel, Solomon"
+    paper = "Finkel, Solomon (reconstruction)"
     specification = "papers/lens 10"
 
     def __init__(self, p: int, n: int):

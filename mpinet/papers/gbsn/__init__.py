@@ -1,7 +1,7 @@
 """The claims of the paper on block shift networks, each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gbsn.causes import CAUSES
+from mpinet.papers.gbsn.causes import CAUSES, REFUTED
 from mpinet.papers.gbsn.findings import FINDINGS
 
 PAPER = Paper(
@@ -20,6 +20,7 @@ PAPER = Paper(
         "routing",
         "collectives",
         "untested",
+        "corrected",
     ),
     tables=(
         PaperTable(
@@ -29,6 +30,7 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
+    refuted=REFUTED,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "
     "Systems I: Fundamental Theory and Applications 49(4), April 2002 (a brief). The copy "

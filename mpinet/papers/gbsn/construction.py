@@ -49,6 +49,7 @@ SECTION_2 = (
         "GBSN-S2-any-size",
         place="II, III.A",
         statement="every valid vector of block sizes gives a connected graph (with the completion)",
+        corrects="GBSN-S2-literal-connected",
         relation="all",
         grid=F,
         measured=reached,

@@ -85,6 +85,7 @@ DEGREES = (
         "GBSN-S3-degree-bound-spec",
         place="specification",
         statement="no degree is above the largest number of partial ports of a block plus 2",
+        corrects="GBSN-S3-degree-gbsn-max",
         relation="<=",
         claimed=partial_ports_and_two,
         grid=F,

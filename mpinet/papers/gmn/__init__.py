@@ -1,7 +1,7 @@
 """The claims of the paper on G(m,N), each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gmn.causes import CAUSES
+from mpinet.papers.gmn.causes import CAUSES, REFUTED
 from mpinet.papers.gmn.findings import FINDINGS
 
 SIZES = (96, 256, 640, 1536, 3584)
@@ -25,6 +25,7 @@ PAPER = Paper(
         "ascend",
         "printed",
         "comparison",
+        "corrected",
         "arbitrary",
     ),
     tables=(
@@ -35,6 +36,7 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
+    refuted=REFUTED,
     citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
     "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"
     " Institute, Calcutta, and Jadavpur University; received 6 April 1995, revised 20 April"

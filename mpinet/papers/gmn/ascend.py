@@ -82,6 +82,7 @@ correct = claim(
     "GMN-A-correct",
     place="6",
     statement="ASCEND and DESCEND give the serial results, with an operator for which order counts",
+    corrects="GMN-A-print-bit",
     claimed={"ascend": True, "descend": True},
     grid=cycles.HOSTS,
     cost=size_of,

@@ -38,6 +38,13 @@ def with_hops(*offsets: int) -> Grid:
     )
 
 
+MISPRINT = (
+    "Corrected text: the last hops are printed as of a type two less, h_(-2), with which the "
+    "bypass "
+    "cannot end at the same node; they are of a type two more."
+)
+
+
 def case_1(topology: str, r: int, sign: int) -> Iterator[Piece]:
     """The node of h_r is dead: four hops of type r-2 where their node is passed."""
     start = position_of(r - 2, topology)
@@ -102,7 +109,12 @@ def case_3b_leave(topology: str, middle: int, sign: int) -> Iterator[Piece]:
 
 
 def bypass_claim(
-    id: str, statement: str, edges: int, pieces: Pieces, offsets: tuple[int, ...]
+    id: str,
+    statement: str,
+    edges: int,
+    pieces: Pieces,
+    offsets: tuple[int, ...],
+    note: str = "",
 ) -> Claim:
     """The claim that a replacement ends where the piece of the path does, without the fault."""
 
@@ -135,6 +147,7 @@ CASES = [
         3,
         case_2,
         (2,),
+        MISPRINT,
     ),
     bypass_claim(
         "case2x2",
@@ -142,6 +155,7 @@ CASES = [
         6,
         case_2_twice,
         (2,),
+        MISPRINT,
     ),
     bypass_claim(
         "case3a",
@@ -149,6 +163,7 @@ CASES = [
         5,
         case_3a,
         (2,),
+        MISPRINT,
     ),
     bypass_claim(
         "case3b",
@@ -163,6 +178,7 @@ CASES = [
         6,
         case_3b_enter,
         (-2, 2),
+        MISPRINT,
     ),
     bypass_claim(
         "case3b-r",
@@ -234,6 +250,7 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     "GMN-FT-caseB-triple",
     place="5 B",
     statement="h_(q-1), h_(q-1), -h_q lead back to the sector where they begin",
+    note="Corrected text: the third hop is printed as h_q, with which no walk comes back.",
     relation="all",
     grid=with_hops(-1),
 )
@@ -253,6 +270,7 @@ def triple_of_hops(topology: str, hop: int) -> Measured | bool:
     place="5 B",
     statement="the mean of the two printed lengths L(P1) and L(P2) is at most 11m/8 + 5, with B2 "
     "hops in each; it is m + 3 + B2 whatever the positions of source and target",
+    measures=False,
     relation="<=",
     claimed=lambda m: {"mean": 11 * m / 8 + 5, "off m + 3 + B2": 0},
     grid=each_m(4999, 999),

@@ -1,5 +1,37 @@
-"""The errors of the paper: a sentence on each, by the name that the claims have for it."""
+"""The errors of the paper: a sentence on each, and the claims that it refutes."""
 
 from __future__ import annotations
 
-CAUSES: dict[str, str] = {}
+CAUSES: dict[str, str] = {
+    "borders": "Between the sizes of one m and the next the interval is shorter.",
+    "half-round": "Where N = m 2^(m/2) the largest hop is the diagonal, so that two links are one.",
+    "recursive-circulant": "The recursive circulant has jumps that hops do not make, and the "
+    "degree "
+    "2n-1 for 2^n nodes.",
+    "diagonal-range": "The printed range for hops without the diagonal is one too small where "
+    "thirds are rounded.",
+    "ends-of-routes": "The way to the first hop, or from the last, takes a hop of type 0 or the "
+    "ring beyond the sector: up to two edges more.",
+    "odd-sectors": "A sector of odd m has (m-1)/2 hops, so that there are m-1 signed types.",
+    "bypass": "With jumps of half the round the bypass meets the fault again; and not every type "
+    "has both neighbours by two.",
+    "powers": "N = 2^q, m = 2^r has two values of q for every r.",
+    "pseudocode": "Three places of the printed pseudocode of step 2 are wrong.",
+    "comparison": "Double loops and chordal rings are compared by bounds or by chords that are not "
+    "the best.",
+}
+"""The errors by their names."""
+
+REFUTED: dict[str, str] = {
+    "borders": "GMN-S-gap",
+    "half-round": "GMN-S-avgdeg-even GMN-S-super-eq",
+    "recursive-circulant": "GMN-S-super-rc GMN-S-rcdeg",
+    "diagonal-range": "GMN-D-diag-printed",
+    "ends-of-routes": "GMN-D-nonH GMN-R-len GMN-FT-online",
+    "odd-sectors": "GMN-R-hoptypes",
+    "bypass": "GMN-FT-case2x2 GMN-FT-avail",
+    "powers": "GMN-A-q",
+    "pseudocode": "GMN-A-print-*",
+    "comparison": "GMN-I-superior GMN-TB1-*-ch-diam",
+}
+"""The claims that each refutes."""

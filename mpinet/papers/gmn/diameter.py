@@ -83,6 +83,7 @@ THEOREM_1 = (
         "GMN-T1-Lhat",
         place="Th. 1",
         statement="m + B2 is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
+        measures=False,
         relation="<=",
         claimed=lambda m: 11 * m // 8 + (m % 8 in (2, 4, 5)),
         grid=each_m(19999, 1999),

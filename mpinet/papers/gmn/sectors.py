@@ -129,6 +129,7 @@ GRAPH_OF_SECTORS = (
         place="2 remark",
         statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, "
         "2, .., 2^(floor(log2(N/m)) - 1)",
+        corrects="GMN-S-super-rc",
         relation="superset",
         grid=ALL,
         cost=size_of,

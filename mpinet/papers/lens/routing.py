@@ -109,6 +109,7 @@ JOINED_LENGTH = pairs_claim(
     "LENS-S4-length-A-reachable",
     place="4",
     statement="where pattern A joins a pair, its shortest path has 2k - |i-j| hops",
+    corrects="LENS-S4-length-A",
     claimed=stated_where_joined,
     measured=distances_a,
     grid=U,

@@ -95,6 +95,7 @@ GENERATORS = [
         claimed=True,
         grid=grid,
         cost=pairs_of,
+        corrects="LENS-T1-H-literal" if id == "H" else "",
         measured=partial(is_automorphism, name=name),
     )
     for id, name, grid, statement in (
