@@ -1,11 +1,31 @@
-"""The directive ``ledger``: a paper's claims as a table, read from the ledger itself."""
+"""Directives that read the ledger itself: a paper's claims, errors, corrections, main findings.
+
+What verdicts there are is told by a document of ``mpinet verify`` (``launch/docs --ledger FILE``,
+in the environment's MPINET_LEDGER); without one the counts are those that need no measurement.
+"""
+
+import os
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from mpinet.claims.ledger import claims_of
+from mpinet.claims.ledger import PAPERS, claims_of, paper
+from mpinet.claims.summary import summary
+from mpinet.report.ledger.mathml import typeset
+from mpinet.report.ledger.reading import read_document
 
 HEADER = ("claim", "place", "statement", "relation")
+
+COUNTS = {
+    "claims": "claims",
+    "holds": "hold",
+    "formulas": "of these by formula",
+    "refuted": "refuted",
+    "errors": "distinct errors",
+    "open": "open",
+    "corrections": "corrected statements of ours",
+}
 
 
 class Ledger(SphinxDirective):
@@ -20,13 +40,111 @@ class Ledger(SphinxDirective):
             (claim.id, claim.place, claim.statement, claim.relation if claim.measured else "open")
             for claim in claims_of(self.arguments[0])
         ]
-        table = nodes.table(classes=["ledger"])
-        group = nodes.tgroup(cols=len(HEADER))
-        table += group
-        group += [nodes.colspec(colwidth=width) for width in (25, 15, 55, 5)]
-        group += nodes.thead("", _row(HEADER))
-        group += nodes.tbody("", *[_row(cells) for cells in rows])
-        return [table]
+        return [_table(HEADER, rows, (25, 15, 55, 5))]
+
+
+class Counts(SphinxDirective):
+    """``{ledger-counts}``: the counts of every paper."""
+
+    def run(self):
+        """A table: of a document's verdicts, or of what the claims say."""
+        self.env.note_reread()
+        file = os.environ.get("MPINET_LEDGER")
+        if file is None:
+            header = ("paper", "claims", "by formula", "named errors", "corrected statements")
+            return [_table(header, [(room, *_static(room)) for room in PAPERS], (20,) * 5)]
+        document = read_document(Path(file))
+        found = summary(document["result"])
+        rows = [
+            (name, *(str(row[column]) for column in COUNTS))
+            for name, row in [
+                *((row["paper"], row) for row in found["papers"]),
+                ("all", found["all"]),
+            ]
+        ]
+        told = f"{' '.join(document['command'])}; digest {document['digest']}"
+        return [_table(("paper", *COUNTS.values()), rows, (10,) * 8), nodes.paragraph(text=told)]
+
+
+class Errors(SphinxDirective):
+    """``{ledger-errors} PAPER``: its errors, each with the claims that it refutes."""
+
+    required_arguments = 1
+
+    def run(self):
+        """A list."""
+        self.env.note_reread()
+        room = self.arguments[0]
+        claims = claims_of(room)
+        items = [
+            (sentence, ", ".join(claim.id for claim in claims if claim.cause == name))
+            for name, sentence in paper(room).causes.items()
+        ]
+        return _list(items) or [nodes.paragraph(text=f"`mpinet verify {room}` lists them.")]
+
+
+class Corrections(SphinxDirective):
+    """``{ledger-corrections} PAPER``: statements that hold in place of refuted ones."""
+
+    required_arguments = 1
+
+    def run(self):
+        """A list."""
+        self.env.note_reread()
+        items = [
+            (claim.statement, f"{claim.id}, in place of {claim.corrects}; {claim.grid.text}")
+            for claim in claims_of(self.arguments[0])
+            if claim.corrects
+        ]
+        none = "No statement of this paper has a corrected one that is a claim of its own."
+        return _list(items) or [nodes.paragraph(text=none)]
+
+
+class Findings(SphinxDirective):
+    """``{ledger-findings} [PAPER]``: main findings with the commands that print them."""
+
+    optional_arguments = 1
+
+    def run(self):
+        """A list of a paper's, or of all papers'."""
+        self.env.note_reread()
+        rooms = self.arguments or PAPERS
+        found = [one for room in rooms for one in paper(room).findings]
+        parts = []
+        for one in sorted(found, key=lambda one: one.number):
+            text = f"<p><b>{one.number}. {typeset(one.title)}</b> {typeset(one.text)}</p>"
+            parts.append(nodes.raw("", text, format="html"))
+            commands = one.command.replace(" && ", "\n")
+            parts.append(nodes.literal_block(commands, commands, language="none"))
+        return parts
+
+
+def _static(room):
+    """What the claims of a paper say without being measured."""
+    claims = claims_of(room)
+    by_formula = sum(not claim.measures for claim in claims)
+    corrected = sum(bool(claim.corrects) for claim in claims)
+    return tuple(map(str, (len(claims), by_formula, len(paper(room).causes), corrected)))
+
+
+def _list(items):
+    """Formulas typeset in a list, each item with a remark."""
+    if not items:
+        return []
+    html = "".join(
+        f"<li>{typeset(text)} <small>({typeset(remark)})</small></li>" for text, remark in items
+    )
+    return [nodes.raw("", f"<ol>{html}</ol>", format="html")]
+
+
+def _table(header, rows, widths):
+    table = nodes.table(classes=["ledger"])
+    group = nodes.tgroup(cols=len(header))
+    table += group
+    group += [nodes.colspec(colwidth=width) for width in widths]
+    group += nodes.thead("", _row(header))
+    group += nodes.tbody("", *[_row(cells) for cells in rows])
+    return table
 
 
 def _row(cells):
@@ -35,6 +153,10 @@ def _row(cells):
 
 
 def setup(app):
-    """Make the directive known to Sphinx."""
+    """Make the directives known to Sphinx."""
     app.add_directive("ledger", Ledger)
+    app.add_directive("ledger-counts", Counts)
+    app.add_directive("ledger-errors", Errors)
+    app.add_directive("ledger-corrections", Corrections)
+    app.add_directive("ledger-findings", Findings)
     return {"parallel_read_safe": True}

@@ -70,7 +70,7 @@ def tally(rows: Rows) -> str:
         if found[verdict]
     ]
     number = found["claims"]
-    more = _detail(found["corrections"], "{} of the claims are corrected statements of ours")
+    more = _detail(found["corrections"], "{} corrected statement{s} of ours among them")
     return f"{number} claim{'s' * (number != 1)}: {', '.join(said)}{more}"
 
 
