@@ -18,6 +18,7 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas without a network
     "sphinx.ext.napoleon",
     "ledger",
+    "gallery",
 ]
 exclude_patterns = ["_build", "_extensions"]
 default_role = "py:obj"  # what docstrings put into single backticks
