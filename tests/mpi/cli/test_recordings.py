@@ -16,6 +16,8 @@ from mpinet.machine import trace as traces
 from mpinet.machine.transport import Local, world
 from mpinet.report.recordings import read_recording
 
+SCRIPT = Path(__file__).with_name("scripts") / "talk.py"
+
 COUNTED = [
     "route torus:4x5 --pairs random:60 --seed 3 --ports one",
     "route torus:4x5 --pairs permutation --policy fifo",
@@ -47,7 +49,8 @@ def recorded(command: str, folder: Path, transport: Local, ending: str = "npz"):
     file = folder / f"{transport.size}-{transport.rank}.{ending}"
     told = json.dumps(str(file)).encode()
     file = Path(json.loads(transport.share(told)))
-    options = parse([*command.split(), "--record", str(file)])
+    name, *words = command.split()
+    options = parse([name, "--record", str(file), *words])
     job = module_of(options.command).prepare(options)
     result = job.run(transport, lambda done: None)
     job.keep(transport)
@@ -100,17 +103,24 @@ BYTES = [
     ("broadcast fattree:2,3", "npz"),
     ("gossip torus:3x5 --record-steps 3..6 --record-nodes 0..4,9", "npz"),
     ("run mpinet.examples.oddeven:odd_even_sort --on ring:7", "npz"),
+    (f"exec --on torus:3x4 --packet 64 {SCRIPT}", "npz"),
 ]
 
 
 @pytest.mark.parametrize(("command", "ending"), BYTES)
 def test_the_bytes_depend_neither_on_the_ranks_nor_on_the_mapping(command, ending, tmp_path):
     files = [
-        recorded(f"{command} --mapping {mapping}", tmp_path / mapping, transport, ending)[1]
+        recorded(mapped(command, mapping), tmp_path / mapping, transport, ending)[1]
         for mapping, transport in _settings(tmp_path)
     ]
     if world().rank == 0:
         assert len({sha256(file.read_bytes()).digest() for file in files}) == 1
+
+
+def mapped(command: str, mapping: str) -> str:
+    """The command with a mapping, before the words that belong to a script."""
+    name, _, words = command.partition(" ")
+    return f"{name} --mapping {mapping} {words}"
 
 
 def _settings(folder):
