@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mpinet.commands.gossip import gossip as gossip
     from mpinet.commands.load import load as load
     from mpinet.commands.neighbors import neighbors as neighbors
+    from mpinet.commands.optimum import optimum as optimum
     from mpinet.commands.path import path as path
     from mpinet.commands.plot import plot as plot
     from mpinet.commands.reduce import reduce as reduce
@@ -71,6 +72,7 @@ _PUBLIC = {
     "load": "mpinet.commands.load",
     "neighbors": "mpinet.commands.neighbors",
     "open": "mpinet.networks",
+    "optimum": "mpinet.commands.optimum",
     "path": "mpinet.commands.path",
     "plot": "mpinet.commands.plot",
     "reduce": "mpinet.commands.reduce",

@@ -32,6 +32,8 @@ COMMANDS = {
     "gather": "bring an item from every processor to one",
     "exchange": "bring a different item from every processor to every other",
     "reduce": "combine the items of all processors at one",
+    "optimum": "find the fewest steps of a broadcast, with a schedule and a certificate",
+    "certify": "check a certificate: that a broadcast takes more than some steps",
     "circulate": "let every item visit all processors of its subcube",
     "ascend": "run an ASCEND program",
     "descend": "run a DESCEND program",

@@ -8,13 +8,15 @@ from typing import Any
 from mpinet.errors import UsageError
 
 
-def library(module: str) -> Any:
-    """A module of one of the libraries that the extra ``measure`` brings.
+def library(module: str, extra: str = "measure") -> Any:
+    """A module of one of the libraries that an extra brings.
 
     Parameters
     ----------
     module : str
         As in ``igraph`` or ``ortools.sat.python.cp_model``.
+    extra : str
+        The extra's name.
 
     Raises
     ------
@@ -26,5 +28,5 @@ def library(module: str) -> Any:
     except ImportError:
         name = module.partition(".")[0]
         raise UsageError(
-            f'This measure needs the library {name}: pip install "mpinet[measure]".'
+            f'This measure needs the library {name}: pip install "mpinet[{extra}]".'
         ) from None

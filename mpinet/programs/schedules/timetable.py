@@ -6,6 +6,7 @@ A timetable comes from a search that saw the whole network, or from a file; it i
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -87,6 +88,31 @@ class Timetable:
             column = getattr(self, name)
             kept[name] = None if column is None else column[index]
         return replace(self, **kept)
+
+
+COLUMNS = {"step": "step", "sender": "from", "receiver": "to", "chunk": "chunk"}
+"""The columns of every schedule file, and their names there."""
+
+HEADER = ("network", "edges_sha256", "collective", "processors", "chunks", "root", "ports")
+"""What a schedule file's first lines tell, in order."""
+
+
+def csv_text(timetable: Timetable) -> str:
+    """A timetable as a schedule file: ``# key: JSON`` lines, then the rows in order."""
+    table = timetable.ordered()
+    told = [(key, getattr(table, key)) for key in HEADER]
+    lines = ["# mpinet-schedule 1"]
+    lines += [f"# {key}: {json.dumps(value)}" for key, value in told if value is not None]
+    columns = {name: getattr(table, key) for key, name in COLUMNS.items()}
+    for name in ("bus", "port"):
+        if getattr(table, name) is not None:
+            columns[name] = getattr(table, name)
+    lines.append(",".join([*columns, *(["op"] if table.add is not None else [])]))
+    rows = [map(str, column.tolist()) for column in columns.values()]
+    if table.add is not None:
+        rows.append(map("ca".__getitem__, table.add.astype(int).tolist()))
+    lines += [",".join(row) for row in zip(*rows, strict=True)]
+    return "\n".join(lines) + "\n"
 
 
 class Part:

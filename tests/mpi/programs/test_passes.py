@@ -16,7 +16,14 @@ from mpinet.programs.broadcast import broadcast
 from mpinet.programs.reduce import reduce
 from mpinet.programs.schedules.timetable import Part, Timetable
 
-NETWORKS = ["debruijn:6", "fattree:2,3", "gmnany:50", "roadrunner:2,2,2", "plens:3,20", "busstar:5"]
+NETWORKS = [
+    "debruijn:6",
+    "fattree:2,3",
+    "gmnany:50",
+    "roadrunner:2,2,2",
+    "plens:3,20",
+    "busstar:4,2",
+]
 
 
 @pytest.mark.parametrize(("name", "mapping"), list(zip(NETWORKS, cycle(MAPPINGS), strict=False)))

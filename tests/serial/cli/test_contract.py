@@ -188,9 +188,9 @@ def test_a_result_that_is_not_correct_is_a_failed_run(tmp_path):
 
 
 def test_what_prepares_a_tree_stands_beside_the_result():
-    told = json.loads(run("broadcast ccc:3 --json").stdout)
+    told = json.loads(run("broadcast ccc:3 --algorithm tree --json").stdout)
     assert told["preparation"] == {"steps": 1 + 6, "messages": 2 * 23}
-    assert "preparation  7 steps, 46 messages" in run("broadcast ccc:3").stdout
+    assert "preparation  7 steps, 46 messages" in run("broadcast ccc:3 --algorithm tree").stdout
     told = json.loads(run("broadcast hypercube:3 --json").stdout)
     assert told["preparation"] == {"steps": 0, "messages": 0}
     assert "preparation" not in run("broadcast hypercube:3").stdout

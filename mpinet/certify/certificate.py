@@ -1,0 +1,248 @@
+"""Certificates: files that say "this takes more than so many steps", and how each is checked."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from mpinet.certify.clauses import formula, formula_sha256
+from mpinet.certify.counting import require_contradiction
+from mpinet.certify.lrat import refuted
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError, FileError, MpinetError
+from mpinet.networks import open as open_topology
+from mpinet.networks.catalogue import FAMILIES
+from mpinet.networks.topology import Topology
+
+FORM = "certificate 1"
+
+MOST_BYTES = 2**26
+"""Of a certificate's file; a proof beside it may have `MOST_PROOF`."""
+
+MOST_PROOF = 2**32
+"""Bytes of a proof, unpacked."""
+
+LONGEST_LINE = 2**24
+
+MOST_STEPS = 2**20
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a certificate claims.
+
+    Attributes
+    ----------
+    collective, ports : str
+        What is done, and how many ports a processor uses in a step.
+    root : int
+        From where.
+    more_than : int
+        Steps that are not enough.
+    """
+
+    collective: str
+    ports: str
+    root: int
+    more_than: int
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A claim that holds.
+
+    Attributes
+    ----------
+    claim : Claim
+        What was claimed.
+    kind, network, edges_sha256 : str
+        Kind of the certificate; the network as it is named, and as it is.
+    """
+
+    claim: Claim
+    kind: str
+    network: str
+    edges_sha256: str
+
+
+def certify(file: Path, network: Topology | None = None) -> Verified:
+    """Check a certificate.
+
+    Parameters
+    ----------
+    file : Path
+        The certificate; a proof lies beside it.
+    network : Topology, optional
+        What it has to be about. Default: the network that it names, of mpinet's families alone, so
+        that no code of others is run.
+
+    Raises
+    ------
+    FileError
+        There is no such file.
+    CertificateError
+        It does not prove what it claims.
+    """
+    document = _read(file)
+    claim, kind, name = _claim(document), document.get("kind"), document.get("network")
+    if not isinstance(kind, str) or kind not in CHECKS:
+        raise CertificateError(f"it is of no known kind: those are {', '.join(CHECKS)}.")
+    if not isinstance(name, str):
+        raise CertificateError("it names no network.")
+    topology = network if network is not None else _opened(name)
+    if not claim.root < topology.hosts:
+        raise CertificateError(f"{topology.name} has no processor {claim.root}.")
+    seen = Network.of(topology)
+    if document.get("edges_sha256") != seen.edges_sha256 or (
+        document.get("busses") != (None if seen.links else busses_sha256(seen))
+    ):
+        raise CertificateError(
+            f"it is about another network: {topology.name} has other neighbours (edges_sha256)."
+        )
+    CHECKS[kind](document, claim, seen, file)
+    return Verified(claim, kind, topology.name, seen.edges_sha256)
+
+
+def busses_sha256(network: Network) -> str:
+    """Of the members of all busses, as JSON."""
+    return sha256(json.dumps(network.busses).encode()).hexdigest()
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise FileError(f"{file} cannot be read: {error.strerror}.") from None
+    if len(text) > MOST_BYTES:
+        raise CertificateError(f"{file} has more than {MOST_BYTES} bytes: no certificate needs so.")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise CertificateError(f"{file} is no JSON document, or truncated.") from None
+    if not isinstance(document, dict) or document.get("mpinet") != FORM:
+        raise CertificateError(f'{file} is no certificate: it does not say "mpinet": "{FORM}".')
+    return document
+
+
+def _claim(document: dict[str, Any]) -> Claim:
+    claim = document.get("claim")
+    if not isinstance(claim, dict) or set(claim) != {"collective", "ports", "root", "more_than"}:
+        raise CertificateError("its claim is not made of collective, ports, root and more_than.")
+    for name in ("root", "more_than"):
+        value = claim[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_STEPS:
+            raise CertificateError(f"its claim's {name} is no number 0..{MOST_STEPS - 1}.")
+    if claim["collective"] not in ("broadcast", "reduce"):
+        raise CertificateError("its claim is about no collective that is known: broadcast, reduce.")
+    if claim["ports"] not in ("one", "all"):
+        raise CertificateError('its claim\'s ports are neither "one" nor "all".')
+    return Claim(**claim)
+
+
+def _opened(name: str) -> Topology:
+    """The network of that name, if no code of others is needed for it."""
+    if any(part.partition(":")[0] not in FAMILIES for part in name.split("*")):
+        raise CertificateError(
+            f"{name[:80]} is none of mpinet's families: say --on NETWORK if its code may be run."
+        )
+    try:
+        return open_topology(name)
+    except MpinetError as error:
+        raise CertificateError(f"its network cannot be opened: {error}") from None
+
+
+def _by_distance(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+    farthest = max(network.distances(claim.root)[: network.hosts])
+    if farthest <= claim.more_than:
+        raise CertificateError(
+            f"the farthest processor is {farthest} hops away: that does not take more than "
+            f"{claim.more_than} steps."
+        )
+
+
+def _by_growth(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+    """One informs one a step, or on a bus all other members."""
+    if claim.ports != "one":
+        raise CertificateError("growth is a bound for one port.")
+    if claim.collective == "reduce" and not network.links:
+        raise CertificateError("growth says nothing of reductions over busses.")
+    fanout = 1 if network.links else max(len(bus) for bus in network.busses) - 1
+    informed = (1 + fanout) ** min(claim.more_than, 64)
+    if informed >= network.hosts:
+        raise CertificateError(
+            f"{claim.more_than} steps may inform {informed} processors: growth proves no more."
+        )
+
+
+def _by_counting(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+    _require_one_port(claim, network)
+    classes, rows = document.get("classes"), document.get("rows")
+    multipliers = document.get("multipliers")
+    require_contradiction(network, claim.root, claim.more_than, classes, rows, multipliers)
+
+
+def _by_proof(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+    _require_one_port(claim, network)
+    variables, clauses = formula(network, claim.root, claim.more_than)
+    if document.get("formula_sha256") != formula_sha256(variables, clauses, len(clauses)):
+        raise CertificateError(
+            f"its proof is for another formula than that of {claim.more_than} steps on this "
+            "network (formula_sha256)."
+        )
+    name = document.get("proof")
+    if not isinstance(name, str) or Path(name).name != name:
+        raise CertificateError("its proof is no file beside it.")
+    refuted(clauses, _lines(file.parent / name, document.get("proof_sha256")))
+
+
+def _require_one_port(claim: Claim, network: Network) -> None:
+    if claim.ports != "one" or (claim.collective == "reduce" and not network.links):
+        raise CertificateError("this kind is for one port, and of a reduction for links.")
+
+
+def _lines(file: Path, expected: object) -> Iterator[bytes]:
+    """A proof's lines, unpacked on the way, of bounded length and number.
+
+    Raises
+    ------
+    CertificateError
+        The file is not the one that was certified, or too large.
+    """
+    try:
+        with file.open("rb") as packed:
+            text = sha256()
+            while part := packed.read(2**20):
+                text.update(part)
+        if text.hexdigest() != expected:
+            raise CertificateError(
+                f"{file.name} is not the proof that belongs here (proof_sha256)."
+            )
+        read = 0
+        with lzma.open(file) if file.suffix == ".xz" else file.open("rb") as opened:
+            while line := opened.readline(LONGEST_LINE + 1):
+                read += len(line)
+                if len(line) > LONGEST_LINE or read > MOST_PROOF:
+                    raise CertificateError(
+                        f"{file.name} is too large: more than {MOST_PROOF} bytes, or a line of "
+                        f"more than {LONGEST_LINE}."
+                    )
+                yield line
+    except OSError as error:
+        raise CertificateError(f"{file.name} cannot be read: {error.strerror}.") from None
+    except (lzma.LZMAError, EOFError):
+        raise CertificateError(f"{file.name} is no xz file, or truncated.") from None
+
+
+CHECKS = {
+    "distance": _by_distance,
+    "growth": _by_growth,
+    "class-lp": _by_counting,
+    "lrat": _by_proof,
+}
+"""The kinds of certificates."""

@@ -1,0 +1,95 @@
+"""The formula of a one-port broadcast in T steps, written down by the checker itself.
+
+Where nobody can satisfy it, there is no such broadcast: a schedule would, with I(v, t) for "v has
+the item after step t" and X(a, t) for "arc a is used in step t", an arc being a sender with those
+who hear it at once. Sends to somebody who has the item, or is told already in that step, are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+from mpinet.certify.network import Network
+
+TRUE, FALSE = "true", "false"
+
+
+def formula(network: Network, root: int, steps: int) -> tuple[int, list[list[int]]]:
+    """Return the number of variables, and the clauses."""
+    distance = network.distances(root)
+    arcs: list[tuple[int, tuple[int, ...]]]
+    if network.links:
+        arcs = [(u, (v,)) for u, others in enumerate(network.neighbors) for v in others]
+    else:
+        arcs = sorted((u, tuple(v for v in bus if v != u)) for bus in network.busses for u in bus)
+        arcs = [(u, heard) for u, heard in arcs if heard]
+    has: dict[tuple[int, int], int | str] = {}
+    numbers = 0
+    for node in range(network.size):
+        has[node, 0] = TRUE if node == root else FALSE
+    for step in range(1, steps + 1):
+        for node in range(network.size):
+            if node == root or (step == steps and distance[node] <= step and node < network.hosts):
+                has[node, step] = TRUE
+            elif step < distance[node]:
+                has[node, step] = FALSE
+            else:
+                numbers += 1
+                has[node, step] = numbers
+    used: dict[tuple[int, int], int] = {}
+    for step in range(1, steps + 1):
+        for arc, (sender, heard) in enumerate(arcs):
+            useful = any(distance[v] <= step and v != root for v in heard)
+            if distance[sender] < step and useful:
+                numbers += 1
+                used[arc, step] = numbers
+    out: list[list[int]] = [[] for _ in range(network.size)]
+    into: list[list[int]] = [[] for _ in range(network.size)]
+    for arc, (sender, heard) in enumerate(arcs):
+        out[sender].append(arc)
+        for node in heard:
+            into[node].append(arc)
+    clauses: list[list[int]] = []
+    for step in range(1, steps + 1):
+        for node in range(network.size):
+            heard_now = [used[arc, step] for arc in into[node] if (arc, step) in used]
+            now, before = has[node, step], has[node, step - 1]
+            clauses += _clause([negated(now), before, *heard_now])
+            clauses += _clause([negated(before), now])
+    for step in range(1, steps + 1):
+        for node in range(network.size):
+            mine = [used[arc, step] for arc in out[node] if (arc, step) in used]
+            for one in mine:
+                clauses += _clause([-one, has[node, step - 1]])
+            for place, one in enumerate(mine):
+                clauses += [[-one, -other] for other in mine[place + 1 :]]
+    for step in range(1, steps + 1) if network.links else ():
+        for node in range(network.size):
+            for arc in into[node]:
+                if (arc, step) in used:
+                    clauses += _clause([-used[arc, step], negated(has[node, step - 1])])
+    return numbers, clauses
+
+
+def negated(literal: int | str) -> int | str:
+    """The opposite of a literal or constant."""
+    if isinstance(literal, int):
+        return -literal
+    return FALSE if literal == TRUE else TRUE
+
+
+def _clause(literals: Iterable[int | str]) -> list[list[int]]:
+    """One clause, or none where it is true."""
+    kept = list(literals)
+    if TRUE in kept:
+        return []
+    return [[literal for literal in kept if isinstance(literal, int)]]
+
+
+def formula_sha256(variables: int, clauses: Iterable[Iterable[int]], count: int) -> str:
+    """Of the formula as a DIMACS file."""
+    text = sha256(f"p cnf {variables} {count}\n".encode())
+    for clause in clauses:
+        text.update(("".join(f"{literal} " for literal in clause) + "0\n").encode())
+    return text.hexdigest()

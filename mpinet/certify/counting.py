@@ -1,0 +1,188 @@
+"""Class certificates: rows that every broadcast satisfies, added up to a contradiction.
+
+The rows speak of x(a, b, t), how many of class b are told first in step t by members of class a:
+
+0. everybody of class b is told: the sum over a, t is the size of b (of switches: at most);
+1. in step t, class a tells at most as many as were told before it (the root: 1);
+2. until step t, a member that was told in step s tells at most min(t - s, links but the one that
+   it was told by), the root min(t, links);
+3. the same for one class b, with the most neighbours that a member of a has in b.
+
+An inequality is ``coefficients . x <= right``. If non-negative multiples of them (of the equations:
+any) sum up to coefficients >= 0 and a right side < 0, there is no such broadcast.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError
+
+Variable = tuple[int, int, int]
+"""Telling class, told class, step."""
+
+Row = tuple[bool, int, list[tuple[Variable, int]]]
+"""Whether it is an equation; its right side; its coefficients."""
+
+
+def require_contradiction(
+    network: Network,
+    root: int,
+    steps: int,
+    classes: object,
+    rows: object,
+    multipliers: object,
+) -> None:
+    """Raise `CertificateError` unless these integers prove that T steps are not enough."""
+    if not network.links:
+        raise CertificateError("a class certificate is about networks of links, not of busses.")
+    counted = Counted(network, root, steps, _classes(network, root, classes))
+    amounts = _amounts(multipliers)
+    number = 0
+    right, sums = 0, defaultdict[Variable, int](int)
+    for number, (equation, bound, coefficients) in enumerate(counted.rows(), start=1):
+        amount = amounts.pop(number - 1, 0)
+        if amount < 0 and not equation:
+            raise CertificateError(
+                f"the multiplier of row {number - 1} is negative, and the row is an inequality."
+            )
+        if amount:
+            right += amount * bound
+            for variable, coefficient in coefficients:
+                sums[variable] += amount * coefficient
+    if rows != number:
+        raise CertificateError(f"the certificate is for {rows} rows, and there are {number}.")
+    if amounts:
+        raise CertificateError(f"the multipliers name row {min(amounts)}, which is not there.")
+    for (_, told, _), total in sums.items():
+        right += max(0, -total) * counted.size[told]  # x(a, b, t) is at most the size of b
+    if right >= 0:
+        raise CertificateError(
+            f"the multiples of the rows come to no contradiction: the right side is {right}, not "
+            "negative."
+        )
+
+
+def _amounts(multipliers: object) -> dict[int, int]:
+    if not isinstance(multipliers, Mapping):
+        raise CertificateError("the multipliers are no object of row numbers and integers.")
+    amounts = {}
+    for row, amount in multipliers.items():
+        plain = isinstance(row, str) and row.isdecimal() and len(row) < 19
+        if not plain or not isinstance(amount, int) or isinstance(amount, bool):
+            raise CertificateError(f"the multiplier of row {str(row)[:20]} is no integer.")
+        amounts[int(row)] = amount
+    return amounts
+
+
+def _classes(network: Network, root: int, classes: object) -> list[int]:
+    """Each node's class, numbered from 0, none left out."""
+    distance = network.distances(root)
+    if classes == "distance,degree":
+        keys = [
+            (distance[node], len(others), node >= network.hosts)
+            for node, others in enumerate(network.neighbors)
+        ]
+        order = {key: place for place, key in enumerate(sorted(set(keys)))}
+        return [order[key] for key in keys]
+    if not isinstance(classes, list) or len(classes) != network.size:
+        raise CertificateError('the classes are neither "distance,degree" nor one number a node.')
+    if not all(isinstance(one, int) and not isinstance(one, bool) for one in classes):
+        raise CertificateError("a class is no integer.")
+    if sorted(set(classes)) != list(range(len(set(classes)))):
+        raise CertificateError("the classes are not numbered 0, 1, .. without a gap.")
+    seen: dict[int, tuple[int, bool]] = {}
+    for node, one in enumerate(classes):
+        key = (distance[node], node >= network.hosts)
+        if seen.setdefault(one, key) != key:
+            raise CertificateError(
+                f"class {one} has nodes of different distances, or processors and switches."
+            )
+    if classes.count(classes[root]) > 1:
+        raise CertificateError("the root is not alone in its class.")
+    return classes
+
+
+class Counted:
+    """The classes of a network, and the rows about them.
+
+    Parameters
+    ----------
+    network : Network
+        Of links.
+    root, steps : int
+        The root, and T.
+    classes : list of int
+        Each node's.
+    """
+
+    def __init__(self, network: Network, root: int, steps: int, classes: Sequence[int]):
+        distance = network.distances(root)
+        self.steps, self.root = steps, classes[root]
+        self.all = range(max(classes) + 1)
+        self.size = [0 for _ in self.all]
+        self.near, self.links = [0 for _ in self.all], [0 for _ in self.all]
+        self.switches = [False for _ in self.all]
+        self.most: dict[tuple[int, int], int] = {}
+        for node, one in enumerate(classes):
+            self.size[one] += 1
+            self.near[one] = distance[node]
+            self.links[one] = max(self.links[one], len(network.neighbors[node]))
+            self.switches[one] = node >= network.hosts
+            there = [classes[other] for other in network.neighbors[node]]
+            for other in set(there):
+                known = self.most.get((one, other), 0)
+                self.most[one, other] = max(known, there.count(other))
+
+    def _times(self, teller: int, told: int) -> range:
+        """Steps in which one class can tell another."""
+        return range(max(self.near[teller] + 1, self.near[told], 1), self.steps + 1)
+
+    def _sent(self, teller: int) -> list[Variable]:
+        return [
+            (teller, told, step)
+            for told in self.all
+            if (teller, told) in self.most and told != self.root
+            for step in self._times(teller, told)
+        ]
+
+    def _got(self, told: int) -> list[Variable]:
+        if told == self.root:
+            return []
+        return [
+            (teller, told, step)
+            for teller in self.all
+            if (teller, told) in self.most
+            for step in self._times(teller, told)
+        ]
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, in their order."""
+        for told in self.all:
+            if told != self.root:
+                ones = [(variable, 1) for variable in self._got(told)]
+                yield not self.switches[told], self.size[told], ones
+        for teller in self.all:
+            sent, got = self._sent(teller), self._got(teller)
+            for step in range(self.near[teller] + 1, self.steps + 1):
+                now = [(v, 1) for v in sent if v[2] == step]
+                before = [(v, -1) for v in got if v[2] < step]
+                yield False, int(teller == self.root), now + before
+        for teller in self.all:
+            most = self.links[teller] - int(teller != self.root)
+            yield from self._over_time(teller, self._sent(teller), most)
+        for teller, told in sorted(self.most):
+            if told != self.root:
+                sent = [v for v in self._sent(teller) if v[1] == told]
+                yield from self._over_time(teller, sent, self.most[teller, told])
+
+    def _over_time(self, teller: int, sent: list[Variable], most: int) -> Iterator[Row]:
+        """What is sent until each step, and what each who was told may send until then."""
+        got = self._got(teller)
+        for step in range(self.near[teller] + 1, self.steps + 1):
+            right = min(step, most) if teller == self.root else 0
+            used = [(v, 1) for v in sent if v[2] <= step]
+            allowed = [(v, -min(step - v[2], most)) for v in got if v[2] < step]
+            yield False, right, used + allowed

@@ -1,0 +1,94 @@
+"""A network as the checker sees it: asked node by node for its neighbours, and measured anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+
+from mpinet.errors import CertificateError
+from mpinet.networks.topology import Topology
+
+MOST_PORTS = 2**24
+"""Ports of the largest network that is looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Who is beside whom.
+
+    Attributes
+    ----------
+    hosts : int
+        Nodes from here on are switches.
+    links : bool
+        Whether there are links; else `busses` has the members of each bus.
+    neighbors : list of list of int
+        Of every node, ascending, each once.
+    busses : list of list of int
+        Empty where there are links.
+    """
+
+    hosts: int
+    links: bool
+    neighbors: list[list[int]]
+    busses: list[list[int]]
+
+    @classmethod
+    def of(cls, topology: Topology) -> Network:
+        """Ask the rules.
+
+        Raises
+        ------
+        CertificateError
+            The network is too large for it.
+        """
+        size, ports = topology.size, topology.ports
+        if size * ports > MOST_PORTS:
+            raise CertificateError(f"{topology.name} is too large to be looked at port by port.")
+        neighbors: list[set[int]] = [set() for _ in range(size)]
+        members: list[set[int]] = [set() for _ in range(topology.busses or 0)]
+        nodes = np.arange(size)
+        for port in range(ports):
+            ends = topology.neighbor(nodes, np.full(size, port))
+            wired = nodes[ends >= 0]
+            for node, end in zip(wired.tolist(), ends[wired].tolist(), strict=True):
+                neighbors[node].add(end)
+            if members:
+                over = topology.channel(wired, np.full(len(wired), port))
+                for node, bus in zip(wired.tolist(), over.tolist(), strict=True):
+                    members[bus].add(node)
+        lists = [sorted(others - {node}) for node, others in enumerate(neighbors)]
+        return cls(topology.hosts, topology.links, lists, [sorted(bus) for bus in members])
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return len(self.neighbors)
+
+    @property
+    def edges_sha256(self) -> str:
+        """Of the lines ``u v`` of all pairs of neighbours, u < v, ascending."""
+        text = sha256()
+        for node, others in enumerate(self.neighbors):
+            text.update("".join(f"{node} {v}\n" for v in others if v > node).encode())
+        return text.hexdigest()
+
+    def distances(self, root: int) -> list[int]:
+        """Hops from the root.
+
+        Raises
+        ------
+        CertificateError
+            Some node cannot be reached.
+        """
+        distance = {root: 0}
+        wave = [root]
+        while wave:
+            fresh = {v for u in wave for v in self.neighbors[u] if v not in distance}
+            distance |= dict.fromkeys(fresh, distance[wave[0]] + 1)
+            wave = sorted(fresh)
+        if len(distance) < self.size:
+            raise CertificateError("the network is not connected: nothing can be said of it.")
+        return [distance[node] for node in range(self.size)]

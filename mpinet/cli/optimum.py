@@ -1,0 +1,32 @@
+"""``mpinet optimum``: the fewest steps of a broadcast, with a schedule and a certificate."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mpinet.cli.options import add_common, add_topology
+from mpinet.commands.optimum import COLLECTIVES
+from mpinet.commands.optimum import prepare as prepare
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The collective, the network, the root, how long, and where the findings go."""
+    parser.add_argument(
+        "collective",
+        nargs="?",
+        choices=COLLECTIVES,
+        default="broadcast",
+        help="whose optimum (default broadcast)",
+    )
+    add_topology(parser)
+    parser.add_argument("--root", metavar="U", default="0", help="where it starts (default 0)")
+    parser.add_argument(
+        "--ports", choices=("one", "all"), default="one", help="ports a step (default one)"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=60.0, metavar="S", help="seconds to search (default 60)"
+    )
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the certificate")
+    parser.add_argument("--schedule", type=Path, metavar="FILE", help="write the schedule (.csv)")
+    add_common(parser)

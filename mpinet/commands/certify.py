@@ -1,0 +1,51 @@
+"""``mpinet certify``: check a certificate; no solver is needed, and none is loaded."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job, Watch
+from mpinet.networks import open as open_topology
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Open the network that was asked for."""
+    return Certify(options)
+
+
+class Certify(Job):
+    """A certificate to check; one rank does."""
+
+    def __init__(self, options: argparse.Namespace):
+        super().__init__()
+        self._file = Path(options.file)
+        self._on = None if options.on is None else open_topology(options.on)
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Check it."""
+        from mpinet.certify.certificate import certify
+
+        found = certify(self._file, self._on)
+        self.topology = found.network
+        return {
+            "network": found.network,
+            "edges_sha256": found.edges_sha256,
+            "kind": found.kind,
+            **asdict(found.claim),
+            "verified": True,
+        }
+
+    def show(self, result: Row) -> str:
+        """One sentence."""
+        ports = "one port" if result["ports"] == "one" else "all ports"
+        return (
+            f"{self._file.name}: {result['collective']} from {result['root']} on "
+            f"{result['network']}, {ports}, takes more than {result['more_than']} steps: VERIFIED"
+        )

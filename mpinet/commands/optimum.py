@@ -1,0 +1,250 @@
+"""``mpinet optimum``: the fewest steps of a broadcast, with a schedule and a certificate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import File, Network, Place, Ports, topology_of
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.files import require_writable, write_text
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.measure.optimum.search import Search
+    from mpinet.programs.schedules.timetable import Timetable
+
+COLLECTIVES = ("broadcast", "reduce")
+"""Whose optimum is searched."""
+
+
+def optimum(
+    topology: Network,
+    *,
+    collective: Literal["broadcast", "reduce"] = "broadcast",
+    root: Place = 0,
+    ports: Ports = "one",
+    limit: float = 60.0,
+    save: File | None = None,
+    schedule: File | None = None,
+    seed: int = 0,
+) -> Result:
+    """Find the fewest steps of a broadcast or a reduction (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network.
+    collective : {'broadcast', 'reduce'}
+        What takes the steps.
+    root : int or str
+        Where it starts, or ends: a number or an address.
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    limit : float
+        Seconds to search.
+    save, schedule : str, optional
+        The files that get the certificate and the schedule.
+    seed : int
+        Changes nothing.
+    """
+    return perform(optimum, locals())
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the root; refuse what cannot be."""
+    from mpinet.programs.collective import require_processor
+    from mpinet.programs.passes import sees_whole
+
+    topology = topology_of(options)
+    root = topology.find(str(options.root))
+    require_processor(topology, root)
+    if not 0 <= options.limit < float("inf"):
+        raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
+    if options.collective == "reduce" and not topology.links:
+        raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
+    if not sees_whole(topology):
+        raise UsageError(f"{topology.name} is too large to be searched as a whole.")
+    for file in filter(None, (options.save, options.schedule)):
+        require_writable(Path(file))
+    return Optimum(options, topology, root)
+
+
+class Optimum(Job):
+    """The search; rank 0 makes it, and all run the schedule."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
+        super().__init__()
+        self.options, self.topology = options, topology.name
+        self._network, self._root = topology, root
+        self._limited = False
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Search, and run what was found."""
+        from mpinet.measure.optimum.search import Search, model_of
+
+        options, began = self.options, time.perf_counter()
+        own_algorithm, own = self._own(transport)
+        timetable = self._passes()
+        upper, by = timetable.last, "passes"
+        if own is not None and own <= upper:
+            upper, by = own, own_algorithm or ""
+        model = model_of(options.ports)
+        self.model = model.as_json()
+        search = Search(
+            self._network, self._root, options.collective, options.ports, upper, by, options.limit
+        )
+        if transport.rank == 0:
+            search.run()
+        found = self._shared(transport, search)
+        if found["rows"] is not None:
+            timetable = _timetable(timetable, found["rows"])
+        steps, messages, correct = self._run_schedule(transport, found["upper_by"], timetable)
+        self._limited = found["limited"]
+        self._save(transport, search, timetable)
+        return {
+            "collective": options.collective,
+            "network": self._network.name,
+            "edges_sha256": found["edges_sha256"],
+            "root": self._root,
+            "ports": options.ports,
+            "lower": found["lower"],
+            "upper": steps,
+            "exact": found["lower"] == steps,
+            "lower_by": found["lower_by"],
+            "upper_by": found["upper_by"],
+            "own": own,
+            "own_algorithm": own_algorithm,
+            "classes": found["classes"],
+            "bounds": found["bounds"],
+            "messages": messages,
+            "correct": correct,
+            "seconds": round(time.perf_counter() - began, 3),
+        }
+
+    def _own(self, transport: Local) -> tuple[str | None, int | None]:
+        """The network's own broadcast, or the tree, and its steps (collective)."""
+        from mpinet.machine import Machine
+        from mpinet.measure.optimum.search import model_of
+        from mpinet.programs.broadcast import FLOODING, PASSES, TREE, broadcast, require_algorithm
+
+        model = model_of(self.options.ports)
+        name, _ = require_algorithm(self._network, self._root, None, model)
+        if name == PASSES:
+            name = TREE
+        if name == TREE and not self._network.links:
+            return None, None
+        machine = Machine(self._network, model, transport)
+        found = broadcast(machine, self._root, name)
+        whole = found.informed == self._network.hosts or name == FLOODING
+        return name, found.steps if whole else None
+
+    def _passes(self) -> Timetable:
+        """What passes find, alike on every rank."""
+        from mpinet.measure.optimum.search import model_of
+        from mpinet.programs.passes import broadcast_timetable
+
+        model = model_of(self.options.ports)
+        return broadcast_timetable(self._network, self._root, model)
+
+    @staticmethod
+    def _shared(transport: Local, search: Search) -> dict[str, Any]:
+        """What rank 0 found, on all ranks (collective)."""
+        rows = None
+        if search.upper_by == "sat" and search.timetable is not None:
+            table = search.timetable
+            columns = [table.step, table.sender, table.receiver]
+            bus = None if table.bus is None else table.bus.tolist()
+            rows = [*(column.tolist() for column in columns), bus]
+        names = ("lower", "lower_by", "upper_by", "classes", "bounds", "limited")
+        told = {name: getattr(search, name) for name in names} | {"rows": rows}
+        told["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
+        shared: dict[str, Any] = json.loads(transport.share(json.dumps(told).encode()))
+        return shared
+
+    def _run_schedule(
+        self, transport: Local, name: str, timetable: Timetable
+    ) -> tuple[int, int, bool]:
+        """Run the best schedule on the machine: steps, messages, whether all are informed."""
+        from mpinet.machine import Machine
+        from mpinet.measure.optimum.search import model_of
+        from mpinet.programs.broadcast import Message, broadcast, by_timetable
+
+        machine = Machine(self._network, model_of(self.options.ports), transport)
+        if name not in ("passes", "sat"):
+            found = broadcast(machine, self._root, name)
+            return found.steps, found.messages, found.informed == self._network.hosts
+        message = Message(machine, self._root)
+        with machine.spending() as spent:
+            by_timetable(machine, timetable, message)
+        informed = message.informed() == self._network.hosts
+        return timetable.last, spent.messages, informed
+
+    def _save(self, transport: Local, search: Search, timetable: Timetable) -> None:
+        """Write the certificate, its proof beside it, and the schedule."""
+        from mpinet.measure.optimum.search import packed_sha256
+        from mpinet.programs.schedules.timetable import csv_text
+
+        if transport.rank:
+            return
+        if self.options.schedule is not None:
+            named = replace(timetable, network=self._network.name, edges_sha256=search.edges_sha256)
+            write_text(Path(self.options.schedule), csv_text(named))
+        if self.options.save is None:
+            return
+        file, document = Path(self.options.save), dict(search.certificate)
+        if search.proof is not None:
+            proof = file.with_name(f"{file.stem}.lrat.xz")
+            packed = lzma.compress("".join(f"{line}\n" for line in search.proof).encode())
+            proof.write_bytes(packed)
+            document |= {"proof": proof.name, "proof_sha256": packed_sha256(packed)}
+        write_text(file, json.dumps(document) + "\n")
+
+    def lasting(self, result: Row) -> Row:
+        """All but seconds, and what more time could change."""
+        gone = {"seconds"}
+        if self._limited and not result["exact"]:
+            gone |= {"lower", "upper", "lower_by", "upper_by", "exact", "bounds", "classes"}
+            gone |= {"messages"}
+        return {name: value for name, value in result.items() if name not in gone}
+
+    def show(self, result: Row) -> str:
+        """Both sides, and what shows them."""
+        lower, upper = result["lower"], result["upper"]
+        ports = "one port" if result["ports"] == "one" else "all ports"
+        lines: dict[str, Any] = {
+            "optimum": f"{upper}   (proved)"
+            if result["exact"]
+            else f"{lower} .. {upper}   (open: {lower} not decided in {self.options.limit:g} s)",
+            "schedule": f"{upper} steps, found by {result['upper_by']}, run on the machine: "
+            f"{result['messages']} messages, {'correct' if result['correct'] else 'WRONG'}",
+            f"not {lower - 1}": result["lower_by"],
+        }
+        if result["own"] is not None:
+            lines["own"] = f"{result['own']} by {result['own_algorithm']}"
+        lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
+        heading = f"optimum of {result['collective']} on {result['network']} from "
+        return f"{heading}{result['root']}, {ports}\n{fields(lines)}"
+
+
+def _timetable(like: Timetable, columns: list[list[int] | None]) -> Timetable:
+    """A timetable of other rows."""
+    import numpy as np
+
+    step, sender, receiver, bus = (
+        None if column is None else np.array(column, np.int64) for column in columns
+    )
+    assert step is not None and sender is not None and receiver is not None
+    chunk = np.zeros_like(step)
+    return replace(like, step=step, sender=sender, receiver=receiver, chunk=chunk, bus=bus)

@@ -1,0 +1,83 @@
+"""A network as what senders can do in a step: the arcs, each with those who hear it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.topology import Topology
+from mpinet.programs.buspasses import Busses
+from mpinet.programs.passes import distances
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """What one-port broadcast from a root is about.
+
+    Attributes
+    ----------
+    root, hosts : int
+        The root; nodes from `hosts` on are switches.
+    links : bool
+        Whether an arc is a direction of a link; else it is a member of a bus that all others hear.
+    senders : list of int
+        Of each arc, ascending.
+    hearers : list of tuple of int
+        Of each arc; those of one sender are in order.
+    busses : list of int
+        The bus of each arc; -1 for a link.
+    distance : list of int
+        Hops from the root.
+    """
+
+    root: int
+    hosts: int
+    links: bool
+    senders: list[int]
+    hearers: list[tuple[int, ...]]
+    busses: list[int]
+    distance: list[int]
+
+    @classmethod
+    def of(cls, topology: Topology, root: int) -> Arcs:
+        """Look at the whole network."""
+        adjacency = Adjacency.of(topology)
+        distance = distances(topology, adjacency, root).tolist()
+        rows: list[tuple[int, tuple[int, ...], int]] = []
+        if topology.links:
+            begin, others = adjacency.begin.tolist(), adjacency.others.tolist()
+            for node in range(topology.size):
+                rows += [(node, (other,), -1) for other in others[begin[node] : begin[node + 1]]]
+        else:
+            lists = Busses.of(topology)
+            begin, members = lists.bus_begin.tolist(), lists.members.tolist()
+            for bus in range(topology.busses or 0):
+                on = members[begin[bus] : begin[bus + 1]]
+                rows += [(u, tuple(v for v in on if v != u), bus) for u in on if len(on) > 1]
+            rows.sort()
+        senders, hearers = [row[0] for row in rows], [row[1] for row in rows]
+        busses = [row[2] for row in rows]
+        return cls(root, topology.hosts, topology.links, senders, hearers, busses, distance)
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return len(self.distance)
+
+    @cached_property
+    def by_sender(self) -> list[list[int]]:
+        """The arcs of each node."""
+        found: list[list[int]] = [[] for _ in self.distance]
+        for arc, sender in enumerate(self.senders):
+            found[sender].append(arc)
+        return found
+
+    @cached_property
+    def by_hearer(self) -> list[list[int]]:
+        """The arcs that each node hears."""
+        found: list[list[int]] = [[] for _ in self.distance]
+        for arc, heard in enumerate(self.hearers):
+            for node in heard:
+                found[node].append(arc)
+        return found

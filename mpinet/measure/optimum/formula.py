@@ -1,0 +1,146 @@
+"""The formula that has a solution if and only if a one-port broadcast in T steps exists.
+
+Variables: I(v, t), v has the item after step t; X(a, t), arc a is used in step t. Constants are
+folded: a true clause is dropped, a false literal left out. docs/how-to/optimum.md has the clauses.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from itertools import combinations
+
+from mpinet.measure.optimum.arcs import Arcs
+
+Literal = int | bool
+
+
+class Formula:
+    """A network's formula for some number of steps.
+
+    Parameters
+    ----------
+    arcs : Arcs
+        The network and the root.
+    steps : int
+        T.
+
+    Attributes
+    ----------
+    variables : int
+        How many there are, numbered from 1.
+    clauses : list of list of int
+        The clauses.
+    """
+
+    def __init__(self, arcs: Arcs, steps: int):
+        self.arcs, self.steps = arcs, steps
+        self.variables = 0
+        self._informed = self._number_informed()
+        self._used = self._number_used()
+        self.clauses: list[list[int]] = []
+        self._spread()
+        self._send()
+        if arcs.links:
+            self._be_told_once()
+
+    def _new(self) -> int:
+        self.variables += 1
+        return self.variables
+
+    def _number_informed(self) -> list[list[Literal]]:
+        """I(v, t) by t, then v; t = 0 is before the first step."""
+        arcs = self.arcs
+        table: list[list[Literal]] = [[node == arcs.root for node in range(arcs.size)]]
+        for step in range(1, self.steps + 1):
+            row: list[Literal] = []
+            for node, distance in enumerate(arcs.distance):
+                if node == arcs.root:
+                    row.append(True)
+                elif step < distance:
+                    row.append(False)
+                elif step == self.steps and node < arcs.hosts:
+                    row.append(True)
+                else:
+                    row.append(self._new())
+            table.append(row)
+        return table
+
+    def _number_used(self) -> list[list[int]]:
+        """X(a, t) by t, then a; 0 where the arc cannot be of use."""
+        arcs = self.arcs
+        table: list[list[int]] = [[]]
+        for step in range(1, self.steps + 1):
+            row = []
+            for sender, heard in zip(arcs.senders, arcs.hearers, strict=True):
+                new = any(v != arcs.root and arcs.distance[v] <= step for v in heard)
+                row.append(self._new() if arcs.distance[sender] < step and new else 0)
+            table.append(row)
+        return table
+
+    def _add(self, *literals: Literal) -> None:
+        """A clause, unless it is true; what is false in it is left out."""
+        if not any(literal is True for literal in literals):
+            self.clauses.append([literal for literal in literals if literal is not False])
+
+    @staticmethod
+    def _not(literal: Literal) -> Literal:
+        return not literal if isinstance(literal, bool) else -literal
+
+    def _spread(self) -> None:
+        """Who has it had it before, or hears it now; who had it has it."""
+        for step in range(1, self.steps + 1):
+            now, before, used = self._informed[step], self._informed[step - 1], self._used[step]
+            for node, arcs in enumerate(self.arcs.by_hearer):
+                heard = [used[arc] for arc in arcs if used[arc]]
+                self._add(self._not(now[node]), before[node], *heard)
+                self._add(self._not(before[node]), now[node])
+
+    def _send(self) -> None:
+        """Who sends has it; nobody sends twice in a step."""
+        for step in range(1, self.steps + 1):
+            before, used = self._informed[step - 1], self._used[step]
+            for sender, arcs in enumerate(self.arcs.by_sender):
+                mine = [used[arc] for arc in arcs if used[arc]]
+                for one in mine:
+                    self._add(-one, before[sender])
+                for one, other in combinations(mine, 2):
+                    self._add(-one, -other)
+
+    def _be_told_once(self) -> None:
+        """Nobody who has it is told."""
+        for step in range(1, self.steps + 1):
+            before, used = self._informed[step - 1], self._used[step]
+            for node, arcs in enumerate(self.arcs.by_hearer):
+                for arc in arcs:
+                    if used[arc]:
+                        self._add(-used[arc], self._not(before[node]))
+
+    @property
+    def sha256(self) -> str:
+        """Of the formula in DIMACS's form."""
+        text = sha256(f"p cnf {self.variables} {len(self.clauses)}\n".encode())
+        for clause in self.clauses:
+            text.update((" ".join(map(str, [*clause, 0])) + "\n").encode())
+        return text.hexdigest()
+
+    def rows(self, true: set[int]) -> list[tuple[int, int, int, int]]:
+        """A solution as rows (step, sender, receiver, bus), superfluous sends cut.
+
+        Parameters
+        ----------
+        true : set of int
+            The variables that are true.
+        """
+        arcs, informed = self.arcs, {self.arcs.root}
+        rows = []
+        for step in range(1, self.steps + 1):
+            fresh: set[int] = set()
+            for arc, used in enumerate(self._used[step]):
+                sender = arcs.senders[arc]
+                if used not in true or sender not in informed:
+                    continue
+                told = sorted(set(arcs.hearers[arc]) - informed - fresh)
+                rows += [(step, sender, node, arcs.busses[arc]) for node in told]
+                fresh.update(told)
+            informed |= fresh
+        return rows

@@ -1,0 +1,251 @@
+"""A solver's proof made checkable: DRUP's clauses with the hints that LRAT's have.
+
+Solvers write the clauses that they learned, one after the other. Each follows from those before by
+unit propagation; here that propagation is made, and what led to the conflict is written down. In
+the end all is dropped that the empty clause does not rest on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.compiled import inlined, kernel
+from mpinet.errors import ConservationError
+
+GROWTH = 2**20
+"""Hints that there is room for at first."""
+
+
+def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
+    """The lines of an LRAT proof.
+
+    Parameters
+    ----------
+    clauses : sequence of sequences of int
+        The formula.
+    drup : sequence of str
+        The proof's lines: ``literals 0`` or ``d literals 0``.
+
+    Raises
+    ------
+    ConservationError
+        The proof is none, or has steps that unit propagation does not show.
+    """
+    lemmas, removed = _parsed(clauses, drup)
+    every = [*clauses, *lemmas]
+    lengths = np.array([len(clause) for clause in every], np.int64)
+    begin = np.concatenate([[0], np.cumsum(lengths)])
+    flat = np.array([literal for clause in every for literal in clause], np.int64)
+    literals = 2 * np.abs(flat) + (flat < 0)
+    variables = int(np.abs(flat).max(initial=0))
+    removals = np.array([place for place, _ in removed], np.int64)
+    which = np.array([number for _, number in removed], np.int64)
+    room = GROWTH
+    while True:
+        hints, ends = np.empty(room, np.int64), np.zeros(len(lemmas) + 2, np.int64)
+        found = int(
+            find_hints(len(clauses), begin, literals, variables, removals, which, hints, ends)
+        )
+        if found != FULL:
+            break
+        room *= 4
+    if found < 0:
+        raise ConservationError("the solver's proof does not follow by unit propagation.")
+    return _trimmed(len(clauses), lemmas[: found - 1], hints, ends[: found + 1])
+
+
+def _parsed(
+    clauses: Sequence[Sequence[int]], drup: Sequence[str]
+) -> tuple[list[list[int]], list[tuple[int, int]]]:
+    """The clauses that the proof adds; and before how many of them which clauses go."""
+    numbers: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for number, clause in enumerate(clauses):
+        numbers[tuple(sorted(clause))].append(number)
+    lemmas: list[list[int]] = []
+    removed = []
+    for line in drup:
+        words = line.split()
+        deletes = words[:1] == ["d"]
+        literals = [int(word) for word in words[deletes:] if word != "0"]
+        key = tuple(sorted(literals))
+        if not deletes:
+            numbers[key].append(len(clauses) + len(lemmas))
+            lemmas.append(literals)
+        elif numbers.get(key) and len(key) > 1:  # without units nothing would follow any more
+            removed.append((len(lemmas), numbers[key].pop()))
+    return lemmas, removed
+
+
+def _trimmed(formula: int, lemmas: Sequence[Sequence[int]], hints: Ints, ends: Ints) -> list[str]:
+    """The lines that the last one, the empty clause, rests on."""
+    last = len(ends) - 2
+    needed = {last}
+    for place in range(last, -1, -1):
+        if place in needed:
+            used = hints[ends[place] : ends[place + 1]]
+            needed.update((used[used >= formula] - formula).tolist())
+    lines = []
+    for place in sorted(needed):
+        literals = lemmas[place] if place < last else []
+        used = (hints[ends[place] : ends[place + 1]] + 1).tolist()
+        lines.append(" ".join(map(str, [formula + place + 1, *literals, 0, *used, 0])))
+    return lines
+
+
+FULL, WRONG = -1, -2
+
+
+@inlined
+def propagated(begin, literals, value, reason, trail, head, follow, gone, place, known):
+    """Propagate what stands on the trail from `place` on; the trail's length, and the conflict.
+
+    A clause watches its first two literals. Who watches a literal that has become false looks for
+    another one, or its other watched literal has to be true.
+    """
+    while place < known:
+        false = trail[place] ^ 1
+        place += 1
+        before, node = -1, head[false]
+        while node >= 0:
+            after, one = follow[node], node >> 1
+            mine, other = begin[one] + (node & 1), literals[begin[one] + 1 - (node & 1)]
+            leaves = gone[one]
+            if not leaves and value[other] != 1:
+                for at in range(begin[one] + 2, begin[one + 1]):
+                    if value[literals[at]] >= 0:
+                        literals[mine], literals[at] = literals[at], literals[mine]
+                        follow[node] = head[literals[mine]]
+                        head[literals[mine]] = node
+                        leaves = True
+                        break
+                if not leaves:
+                    if value[other] == -1:
+                        return known, one
+                    value[other], value[other ^ 1] = 1, -1
+                    reason[other >> 1] = one
+                    trail[known] = other
+                    known += 1
+            if not leaves:
+                before = node
+            elif before < 0:
+                head[false] = after
+            else:
+                follow[before] = after
+            node = after
+    return known, -1
+
+
+@kernel(
+    "int64(int64, int64[::1], int64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1])"
+)
+def find_hints(formula, begin, literals, variables, removals, which, hints, ends):
+    """Check every lemma by unit propagation with two watched literals, and write its hints.
+
+    ``hints[ends[i] : ends[i + 1]]`` are lemma i's, in the order of the propagation. Returns the
+    number of lines, the empty clause's included, or `FULL` or `WRONG`.
+    """
+    count = begin.size - 1
+    value = np.zeros(2 * variables + 2, np.int8)  # 1 = true
+    reason = np.full(variables + 1, -1)
+    lemma_of = np.full(variables + 1, -1)
+    seen = np.full(variables + 1, -1)
+    trail = np.empty(variables + 1, np.int64)
+    head = np.full(2 * variables + 2, -1)
+    follow = np.full(2 * count, -1)
+    gone = np.zeros(count, np.bool_)
+    settled, read, told, removal = 0, 0, 0, 0  # of the trail: what is settled, what propagated
+    conflict = -1
+    clause = 0
+    while clause <= count:
+        lemma = clause - formula
+        if lemma >= 0 and conflict < 0 and clause < count:
+            while removal < removals.size and removals[removal] <= lemma:
+                gone[which[removal]] = True
+                removal += 1
+        known = settled
+        if lemma >= 0:
+            ends[lemma] = told
+            # The lemma's negation.
+            if conflict < 0:
+                if clause == count:
+                    return WRONG
+                for at in range(begin[clause], begin[clause + 1]):
+                    lemma_of[literals[at] >> 1] = clause
+                for at in range(begin[clause], begin[clause + 1]):
+                    literal = literals[at]
+                    if value[literal] == 1 and reason[literal >> 1] >= 0:
+                        conflict = reason[literal >> 1]
+                        break
+                    if value[literal] == 0:
+                        value[literal ^ 1], value[literal] = 1, -1
+                        reason[literal >> 1] = -1
+                        trail[known] = literal ^ 1
+                        known += 1
+            else:
+                clause = count  # the empty clause
+        final = clause == count
+        if lemma >= 0 and conflict < 0:
+            known, conflict = propagated(
+                begin, literals, value, reason, trail, head, follow, gone, settled, known
+            )
+        if lemma >= 0:
+            if conflict < 0:
+                return WRONG
+            # What led to the conflict, in the order of the propagation.
+            for at in range(begin[conflict], begin[conflict + 1]):
+                seen[literals[at] >> 1] = clause
+            from_here = told
+            if told + known + 1 > hints.size:
+                return FULL
+            hints[told] = conflict
+            told += 1
+            for at in range(known - 1, -1, -1):
+                variable = trail[at] >> 1
+                assumed = not final and lemma_of[variable] == clause
+                if seen[variable] != clause or assumed or reason[variable] < 0:
+                    continue
+                hints[told] = reason[variable]
+                told += 1
+                for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
+                    seen[literals[place] >> 1] = clause
+            hints[from_here:told] = hints[from_here:told][::-1].copy()
+            if final:
+                ends[lemma + 1] = told
+                return lemma + 1
+            for at in range(settled, known):
+                value[trail[at]], value[trail[at] ^ 1] = 0, 0
+            known = settled
+            conflict = -1
+        if clause == count:
+            return WRONG
+        # Add the clause: watch two literals that are not false, or settle the one that is left.
+        free = begin[clause]
+        for at in range(begin[clause], begin[clause + 1]):
+            if value[literals[at]] >= 0 and free < begin[clause] + 2:
+                literals[free], literals[at] = literals[at], literals[free]
+                free += 1
+        if begin[clause + 1] - begin[clause] > 1:
+            for turn in range(2):
+                node = 2 * clause + turn
+                literal = literals[begin[clause] + turn]
+                follow[node] = head[literal]
+                head[literal] = node
+        if free == begin[clause]:
+            conflict = clause
+        elif free == begin[clause] + 1 and value[literals[begin[clause]]] == 0:
+            literal = literals[begin[clause]]
+            value[literal], value[literal ^ 1] = 1, -1
+            reason[literal >> 1] = clause
+            trail[settled] = literal
+            settled += 1
+        if conflict < 0:
+            settled, conflict = propagated(
+                begin, literals, value, reason, trail, head, follow, gone, read, settled
+            )
+            read = settled
+        clause += 1
+    return WRONG

@@ -1,0 +1,85 @@
+"""Broadcasts in T steps by CaDiCaL: a schedule, a proof that there is none, or neither in time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpinet
+from mpinet.measure.libraries import library
+from mpinet.measure.optimum.formula import Formula
+
+SOLVER = "cadical195"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver says.
+
+    Attributes
+    ----------
+    true : set of int or None
+        The variables that are true in a solution.
+    proof : list of str or None
+        Lines of a DRUP proof that there is none. Neither: it has not been found in time.
+    """
+
+    true: set[int] | None = None
+    proof: list[str] | None = None
+
+
+def solved(formula: Formula, limit: float) -> Answer:
+    """Ask the solver, in a process of its own that can be ended.
+
+    Parameters
+    ----------
+    formula : Formula
+        What is asked.
+    limit : float
+        Seconds.
+
+    Raises
+    ------
+    UsageError
+        The solver is not installed.
+    """
+    library("pysat.solvers", extra="optimum")
+    asked = "\n".join(" ".join(map(str, clause)) for clause in formula.clauses)
+    paths = [str(Path(mpinet.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", __name__],
+            input=asked,
+            capture_output=True,
+            text=True,
+            timeout=max(limit, 0.1),
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return Answer()
+    answer = ended.stdout.splitlines()
+    if answer[:1] == ["satisfiable"]:
+        return Answer(true={int(word) for word in " ".join(answer[1:]).split()})
+    if answer[:1] == ["unsatisfiable"]:
+        return Answer(proof=answer[1:])
+    return Answer()
+
+
+def _answer() -> None:
+    """Solve the formula on the standard input."""
+    clauses = [[int(word) for word in line.split()] for line in sys.stdin.read().split("\n")]
+    solver = library("pysat.solvers", extra="optimum").Solver(
+        SOLVER, bootstrap_with=clauses, with_proof=True
+    )
+    if solver.solve():
+        print("satisfiable", *(literal for literal in solver.get_model() if literal > 0), sep="\n")
+    else:
+        print("unsatisfiable", *solver.get_proof(), sep="\n")
+
+
+if __name__ == "__main__":
+    _answer()

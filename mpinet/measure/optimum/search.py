@@ -1,0 +1,224 @@
+"""The search for the optimum of a one-port or all-port broadcast: both sides, until they meet.
+
+First what is found at once (distance, growth, passes), then counting (the class LP), then the
+solver. The order matters: that not enough can be informed is hard for a solver and easy to count;
+that it does not come out even is the reverse.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from mpinet.certify.certificate import FORM, busses_sha256
+from mpinet.certify.clauses import formula as checkers_formula
+from mpinet.certify.counting import require_contradiction
+from mpinet.certify.lrat import refuted
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError, ConservationError, UsageError
+from mpinet.machine import PortModel
+from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.classlp import classes_of, refutation
+from mpinet.measure.optimum.formula import Formula
+from mpinet.measure.optimum.rup import lrat_of
+from mpinet.measure.optimum.sat import solved
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import growth_bound
+from mpinet.programs.schedules.timetable import Timetable
+
+MOST_NODE_STEPS = 2**18
+"""Nodes times steps of the largest formula that is tried."""
+
+MOST_ARCS = 2**21
+"""Arcs of the largest network whose classes are counted."""
+
+LP_SECONDS = 60.0
+
+ROUNDS = (0, 1, 2)
+"""Rounds of colour refinement, as long as the classes are few."""
+
+
+@dataclass
+class Search:
+    """What is known of an optimum so far.
+
+    Attributes
+    ----------
+    topology, root, collective, ports
+        What it is of; ports are ``"one"`` or ``"all"``.
+    upper : int
+        Steps of the best schedule, which is `timetable`, or another one where that is None.
+    limit : float
+        Seconds that the solver has.
+    lower : int
+        Steps that nothing beats.
+    lower_by, upper_by : str
+        What showed it.
+    bounds : dict of str to int
+        What each way of counting says.
+    classes : int or None
+        How many there were when the class LP gave the bound.
+    certificate : dict
+        That `lower` - 1 steps are not enough.
+    proof : list of str or None
+        The lines of its proof, where it has one.
+    limited : bool
+        Whether more time could have shown more.
+    """
+
+    topology: Topology
+    root: int
+    collective: str
+    ports: str
+    upper: int
+    upper_by: str
+    limit: float
+    timetable: Timetable | None = None
+    lower: int = 0
+    lower_by: str = "distance"
+    bounds: dict[str, int] = field(default_factory=dict)
+    classes: int | None = None
+    certificate: dict[str, Any] = field(default_factory=dict)
+    proof: list[str] | None = None
+    limited: bool = False
+
+    def run(self) -> None:
+        """Narrow both sides down."""
+        self._began = time.monotonic()
+        self._network = Network.of(self.topology)
+        self._count_distance_and_growth()
+        if self.ports == "all" or self.open == 0:
+            return
+        self._arcs = Arcs.of(self.topology, self.root)
+        if self.topology.links and len(self._arcs.senders) <= MOST_ARCS:
+            self._if_installed(self._count_classes)
+        if self.open and len(self._arcs.distance) * self.upper <= MOST_NODE_STEPS:
+            self._if_installed(self._ask)
+        elif self.open:
+            self.limited = True
+
+    def _if_installed(self, search: Callable[[], None]) -> None:
+        """Search with a library; without it the bounds stay as they are."""
+        try:
+            search()
+        except UsageError:
+            self.limited = True
+
+    @property
+    def edges_sha256(self) -> str:
+        """The network's, as `mpinet show` has it."""
+        return self._network.edges_sha256
+
+    @property
+    def open(self) -> int:
+        """Steps between both sides."""
+        return self.upper - self.lower
+
+    @property
+    def _left(self) -> float:
+        return self.limit - (time.monotonic() - self._began)
+
+    def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
+        """A higher bound, and its certificate."""
+        claim = {
+            "collective": self.collective,
+            "root": self.root,
+            "ports": self.ports,
+            "more_than": lower - 1,
+        }
+        seen = self._network
+        self.lower, self.lower_by, self.proof = lower, by, None
+        self.certificate = {"mpinet": FORM, "kind": by, "claim": claim}
+        self.certificate |= {"network": self.topology.name, "edges_sha256": seen.edges_sha256}
+        if not seen.links:
+            self.certificate["busses"] = busses_sha256(seen)
+        self.certificate |= more
+
+    def _count_distance_and_growth(self) -> None:
+        seen, hosts = self._network, self.topology.hosts
+        self.bounds["distance"] = max(seen.distances(self.root)[:hosts])
+        fanout = 1 if seen.links else max(len(bus) for bus in seen.busses) - 1
+        if self.ports == "one":
+            self.bounds["growth"] = growth_bound(hosts, fanout)
+        best = max(self.bounds, key=lambda name: self.bounds[name])
+        if self.bounds[best] > 0:
+            self._raise(self.bounds[best], best, {})
+
+    def _count_classes(self) -> None:
+        """Refute one number of steps after the other, with finer classes where it takes them."""
+        for rounds in ROUNDS:
+            while self.open:
+                found = refutation(self._arcs, self.lower, rounds, min(LP_SECONDS, self._left))
+                if found is None:
+                    break
+                multipliers = {str(row): many for row, many in found.of.items()}
+                more = {"classes": found.classes, "rows": found.rows, "multipliers": multipliers}
+                steps = self.lower
+                require_contradiction(
+                    self._network, self.root, steps, found.classes, found.rows, multipliers
+                )
+                self.classes = len(set(classes_of(self._arcs, rounds)))
+                self._raise(steps + 1, "class-lp", more)
+                self.bounds["class-lp"] = steps + 1
+
+    def _ask(self) -> None:
+        """Ask the solver for one number of steps after the other."""
+        while self.open:
+            if self._left <= 0:
+                self.limited = True
+                return
+            asked = Formula(self._arcs, self.lower)
+            answer = solved(asked, self._left)
+            if answer.true is not None:
+                self._take(asked.rows(answer.true))
+            elif answer.proof is None:
+                self.limited = True
+                return
+            else:
+                self._refute(asked, answer.proof)
+
+    def _refute(self, asked: Formula, drup: list[str]) -> None:
+        """Take the solver's proof, if it holds for the formula that the checker writes."""
+        proof = lrat_of(asked.clauses, drup)
+        _, clauses = checkers_formula(self._network, self.root, self.lower)
+        if clauses != asked.clauses:
+            raise ConservationError("the checker writes another formula than the search.")
+        try:
+            refuted(clauses, proof)
+        except CertificateError as error:
+            raise ConservationError(f"the solver's proof does not hold: {error}") from None
+        self._raise(self.lower + 1, "lrat", {"formula_sha256": asked.sha256})
+        self.proof = proof
+        self.bounds["lrat"] = self.lower
+
+    def _take(self, rows: list[tuple[int, int, int, int]]) -> None:
+        """A schedule of `lower` steps."""
+        step, sender, receiver, bus = (np.array(column) for column in zip(*rows, strict=True))
+        self.upper, self.upper_by = self.lower, "sat"
+        self.timetable = Timetable(
+            "broadcast",
+            self.topology.hosts,
+            step,
+            sender,
+            receiver,
+            np.zeros_like(step),
+            root=self.root,
+            bus=None if self.topology.links else bus,
+            ports="one",
+        )
+
+
+def model_of(ports: str) -> PortModel:
+    """The port model ``"one"`` or ``"all"``."""
+    limit = 1 if ports == "one" else None
+    return PortModel(limit, limit, False)
+
+
+def packed_sha256(packed: bytes) -> str:
+    """What a certificate says of its proof's file."""
+    return sha256(packed).hexdigest()

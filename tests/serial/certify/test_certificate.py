@@ -1,0 +1,129 @@
+"""Certificates are checked against the network itself; whatever is changed in one is refused."""
+
+import json
+import lzma
+import subprocess
+import sys
+
+import pytest
+
+import mpinet
+from mpinet.certify.certificate import certify
+from mpinet.errors import CertificateError, FileError
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Certificates of each kind."""
+    found = tmp_path_factory.mktemp("certificates")
+    mpinet.optimum("debruijn:4", save=found / "classes.cert")
+    mpinet.optimum("lens:2,3,3", save=found / "proof.cert")
+    mpinet.optimum("mesh:7", save=found / "distance.cert")
+    mpinet.optimum("complete:9", save=found / "growth.cert")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "more_than"), [("classes", 4), ("proof", 4), ("distance", 5), ("growth", 3)]
+)
+def test_what_was_found_is_accepted(folder, kind, more_than):
+    assert certify(folder / f"{kind}.cert").claim.more_than == more_than
+
+
+def changed(folder, which, **changes):
+    """A copy of a certificate with other entries; ``claim__root`` is one of its claim."""
+    document = json.loads((folder / f"{which}.cert").read_text())
+    for key, value in changes.items():
+        inside, _, name = key.rpartition("__")
+        (document[inside] if inside else document)[name] = value
+    file = folder / "changed.cert"
+    file.write_text(json.dumps(document))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "sentence"),
+    [
+        ("classes", {"network": "debruijn:5"}, "it is about another network: debruijn:5"),
+        ("classes", {"network": "mine.py:Mine:4"}, "none of mpinet's families"),
+        ("classes", {"network": "debruijn:x"}, "its network cannot be opened"),
+        ("classes", {"claim__more_than": 5}, "the certificate is for|the multipliers name"),
+        ("classes", {"claim__root": 3}, "the certificate is for|no contradiction|negative"),
+        ("classes", {"claim__root": 99}, "has no processor 99"),
+        ("classes", {"claim__ports": "all"}, "this kind is for one port"),
+        ("classes", {"claim__collective": "gossip"}, "about no collective that is known"),
+        ("classes", {"rows": 7}, "the certificate is for 7 rows"),
+        ("classes", {"multipliers": {"0": 1}}, "no contradiction"),
+        ("classes", {"multipliers": {"0": 1.5}}, "multiplier of row 0 is no integer"),
+        ("classes", {"multipliers": {"99999": 1}}, "name row 99999"),
+        ("classes", {"multipliers": [1]}, "no object of row numbers"),
+        ("classes", {"classes": [0] * 16}, "class 0 has nodes of different distances"),
+        ("classes", {"classes": [0]}, "neither"),
+        ("classes", {"kind": "oracle"}, "of no known kind"),
+        ("proof", {"claim__more_than": 5}, "for another formula"),
+        ("proof", {"proof": "../proof.lrat.xz"}, "no file beside it"),
+        ("proof", {"proof_sha256": "0"}, "not the proof that belongs here"),
+        ("proof", {"busses": "0"}, "about another network"),
+        ("distance", {"claim__more_than": 6}, "farthest processor is 6 hops away"),
+        ("growth", {"claim__more_than": 4}, "growth proves no more"),
+    ],
+)
+def test_every_change_is_refused_by_its_sentence(folder, kind, changes, sentence):
+    with pytest.raises(CertificateError, match=sentence):
+        certify(changed(folder, kind, **changes))
+
+
+def test_each_multiplier_counts(folder):
+    mpinet.optimum("debruijn:3", save=folder / "six.cert")
+    document = json.loads((folder / "six.cert").read_text())
+    assert len(document["multipliers"]) == 6
+    for row in document["multipliers"]:
+        fewer = {key: many for key, many in document["multipliers"].items() if key != row}
+        with pytest.raises(CertificateError, match="no contradiction"):
+            certify(changed(folder, "six", multipliers=fewer))
+
+
+def test_truncated_and_huge_files_are_refused(folder, monkeypatch):
+    text = (folder / "classes.cert").read_text()
+    (folder / "half.cert").write_text(text[: len(text) // 2])
+    with pytest.raises(CertificateError, match="no JSON document, or truncated"):
+        certify(folder / "half.cert")
+    with pytest.raises(FileError, match="cannot be read"):
+        certify(folder / "none.cert")
+    monkeypatch.setattr("mpinet.certify.certificate.MOST_BYTES", 100)
+    with pytest.raises(CertificateError, match="more than 100 bytes"):
+        certify(folder / "classes.cert")
+
+
+def test_a_proof_s_lines_are_read_up_to_a_bound(folder, monkeypatch):
+    monkeypatch.setattr("mpinet.certify.certificate.MOST_PROOF", 3)
+    with pytest.raises(CertificateError, match="is too large: more than 3 bytes"):
+        certify(folder / "proof.cert")
+
+
+@pytest.mark.parametrize(
+    ("packed", "sentence"),
+    [
+        (lambda text: text[:30], "is no xz file, or truncated"),
+        (lambda text: b"plain", "is no xz file"),
+        (lambda text: lzma.compress(b""), "ends before the empty clause"),
+    ],
+)
+def test_a_proof_that_was_exchanged_with_its_hash_is_followed(folder, packed, sentence):
+    from hashlib import sha256
+
+    text = packed((folder / "proof.lrat.xz").read_bytes())
+    (folder / "other.xz").write_bytes(text)
+    hashed = sha256(text).hexdigest()
+    with pytest.raises(CertificateError, match=sentence):
+        certify(changed(folder, "proof", proof="other.xz", proof_sha256=hashed))
+
+
+def test_no_solver_is_imported(folder):
+    code = (
+        "import sys; from pathlib import Path; from mpinet.certify.certificate import certify; "
+        f"[certify(Path({str(folder)!r}) / (k + '.cert')) for k in ('classes', 'proof')]; "
+        "print(sorted({'highspy', 'pysat', 'ortools', 'mpinet.measure'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
