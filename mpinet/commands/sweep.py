@@ -230,7 +230,11 @@ class Sweep(Job):
         """The rows of a point."""
         job = prepared(run.function, run.options)
         result = carried_out(run.function, run.options, job, ranks, perf_counter())
-        return [{**_origin(run), **_kept(row), "digest": result.digest} for row in result.records()]
+        told = {"error": result.shortfall} if result.shortfall else {}
+        return [
+            {**_origin(run), **_kept(row), "digest": result.digest, **told}
+            for row in result.records()
+        ]
 
     def _conclude(self, played: Played, journal: Rows | None, share: int) -> Row:
         """Put all points together; of a shard, with what the others have written down."""
@@ -247,9 +251,9 @@ class Sweep(Job):
             write_text(self._folder / "results.csv", text, self._writer)
             write_text(self._folder / "results.json", as_json(document), self._writer)
         failed = [
-            {"point": str(run.point), "error": played.failed[run.key]}
-            for run in self._runs
-            if run.key in played.failed
+            {"point": str(run.point), "error": error}
+            for run in there
+            if (error := _error(rows.get(run.key), played.failed.get(run.key)))
         ]
         return {
             "points": len(self._runs),
@@ -272,7 +276,7 @@ class Sweep(Job):
         return self.table
 
     def shortfall(self, result: Row) -> str:
-        """Points that failed; they are tried again in the next run."""
+        """Points that failed, or did not bring to its end what they should."""
         if not result["failed"]:
             return ""
         first = result["failed"][0]
@@ -296,6 +300,11 @@ class Sweep(Job):
 def _origin(run: Run) -> Row:
     """What begins each row: the point's hash, and the version."""
     return {"point": run.key, "mpinet": mpinet.__version__}
+
+
+def _error(rows: list[Row] | None, failure: str | None) -> str:
+    """What a point did not bring to its end; empty where it did."""
+    return failure or next((row["error"] for row in rows or () if row.get("error")), "")
 
 
 def _kept(row: Row) -> Row:

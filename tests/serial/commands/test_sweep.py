@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from serial.cli.test_contract import HALF
 
 import mpinet
 from mpinet.cli.session import Session
@@ -120,6 +121,18 @@ def test_a_point_that_fails_is_a_row_and_is_tried_again(tmp_path, plays, capsys)
     *good, bad = table(tmp_path)
     assert {row["error"] for row in good} == {""}
     assert bad["error"] and bad["option.arguments"] == "9"
+
+
+def test_a_run_that_is_incomplete_is_a_row_that_says_so_and_no_plot_takes_it(file, plays, tmp_path):
+    (tmp_path / "half.py").write_text(HALF)
+    plan = {"command": "broadcast", "topology": ["ring:6", f"{tmp_path}/half.py:Half:6"]}
+    file.write_text(json.dumps(plan))
+    for _ in range(2):
+        assert run(file) == 1
+    assert len(plays) == 2
+    whole, half = table(tmp_path)
+    assert whole["error"] == "" and "incomplete: 2 of 6" in half["error"]
+    assert mpinet.plot(tmp_path / "runs", x="topology", y="steps").value["failed"] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""Every command's document is as the published JSON schema says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mpinet.cli.commands import COMMANDS
+from mpinet.cli.session import Session
+
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/document.schema.json").read_text())
+VALIDATOR = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER)
+
+LINES = [
+    "topologies",
+    "show ring:6 --distances",
+    "show lens:2,2,2",
+    "show fattree:2,2 --distances",
+    "check ring:6",
+    "neighbors mesh:3x3 0",
+    "path torus:3x4 0 5",
+    "route ring:6 --paths",
+    "route ring:6 --pairs hotspot:0 --no-loads",
+    "flood ring:6",
+    "broadcast ring:6 --schedule",
+    "gossip ring:6",
+    "exchange ring:6",
+    "scatter ring:6",
+    "gather ring:6",
+    "circulate ring:8",
+    "reduce ring:6",
+    "ascend ring:8 --operator sum",
+    "descend ring:8 --operator sum",
+    "embed ring:8 hypercube:3",
+    "run mpinet.examples.flood:flood --on ring:4",
+    "draw ring:6 -o {folder}/ring.html",
+    "load ring:6 --rate 0.05 --warmup 10 --steps 20",
+    "sweep {folder}/plan.json --out {folder}/runs",
+    "plot {folder}/rows.csv --x seed --y steps",
+    "predict flood ring:6 --ranks 2",
+    "verify --list hdn",
+]
+
+ELSEWHERE = {"exec", "bench", "launch", "template", "doctor", "demo"}
+"""Commands that need a process of their own, take long, or print no document of theirs."""
+
+
+def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
+    (folder / "plan.json").write_text('{"command": "flood", "topology": "ring:6"}')
+    (folder / "rows.csv").write_text("seed,steps\n0,3\n1,4\n")
+    Session([*line.format(folder=folder).split(), "--json"]).run()
+    found: dict = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_document_is_as_the_schema_says(line, tmp_path, capsys):
+    found = document(line, tmp_path, capsys)
+    assert "result" in found
+    VALIDATOR.validate(found)
+
+
+def test_an_error_is_as_the_schema_says(tmp_path, capsys):
+    found = document("show tors:6", tmp_path, capsys)
+    assert "error" in found
+    VALIDATOR.validate(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("flood ring:6", "steps", "3"),
+        ("route ring:6", "latency", {}),
+        ("gossip ring:6", "correct", None),
+        ("neighbors ring:6 0", 0, {}),
+    ],
+)
+def test_the_schema_refuses_a_result_with_another_field(line, field, value, tmp_path, capsys):
+    found = document(line, tmp_path, capsys)
+    found["result"][field] = value
+    assert not VALIDATOR.is_valid(found)
+
+
+def test_every_command_with_a_document_is_looked_at():
+    tried = {line.split()[0] for line in LINES}
+    described = {
+        part["if"]["properties"]["command"]["prefixItems"][1]["const"]
+        for part in SCHEMA["$defs"]["document"]["allOf"]
+    }
+    assert described <= tried | {"exec", "bench"}
+    assert described | ELSEWHERE >= set(COMMANDS)
