@@ -17,6 +17,9 @@ LINES = [
     "show ring:6 --distances",
     "show lens:2,2,2",
     "show fattree:2,2 --distances",
+    "compare ring:6 fattree:2,2",
+    "find --processors 8..8 --degree ..3",
+    "measure ring:6 diameter",
     "check ring:6",
     "neighbors mesh:3x3 0",
     "path torus:3x4 0 5",
@@ -38,6 +41,8 @@ LINES = [
     "load ring:6 --rate 0.05 --warmup 10 --steps 20",
     "sweep {folder}/plan.json --out {folder}/runs",
     "plot {folder}/rows.csv --x seed --y steps",
+    "trace {folder}/flood.npz -o {folder}/trace.json",
+    "play {folder}/flood.npz -o {folder}/flood.html",
     "predict flood ring:6 --ranks 2",
     "verify --list hdn",
 ]
@@ -49,6 +54,9 @@ ELSEWHERE = {"exec", "bench", "launch", "template", "doctor", "demo"}
 def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
     (folder / "plan.json").write_text('{"command": "flood", "topology": "ring:6"}')
     (folder / "rows.csv").write_text("seed,steps\n0,3\n1,4\n")
+    if "flood.npz" in line:
+        Session(["flood", "ring:6", "--record", f"{folder}/flood.npz"]).run()
+        capsys.readouterr()
     Session([*line.format(folder=folder).split(), "--json"]).run()
     found: dict = json.loads(capsys.readouterr().out)
     return found
