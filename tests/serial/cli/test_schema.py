@@ -27,6 +27,7 @@ LINES = [
     "route ring:6 --pairs hotspot:0 --no-loads",
     "flood ring:6",
     "broadcast ring:6 --schedule",
+    "optimum ring:6",
     "gossip ring:6",
     "exchange ring:6",
     "scatter ring:6",
