@@ -135,6 +135,7 @@ def bypass_claim(
         statement=f"{statement}: same end, the fault avoided, {edges} edges more",
         claimed=bypassed(edges),
         grid=with_hops(*offsets),
+        note=note,
         measured=replaced,
     )
 
