@@ -28,6 +28,7 @@ LINES = [
     "flood ring:6",
     "broadcast ring:6 --schedule",
     "optimum ring:6",
+    "certify {folder}/bound.json",
     "gossip ring:6",
     "exchange ring:6",
     "scatter ring:6",
@@ -57,7 +58,9 @@ def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
     (folder / "rows.csv").write_text("seed,steps\n0,3\n1,4\n")
     if "flood.npz" in line:
         Session(["flood", "ring:6", "--record", f"{folder}/flood.npz"]).run()
-        capsys.readouterr()
+    if "bound.json" in line:
+        Session(["optimum", "ring:6", "--save", f"{folder}/bound.json"]).run()
+    capsys.readouterr()
     Session([*line.format(folder=folder).split(), "--json"]).run()
     found: dict = json.loads(capsys.readouterr().out)
     return found
