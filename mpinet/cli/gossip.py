@@ -14,7 +14,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--algorithm",
         metavar="NAME",
-        help="cycle (where the network offers one), tree (links), routed; default: the first",
+        help="cycle (where the network offers one), tree (links), routed; default: the first of "
+        "these; or rarest (links, all ports)",
     )
     add_machine(parser, ports="one")
     add_common(parser)

@@ -21,12 +21,14 @@ from mpinet.programs.bounds import gossip_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
 from mpinet.programs.preparation import NONE, Preparation
+from mpinet.programs.rarest import rarest_timetable
+from mpinet.programs.schedules.timetable import Part
 from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
 
-CYCLE, TREE = "cycle", "tree"
+CYCLE, TREE, RAREST = "cycle", "tree", "rarest"
 
-MOST_PROCESSORS = {CYCLE: 2**16, TREE: 2**13, ROUTED: 2**12}
+MOST_PROCESSORS = {CYCLE: 2**16, TREE: 2**13, ROUTED: 2**12, RAREST: 2**10}
 """Most processors of each algorithm: the items that they hold in the end are the square of it."""
 
 
@@ -35,14 +37,15 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
 
     ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
     which nothing beats with one port. With all ports the items go both ways round. ``tree``: along
-    a spanning tree, links of one colour after the other. ``routed``: N-1 messages each.
+    a spanning tree, links of one colour after the other. ``routed``: N-1 messages each. ``rarest``
+    (all ports, links): everybody takes from its neighbours what fewest have.
 
     Parameters
     ----------
     machine : Machine
         Moves, polices and counts.
     algorithm : str, optional
-        Default: the first of these three that the network allows.
+        Default: the first of the first three that the network allows.
     seed : int
         Chooses the items' contents.
 
@@ -58,6 +61,8 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     ('cycle', 7, 56, 7)
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
+    if name == RAREST and (machine.model.send, machine.model.receive) != (None, None):
+        raise UsageError("Gossip 'rarest' uses all ports: give --ports all.")
     bound = gossip_bound(machine)
     preparation = NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
@@ -83,6 +88,8 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
     one_link = topology.size == 2 and half_duplex
     if topology.cycle() is not None and not one_link:
         offered.insert(0, CYCLE)
+    if topology.links and topology.hosts == topology.size and not half_duplex:
+        offered.append(RAREST)
     name = choose(topology, "gossip", algorithm, offered)
     require_few(topology, f"Gossip {name!r}", MOST_PROCESSORS[name])
     return name
@@ -158,7 +165,30 @@ def _route(machine: Machine, own: Ints, take: Take) -> Preparation:
     return NONE
 
 
-_ALGORITHMS = {CYCLE: _rotate, TREE: gossip_along_tree, ROUTED: _route}
+def _take_rarest(machine: Machine, own: Ints, take: Take) -> Preparation:
+    """Every processor sends as the rows of a timetable say, what it has received itself."""
+    timetable = rarest_timetable(machine.topology, gossip_bound(machine))
+    part = Part(machine, timetable)
+    contents = np.zeros((len(own), machine.topology.size), np.int64)
+    contents[np.arange(len(own)), own[:, 0]] = own[:, 1]
+    chunks = timetable.chunk[part.index]
+    for step in range(1, timetable.last + 1):
+        rows = part.sends(step)
+        slots, items_sent = part.slots[rows], chunks[rows]
+        payload = np.stack([items_sent, contents[slots, items_sent]], axis=1)
+        inbox = machine.step(machine.nodes[slots], part.ports[rows], payload)
+        slots = machine.slots(inbox.nodes)
+        contents[slots, inbox.payload[:, 0]] = inbox.payload[:, 1]
+        take(slots, inbox.payload)
+    return NONE
+
+
+_ALGORITHMS = {
+    CYCLE: _rotate,
+    TREE: gossip_along_tree,
+    ROUTED: _route,
+    RAREST: _take_rarest,
+}
 
 
 class Holdings:

@@ -172,6 +172,27 @@ def test_busses_carry_routed_gossip(name, ports):
     assert set(everyone(result)) == {gossip(Machine(name, ports, Local()))}
 
 
+OPTIMA = """petersen:3 hypercube:4:4 torus:4x4:4 torus:7x7:12 tq:5:7 stargraph:4:8 foldedcube:5:6
+debruijn:5:16 arrangement:5,3:10 hypercube:7:19""".split()
+
+
+@pytest.mark.parametrize(("case", "mapping"), list(zip(OPTIMA, cycle(MAPPINGS), strict=False)))
+def test_who_takes_the_rarest_from_all_neighbours_needs_as_few_steps_as_there_can_be(case, mapping):
+    name, _, steps = case.rpartition(":")
+    topology = mpinet.open(name)
+    machine = machine_of(topology, "all", mapping=mapping_of(topology, mapping))
+    found = gossip(machine, "rarest")
+    assert (found.steps, found.lower_bound, found.correct) == (int(steps), int(steps), True)
+    assert found.messages == topology.size * (topology.size - 1)
+
+
+def test_the_rarest_are_taken_over_all_ports_of_links_alone():
+    with pytest.raises(UsageError, match="uses all ports: give --ports all"):
+        gossip(machine_of("petersen", "one"), "rarest")
+    with pytest.raises(UsageError, match="no gossip 'rarest'"):
+        gossip(machine_of("clens:3,3", "all"), "rarest")
+
+
 def test_a_missing_or_a_wrong_item_is_noticed():
     def outcome(change):
         machine = machine_of("ring:3", "one")

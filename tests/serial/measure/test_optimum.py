@@ -26,8 +26,7 @@ from mpinet.programs.passes import broadcast_timetable
 GOLDEN = json.loads(Path(__file__).with_name("optima.json").read_text())
 BROADCASTS = [case for case in GOLDEN if case["collective"] == "broadcast"]
 
-QUICK = """debruijn:4 debruijn:7 ccc:4 torus:5x5 fattree:4,2 gmn:4,32 hexcell:3 lens:2,3,3 clens:3,4
-multistage:omega,4 karate wheel29 caveman roadrunner:3,2,3 bsn:2,2,6""".split()
+SLOW = ["torus:7x7x7", "sth:3,2", "hdn:2x3,super=0", "moebius:5", "cubic50", "lst:4"]
 
 
 def topology_of(case, folder):
@@ -42,7 +41,7 @@ def topology_of(case, folder):
     "case",
     [
         pytest.param(
-            case, marks=[] if case["network"] in QUICK else [pytest.mark.long], id=case["network"]
+            case, marks=[pytest.mark.long] if case["network"] in SLOW else [], id=case["network"]
         )
         for case in BROADCASTS
     ],
