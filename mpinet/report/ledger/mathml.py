@@ -19,6 +19,9 @@ RELATIONS = {
 SUMS = {"+": "+", "-": "−"}
 PRODUCTS = {"*": "·", "/": "/"}
 ENCLOSING = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
+BREAK = "\0"
+"""Where a line may end: before a relation or a sum's sign outside brackets."""
+
 NAMES = ("SN", "BW", "CR", "LST", "TQ", "STH", "DLH", "mod", "log", "min", "max", "sum")
 """Names of more than one letter in formulas."""
 
@@ -38,6 +41,7 @@ class _Sentence:
         self._tokens: list[str] = TOKEN.findall(text)
         self._at = 0
         self._features = 0
+        self._depth = 0
 
     def html(self) -> str:
         """All of it."""
@@ -54,7 +58,7 @@ class _Sentence:
         self._features = 0
         found = self._relation()
         if found and self._features and not self._is_within_word():
-            return f"<math>{found}</math>"
+            return f"<math>{found}</math>".replace(BREAK, "</math><wbr><math>")
         self._at = began
         return ""
 
@@ -100,7 +104,12 @@ class _Sentence:
                 self._at, self._features = before
                 break
             self._features += 1
-            found += f"<mo>{sign}</mo>{more}"
+            may_break = part != "factor" and not self._depth
+            found += (
+                f'{BREAK}<mo form="infix">{sign}</mo>{more}'
+                if may_break
+                else (f"<mo>{sign}</mo>{more}")
+            )
         return found
 
     def _relation(self) -> str:
@@ -208,6 +217,13 @@ class _Sentence:
 
     def _bracketed(self, end: str) -> str:
         """Formulas with commas between them, from a bracket to its end; nothing if it is not so."""
+        self._depth += 1
+        found = self._listed(end)
+        self._depth -= 1
+        return found
+
+    def _listed(self, end: str) -> str:
+        """What `_bracketed` gives."""
         before = self._at, self._features
         self._at += 1
         parts = []

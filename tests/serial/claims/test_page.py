@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import warnings
 from dataclasses import replace
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -57,6 +58,12 @@ class Rows(HTMLParser):
 
 def in_browser(file, choice):
     """The page as a browser has it when its script has run."""
+    text = dumped(file, choice)
+    return None if text is None else Rows(text)
+
+
+def dumped(file, choice=""):
+    """A file's text as a browser has it when its script has run; None without a browser."""
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         warnings.warn("no browser: without chromium the page's script is not tested", stacklevel=2)
@@ -65,7 +72,7 @@ def in_browser(file, choice):
     profile = f"--user-data-dir={file.parent / 'profile'}"
     command = [found, *quiet.split(), profile, "--dump-dom", f"{file.as_uri()}#{choice}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
-    return Rows(done.stdout)
+    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -178,3 +185,32 @@ def test_a_page_has_findings_errors_citation_measured_tables_and_plots(of_paper)
 def test_every_table_has_a_caption_and_its_headings_a_scope(of_paper):
     assert of_paper.count("<table") == of_paper.count("<caption>") >= 3
     assert "<th>" not in of_paper
+
+
+MEASURING = """<!doctype html><body><iframe width="400" height="800" srcdoc="{page}"></iframe>
+<script>
+const frame = document.querySelector("iframe");
+frame.onload = () => {{
+  const page = frame.contentDocument, row = page.getElementById("RING-OFF");
+  const own = [...row.querySelectorAll("td[data-label]")];
+  const cells = own.map(cell => cell.getBoundingClientRect());
+  const stacked = (cell, i) => i === 0 || cell.top >= cells[i - 1].bottom - 1;
+  const labels = own.map(cell => frame.contentWindow.getComputedStyle(cell, "::before").content);
+  document.body.dataset.width = page.documentElement.scrollWidth;
+  document.body.dataset.right = Math.max(...cells.map(cell => cell.right));
+  document.body.dataset.stacked = cells.every(stacked);
+  document.body.dataset.labels = labels.join(" ").replaceAll('"', "");
+}};
+</script></body>"""
+
+
+def test_a_phone_shows_a_claim_without_scrolling_sideways(of_paper, tmp_path):
+    file = tmp_path / "phone.html"
+    file.write_text(MEASURING.format(page=escape(of_paper)))
+    text = dumped(file)
+    if text is None:
+        return
+    seen = dict(re.findall(r'data-(\w+)="([^"]*)"', text.partition("<body")[2].partition(">")[0]))
+    assert int(seen["width"]) <= 400 and float(seen["right"]) <= 400
+    assert seen["stacked"] == "true"
+    assert seen["labels"] == "statement measured claimed where"
