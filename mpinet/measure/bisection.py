@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -147,7 +148,7 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
     Raises
     ------
     UsageError
-        The network has a single processor, or a library is not installed.
+        The network has a single processor, the effort is none, or a library is not installed.
 
     Examples
     --------
@@ -156,6 +157,8 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
     (4, 4, True)
     """
     network = as_topology(topology)
+    if not isinstance(seconds, Real) or not 0 < seconds < inf:
+        raise UsageError(f"seconds={seconds!r}: the effort is a number above 0, as seconds=10.")
     if network.hosts < 2:
         raise UsageError(f"{network.name} has one processor: there are no halves.")
     cuts = cuts_of(network)
