@@ -191,7 +191,7 @@ def _curve(
 ) -> dict[str, Any]:
     """The points of a curve, and what they say together (collective)."""
     points = [found[number, rate] for rate in sorted(rates)]
-    stable = [point["rate"] for point in points if not point["saturated"]]
+    stable = [point["rate"] for point in points if not (point["saturated"] or point["deadlock"])]
     several = len(rates) > 1
     return {
         "network": setting.topology.name,

@@ -14,17 +14,24 @@ import numpy as np
 
 from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
+from mpinet.errors import UsageError
 from mpinet.machine.transport import world
+from mpinet.measure.distance import diameter
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import own_share
 from mpinet.measure.wiring import as_topology
+from mpinet.memory import require_memory
+from mpinet.networks.classes import LONGEST, open_classes
 from mpinet.networks.routing import Routing, hop_limit, onward, rules
 from mpinet.networks.topology import Topology
 
 
 def channel_dependency_cycle(
-    topology: Topology | str, routing: Routing | str | None = None, pairs: Any = "all"
-) -> list[tuple[int, int]] | list[int] | None:
+    topology: Topology | str,
+    routing: Routing | str | None = None,
+    pairs: Any = "all",
+    classes: str | None = None,
+) -> list[tuple[int, ...]] | list[int] | None:
     """The shortest cycle of channels that depend on each other (collective).
 
     Parameters
@@ -35,14 +42,22 @@ def channel_dependency_cycle(
         Default: the network's first.
     pairs : str or array-like of int, shape (k, 2)
         Whose messages are under way: a traffic pattern (``all``, ..), or rows (source, target).
+    classes : str, optional
+        A class rule of the network or of the routing (`mpinet.networks.classes`): then what depends
+        on each other are pairs of a channel and a class. Networks of links alone.
 
     Returns
     -------
     list or None
         None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
         of a shortest cycle, each waiting for the next and the last for the first, from the lowest
-        channel that is on one: (node, port) of the sender for each direction of a link, numbers
-        for busses.
+        channel that is on one: (node, port) of the sender for each direction of a link, with
+        classes (node, port, class); numbers for busses.
+
+    Raises
+    ------
+    UsageError
+        There are no such classes, or they are more than is known.
 
     Examples
     --------
@@ -52,8 +67,12 @@ def channel_dependency_cycle(
     [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
     >>> channel_dependency_cycle("hypercube:3") is None
     True
+    >>> channel_dependency_cycle("ring:5", classes="dateline") is None
+    True
     """
     network = as_topology(topology)
+    if classes is not None:
+        return _class_cycle(network, as_routing(network, routing), pairs, classes)
     heads, tails = dependencies(network, as_routing(network, routing), pairs)
     count = network.size * network.ports if network.links else network.busses or 0
     offsets = np.searchsorted(heads, np.arange(count + 1))
@@ -64,6 +83,96 @@ def channel_dependency_cycle(
     if network.links:
         return [divmod(channel, network.ports) for channel in cycle[:length].tolist()]
     return cycle[:length].tolist()
+
+
+def _class_cycle(
+    network: Topology, routing: Routing, pairs: Any, name: str
+) -> list[tuple[int, ...]] | None:
+    """The shortest cycle of pairs of a channel and a class (collective)."""
+    if not network.links:
+        raise UsageError(f"{network.name} has busses: classes are those of links' channels.")
+    classes = open_classes(network, routing, name)
+    count = classes.count if classes.count != LONGEST else diameter(network)
+    channels = network.size * network.ports * count
+    require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
+    transport = world()
+    follows = np.zeros((channels, network.ports * count), np.uint8)
+    for sources, targets in Pairs(network, pairs).parts():
+        share = own_share(transport, len(sources))
+        wrong = note_class_dependencies(
+            *rules(network, routing),
+            classes.rule.native,
+            classes.params,
+            count,
+            sources[share].copy(),
+            targets[share].copy(),
+            follows,
+        )
+        if wrong >= 0:
+            transport.fail(
+                UsageError(
+                    f"The classes {classes.name} of {network.name} are 0..{count - 1}, and a way "
+                    f"by routing {routing.name} takes class {wrong}."
+                )
+            )
+    heads, then = np.nonzero(transport.max(follows))
+    nodes, ports = np.divmod(heads // count, network.ports)
+    tails = network.neighbor(nodes, ports) * network.ports * count + then
+    offsets = np.searchsorted(heads, np.arange(channels + 1))
+    cycle = np.empty(channels, np.int64)
+    length = shortest_cycle(offsets, tails, remaining(offsets, tails), cycle)
+    if length == 0:
+        return None
+    return [
+        (*divmod(pair // count, network.ports), pair % count) for pair in cycle[:length].tolist()
+    ]
+
+
+@kernel(
+    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, class_rule, "
+    "int64[::1], int64, int64[::1], int64[::1], uint8[:, ::1])"
+)
+def note_class_dependencies(
+    neighbor_rule,
+    start_rule,
+    decide_rule,
+    wiring,
+    wayfinding,
+    words,
+    class_rule,
+    class_params,
+    classes,
+    sources,
+    targets,
+    follows,
+):
+    """Mark, for channel and class of each hop, the port and class of the next; a wrong class."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    class_of = class_rule.call
+    header = np.empty(words, np.int64)
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, wayfinding)
+        node, held = sources[i], np.int64(-1)
+        in_port, in_class = np.int64(-1), np.int64(-1)
+        for _ in range(hop_limit(wiring[0])):
+            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            if port < 0 or following < 0:
+                break
+            group = class_of(node, port, in_port, in_class, header, class_params)
+            if group < 0 or group >= classes:
+                return max(group, classes)
+            if held >= 0:
+                follows[held, port * classes + group] = 1
+            held = (node * wiring[1] + port) * classes + group
+            in_class = group
+            in_port = np.int64(-1)
+            for back in range(wiring[1]):
+                if neighbor(following, back, wiring) == node:
+                    in_port = np.int64(back)
+                    break
+            node = following
+    return np.int64(-1)
 
 
 def dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> tuple[Ints, Ints]:

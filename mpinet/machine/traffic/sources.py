@@ -53,6 +53,6 @@ def is_among(node, dead):
 
 
 @idiom
-def way_on(decide, node, header, params, faulty, dead, cut, neighbor, wired):
-    """The port that a message leaves by, or `ARRIVED` or `STUCK`: `hop.next_port`."""
-    return next_port(decide, node, header, params, faulty, dead, cut, neighbor, wired)
+def way_on(decide, node, header, params, dead, cut, neighbor, wired):
+    """The port that a message leaves by where there are faults, or `ARRIVED` or `STUCK`."""
+    return next_port(decide, node, header, params, True, dead, cut, neighbor, wired)

@@ -299,9 +299,11 @@ def advance(
                             in_class = (lane - in_port * vcs) // per_class
                         for j in range(header_words):
                             header[j] = messages[m, HEADER + j]
-                        out = way_on(
-                            decide, node, header, params, faulty, dead, cut, neighbor, wired
-                        )
+                        # References to arrays that are handed on are counted: only where needed.
+                        if faulty:
+                            out = way_on(decide, node, header, params, dead, cut, neighbor, wired)
+                        else:
+                            out = decide(node, header, params)
                         for j in range(header_words):
                             messages[m, HEADER + j] = header[j]
                         group = np.int64(NONE)
@@ -513,14 +515,24 @@ def advance(
         # Phase 4: what left D - 1 steps ago arrives.
         wire_counts[wire, 0], wire_counts[wire, 1] = flits_made, credits_made
         wire = (t + 1) % delay
+        flits_max = ledger[NODE_FLITS_MAX]
         for i in range(wire_counts[wire, 0]):
-            m = np.int64(wire_messages[wire, i])
+            m, slot, lane = int(wire_messages[wire, i]), wire_slots[wire, i], wire_lanes[wire, i]
             if m & 1:
                 messages[m >> 1, CAME] = t + 1
-            arrive(
-                wire_slots[wire, i], wire_lanes[wire, i], m >> 1, count, words_per_node, buffer,
-                lanes, ring, occupied, inside, ledger,
-            )  # fmt: skip
+            row = int(slot) * count + lane
+            filled = int(lanes[row, FILLED])
+            seat = lanes[row, FIRST] + filled
+            if seat >= buffer:
+                seat -= buffer
+            ring[row * buffer + seat] = m >> 1
+            if filled == 0:
+                at = int(slot) * words_per_node + lane // LANES_PER_WORD
+                occupied[at] |= 1 << lane % LANES_PER_WORD
+            lanes[row, FILLED] = filled + 1
+            inside[slot] += 1
+            flits_max = max(flits_max, inside[slot])
+        ledger[NODE_FLITS_MAX] = flits_max
         for i in range(wire_counts[wire, 1]):
             credit[wire_credits[wire, i]] += 1
         ledger[INSIDE] += wire_counts[wire, 0]

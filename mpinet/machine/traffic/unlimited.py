@@ -228,7 +228,11 @@ def advance_unlimited(
             messages[m, CAME] = t
             for j in range(header_words):
                 header[j] = messages[m, HEADER + j]
-            out = way_on(decide, node, header, params, faulty, dead, cut, neighbor, wired)
+            # Arrays that are handed on have their references counted: only where needed.
+            if faulty:
+                out = way_on(decide, node, header, params, dead, cut, neighbor, wired)
+            else:
+                out = decide(node, header, params)
             for j in range(header_words):
                 messages[m, HEADER + j] = header[j]
             if out < 0:
@@ -254,7 +258,11 @@ def advance_unlimited(
                 return
             channel = at * ports + out
             left[m] = right[m] = NONE
-            roots[channel] = melded(np.int64(roots[channel]), m, left, right, messages, fifo)
+            root = np.int64(roots[channel])
+            if root == NONE:
+                roots[channel] = m
+            else:
+                roots[channel] = melded(root, m, left, right, messages, fifo)
             occupied[at * words_per_node + out // LANES_PER_WORD] |= 1 << out % LANES_PER_WORD
         # Free channels take the first of their queues.
         queue_max = ledger[SOURCE_QUEUE_MAX]
@@ -270,9 +278,9 @@ def advance_unlimited(
                     if busy[channel] > t:
                         continue
                     m = np.int64(roots[channel])
-                    root = melded(
-                        np.int64(left[m]), np.int64(right[m]), left, right, messages, fifo
-                    )
+                    root = np.int64(left[m])
+                    if right[m] != NONE:
+                        root = melded(root, np.int64(right[m]), left, right, messages, fifo)
                     roots[channel] = root
                     if root == NONE:
                         occupied[slot * words_per_node + part] &= ~bit

@@ -287,3 +287,43 @@ def test_a_message_that_is_lost_or_doubled_is_noticed(counted):
 def test_what_does_not_go_together_is_refused_in_one_sentence(changes, said):
     with pytest.raises(UsageError, match=said):
         open_loop(**changes)
+
+
+FREE = {
+    "ring:7": ("dateline", "wrap", "hops"),
+    "torus:4x5": ("dateline", "wrap", "hops"),
+    "torus:4x4": ("dateline", "wrap"),
+    "ring:5*ring:4": ("dateline", "wrap"),
+    "mesh:3x4": ("none",),
+    "hypercube:4": ("none", "hops"),
+    "debruijn:4": ("hops",),
+    "kautz:2,3": ("hops",),
+    "gmnany:20": ("hops",),
+}
+
+
+@pytest.mark.parametrize("network", FREE)
+def test_no_pairs_of_channel_and_class_depend_on_each_other_in_a_circle(network):
+    for classes in FREE[network]:
+        for routing in mpinet.open(network).routings:
+            if classes == "hops" and not mpinet.open(network).routing(routing).shortest:
+                continue
+            assert measure.channel_dependency_cycle(network, routing, classes=classes) is None
+
+
+def test_one_class_of_a_ring_depends_on_itself_where_the_machine_comes_to_a_stop():
+    cycle = measure.channel_dependency_cycle("ring:8", classes="none")
+    assert cycle == [(node, 0, 0) for node in range(8)]
+    messages = [[0, node, (node + 3) % 8, 8] for node in range(8)]
+    found = simulate(messages, network="ring:8", vcs=1, buffer=2, classes="none", warmup=0)
+    assert found["cycle"] == [list(channel) for channel in cycle]
+
+
+def test_a_class_that_there_is_not_is_refused_by_the_search_for_cycles():
+    topology = mpinet.open("ring:6")
+    known = topology.routing()
+    wrong = Routing(
+        "own", known.decide, known.params, known.header_bits, channel_class=class_nine, classes=2
+    )
+    with pytest.raises(UsageError, match="takes class 9"):
+        measure.channel_dependency_cycle(topology, wrong, classes="own")
