@@ -32,6 +32,7 @@ REFUTED: dict[str, str] = {
     "bypass": "GMN-FT-case2x2 GMN-FT-avail",
     "powers": "GMN-A-q",
     "pseudocode": "GMN-A-print-*",
-    "comparison": "GMN-I-superior GMN-TB1-*-ch-diam",
+    "comparison": "GMN-I-superior GMN-TB1-256-ch-diam GMN-TB1-640-ch-diam "
+    "GMN-TB1-1536-ch-diam GMN-TB1-3584-ch-diam",
 }
 """The claims that each refutes."""
