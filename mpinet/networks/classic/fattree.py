@@ -36,8 +36,10 @@ class FatTree(Topology):
     specification = "papers/hdn 9"
 
     def __init__(self, m: int, h: int):
-        self.checked("m", m)
-        self.checked("h", h)
+        self._wire(self.checked("m", m), self.checked("h", h))
+
+    def _wire(self, m: int, h: int) -> None:
+        """Make the tree of h levels of m-ary switches."""
         super().__init__(
             f"{m},{h}",
             size=fat_tree_size(m, h),
@@ -88,6 +90,22 @@ class FatTree(Topology):
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Up as far as needed, then down."""
         return {"updown": lambda: stateless("updown", decide, self)}
+
+
+class KaryTree(FatTree):
+    """k-ary n-tree of k^n processors and n k^(n-1) switches (Petrini, Vanneschi 1997).
+
+    The same network as `FatTree`, under the names that its literature uses.
+    """
+
+    family = "karytree"
+    parameters = (whole_number("k", 2), whole_number("n", 1, 62))
+    example = "karytree:4,2"
+    paper = "Petrini, Vanneschi 1997"
+    specification = "networks 3"
+
+    def __init__(self, k: int, n: int):
+        self._wire(self.checked("k", k), self.checked("n", n))
 
 
 def fat_tree_size(m: int, h: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 
 import networkx
+from serial.networks.defined_here import DEFINED_HERE
 
 Wiring = list[list[int | None]]
 
@@ -254,6 +255,8 @@ CLASSICS: dict[str, Wiring] = {
     "fattree:2,3": fat_tree(2, 3),
     "fattree:3,3": fat_tree(3, 3),
     "fattree:4,2": fat_tree(4, 2),
+    "karytree:2,1": fat_tree(2, 1),
+    "karytree:3,2": fat_tree(3, 2),
     "roadrunner:2,2,1": roadrunner(2, 2, 1),
     "roadrunner:5,2,1": roadrunner(5, 2, 1),
     "roadrunner:3,2,2": roadrunner(3, 2, 2),
@@ -270,4 +273,4 @@ PRODUCTS: dict[str, Wiring] = {
     "hypercube:1*fattree:2,2": cartesian(hypercube(1), fat_tree(2, 2)),
 }
 
-EVERYTHING = CLASSICS | PRODUCTS
+EVERYTHING = CLASSICS | DEFINED_HERE | PRODUCTS

@@ -1,0 +1,150 @@
+"""Butterfly and Benes network: rows of processors, a bit of the row's number free at each level.
+
+Between the levels i and i+1 a link keeps the row's number or flips one bit of it. So a message has
+to pass between two such levels for every bit that is wrong, and its way is a walk over the levels:
+to one end of the stretch that has all those places, to its other end, and to its target's level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.networks.closer import lowest_closer_port
+from mpinet.networks.parameters import whole_number
+from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.topology import Topology
+
+BITS, LEVELS = 2, 3
+"""Where the rules' parameters hold n and the last level."""
+
+ON, ACROSS, BACK, BACK_ACROSS = range(4)
+"""The ports: to the next level in the same row and in another one, to the level before likewise."""
+
+
+class Leveled(Topology):
+    """Base of both: processor (i,w) of level i and row w has the number i 2^n + w."""
+
+    rows: int
+
+    def __init__(self, n: int, last: int):
+        self.rows = 2**n
+        super().__init__(f"{n}", size=(last + 1) * self.rows, ports=4, params=[n, last])
+
+    @rule
+    def neighbor(node, port, params):
+        """A level on or back, in the same row or across."""
+        return level_neighbor(node, port, params)
+
+    @rule
+    def reverse_port(node, port, params):
+        """The other direction, as straight."""
+        return port ^ 2
+
+    def address(self, node: int) -> str:
+        """``i,w``."""
+        self.require_node(node)
+        return f"{node // self.rows},{node % self.rows}"
+
+    def read_address(self, address: str) -> int:
+        """Number of level and row."""
+        level, row = map(int, address.split(","))
+        if not 0 <= row < self.rows:
+            raise ValueError(f"{row} is not a row 0..{self.rows - 1}")
+        return level * self.rows + row
+
+    def clusters(self, position: int) -> list[range]:
+        """The levels."""
+        first = position - position % self.rows
+        return [range(first, first + self.rows)]
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The lowest port that leads closer."""
+        return {"shortest": lambda: stateless("shortest", decide, self)}
+
+
+class Butterfly(Leveled):
+    """Butterfly of (n+1) 2^n processors; between the levels i and i+1 bit i is free."""
+
+    family = "butterfly"
+    parameters = (whole_number("n", 1, 56),)
+    example = "butterfly:3"
+    paper = "textbook (Leighton 1992)"
+    specification = "networks 3"
+
+    def __init__(self, n: int):
+        super().__init__(self.checked("n", n), n)
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Diameter 2n."""
+        return {"diameter": 2 * (self.size // self.rows - 1)}
+
+
+class Benes(Leveled):
+    """Benes network of (2n+1) 2^n processors: two butterflies back to back.
+
+    Between the levels i and i+1 bit i is free for i < n, and bit 2n-1-i behind.
+    """
+
+    family = "benes"
+    parameters = (whole_number("n", 1, 55),)
+    example = "benes:3"
+    paper = "Benes 1965; Leighton 1992"
+    specification = "networks 3"
+
+    def __init__(self, n: int):
+        super().__init__(self.checked("n", n), 2 * n)
+
+
+@inlined
+def free_bit(level, params):
+    """The bit that is free between a level and the next one."""
+    return level if level < params[BITS] else 2 * params[BITS] - 1 - level
+
+
+@inlined
+def level_neighbor(node, port, params):
+    """The processor behind a port, -1 if the level has none there."""
+    rows = 1 << params[BITS]
+    level = node >> params[BITS]
+    if port < BACK:
+        if level == params[LEVELS]:
+            return -1
+        return (node + rows) ^ (port << free_bit(level, params))
+    if level == 0:
+        return -1
+    return (node - rows) ^ ((port - BACK) << free_bit(level - 1, params))
+
+
+@inlined
+def level_distance(node, target, params):
+    """Hops between two processors: the shortest walk over the levels that frees all wrong bits.
+
+    For every lowest level of the walk the least highest one is where its last wrong bit is freed.
+    """
+    n, last = params[BITS], params[LEVELS]
+    start, end = node >> n, target >> n
+    wrong = (node ^ target) & ((1 << n) - 1)
+    low, high = min(start, end), max(start, end)
+    best = 4 * last + 1
+    for bottom in range(low + 1):
+        top = high
+        for bit in range(n):
+            if wrong >> bit & 1:
+                place = bit if bit >= bottom else 2 * n - 1 - bit
+                if place >= last or place < bottom:
+                    top = 2 * last  # this bit is not free from here on
+                elif place >= top:
+                    top = place + 1
+        if top <= last:
+            walk = (top - bottom) + min(
+                start - bottom + top - end,
+                top - start + end - bottom,
+            )
+            best = min(best, walk)
+    return best
+
+
+decide = lowest_closer_port.bind("levels", wiring=level_neighbor, distance=level_distance)

@@ -1,0 +1,142 @@
+"""The dragonfly: groups whose routers are all joined, one link between any two groups.
+
+Global link k = 0..ah-1 of group G, at router k // h, leads to group G + k + 1 modulo g; there it is
+link ah - 1 - k. So link k of a group and the number of groups ahead are one thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import inlined, rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import whole_number
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import MAX_SIZE, Topology
+
+TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
+"""Where the rules' parameters hold p, a, h, the number g of groups, and that of processors."""
+
+
+class Dragonfly(Topology):
+    """Dragonfly of g = ah + 1 groups of a routers with p processors each (Kim et al. 2008).
+
+    Processor (G,r,t) has the number (Ga + r)p + t and port 0 to its router. Router (G,r) has the
+    number pag + Ga + r; its ports lead to its p processors, the a-1 other routers of the group in
+    ascending order, and by h global links to other groups.
+    """
+
+    family = "dragonfly"
+    parameters = tuple(whole_number(name, 1, 2**20) for name in "pah")
+    example = "dragonfly:2,4,2"
+    paper = "Kim, Dally, Scott, Abts 2008"
+    specification = "networks 3"
+
+    def __init__(self, p: int, a: int, h: int):
+        self.terminals = self.checked("p", p)
+        self.routers = self.checked("a", a)
+        groups = a * self.checked("h", h) + 1
+        if (p + 1) * a * groups > MAX_SIZE:
+            raise TopologyError(f"dragonfly: (p+1)a(ah+1) must be < 2^63; {p},{a},{h} gives more.")
+        hosts = p * a * groups
+        super().__init__(
+            f"{p},{a},{h}",
+            size=hosts + a * groups,
+            ports=p + a - 1 + h,
+            params=[p, a, h, groups, hosts],
+            hosts=hosts,
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Down to a processor, across the group, or to another group."""
+        p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
+        if node < hosts:
+            return hosts + node // p if port == 0 else -1
+        router = node - hosts
+        if port < p:
+            return router * p + port
+        group = router // a
+        r = router - group * a
+        if port < p + a - 1:
+            other = port - p
+            return node - r + (other if other < r else other + 1)
+        link = r * h + port - (p + a - 1)
+        there = (group + link + 1) % params[GROUPS]
+        return hosts + there * a + (a * h - 1 - link) // h
+
+    @rule
+    def reverse_port(node, port, params):
+        """Port 0 of a processor; the place among the other routers; the link's other number."""
+        p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
+        if node < hosts:
+            return node % p
+        if port < p:
+            return 0
+        r = (node - hosts) % a
+        if port < p + a - 1:
+            other = port - p
+            return p + (r - 1 if other < r else r)
+        link = r * h + port - (p + a - 1)
+        return p + a - 1 + (a * h - 1 - link) % h
+
+    def clusters(self, position: int) -> list[range]:
+        """A group's processors; a router is alone."""
+        if position >= self.hosts:
+            return []
+        width = self.terminals * self.routers
+        return [range(position - position % width, position - position % width + width)]
+
+    def address(self, node: int) -> str:
+        """``G,r,t`` of a processor, ``G,r`` of a router."""
+        self.require_node(node)
+        if node >= self.hosts:
+            group, router = divmod(node - self.hosts, self.routers)
+            return f"{group},{router}"
+        router, terminal = divmod(node, self.terminals)
+        return f"{router // self.routers},{router % self.routers},{terminal}"
+
+    def read_address(self, address: str) -> int:
+        """The number behind the digits."""
+        group, router, *terminal = map(int, address.split(","))
+        place = group * self.routers + router
+        return place * self.terminals + terminal[0] if terminal else self.hosts + place
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Processors a p (a h + 1)."""
+        return {"hosts": self.hosts}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Across the group to the link to the target's group, over it, and across that group."""
+        return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
+
+
+@inlined
+def router_of(node, params):
+    """The router's place among all routers: its own, or that of a processor."""
+    hosts = params[HOSTS]
+    return node - hosts if node >= hosts else node // params[TERMINALS]
+
+
+@rule
+def decide(node, header, params):
+    """Local, global, local: at most one global link; two would be shorter now and then."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
+    if node < hosts:
+        return 0
+    here, goal = router_of(node, params), router_of(target, params)
+    if here == goal:
+        return target - goal * p
+    r = here % a
+    wanted = goal % a
+    if here // a != goal // a:
+        link = (goal // a - here // a - 1) % params[GROUPS]
+        wanted = link // h
+        if wanted == r:
+            return p + a - 1 + link % h
+    return p + (wanted if wanted < r else wanted - 1)

@@ -1,0 +1,74 @@
+"""The exchanged hypercube: half of the processors link some dimensions, half the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.errors import TopologyError
+from mpinet.networks.arithmetic import lowest_one
+from mpinet.networks.binary import BinaryLabels, same_port
+from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+
+HIGH, LOW = 2, 3
+"""Where the rules' parameters hold s and t."""
+
+MOST_BITS = 56
+"""Largest s + t."""
+
+
+class ExchangedCube(BinaryLabels):
+    """Exchanged hypercube EH(s,t) of 2^(s+t+1) processors (Loh, Hsu, Pan 2005).
+
+    Bit 0 is c, bits 1..t are b, bits t+1..t+s are a. Port 0 flips c; then one port for each bit of
+    b where c = 1, and one for each bit of a where c = 0.
+    """
+
+    family = "exchangedcube"
+    parameters = (Parameter("s", ">= 1", integer), Parameter("t", ">= 1, s + t <= 56", integer))
+    example = "exchangedcube:2,3"
+    paper = "Loh, Hsu, Pan 2005"
+    specification = "networks 3"
+
+    def __init__(self, s: int, t: int):
+        require_integer("exchangedcube", "s", s, 1)
+        require_integer("exchangedcube", "t", t, 1)
+        if s + t > MOST_BITS:
+            raise TopologyError(f"exchangedcube: s + t must be at most {MOST_BITS}, not {s + t}.")
+        self.dimensions = s + t + 1
+        super().__init__(f"{s},{t}", size=2 ** (s + t + 1), ports=1 + max(s, t), params=[s, t])
+
+    @rule
+    def neighbor(node, port, params):
+        """Flip c, or a bit of the half that c chooses."""
+        if port == 0:
+            return node ^ 1
+        if node & 1:
+            return node ^ (1 << port) if port <= params[LOW] else -1
+        return node ^ (1 << (port + params[LOW])) if port <= params[HIGH] else -1
+
+    reverse_port = same_port
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Diameter s + t + 2."""
+        return {"diameter": self.dimensions + 1}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Correct the half that c chooses, flip c where the other half is wrong."""
+        return {"halves": lambda: stateless("halves", decide, self)}
+
+
+@rule
+def decide(node, header, params):
+    """The lowest wrong bit that this processor has a link for, otherwise c."""
+    wrong = node ^ header[0]
+    if wrong == 0:
+        return ARRIVED
+    low = (2 << params[LOW]) - 2
+    mine = wrong & low if node & 1 else wrong & ~low & ~1
+    if mine == 0:
+        return 0
+    return lowest_one(mine) if node & 1 else lowest_one(mine) - params[LOW]

@@ -1,0 +1,149 @@
+"""The Megafly, or Dragonfly+: groups of leaf and spine routers, one link between any two groups.
+
+Global links are numbered as in the dragonfly, by the spine routers: link k = 0..sh-1 of group G, at
+spine k // h, leads to group G + k + 1 modulo g, where it is link sh - 1 - k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mpinet.compiled import rule
+from mpinet.errors import TopologyError
+from mpinet.networks.parameters import whole_number
+from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.topology import MAX_SIZE, Topology
+
+TERMINALS, SPINES, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
+"""Where the rules' parameters hold p, s, h, the number g of groups, and that of processors."""
+
+
+class Megafly(Topology):
+    """Megafly of g = sh + 1 groups of s leaves with p processors each and s spines.
+
+    Flajslik et al. 2018; Dragonfly+ of Shpiner et al. 2017.
+
+    Processor (G,r,t) has the number (Gs + r)p + t and port 0 to leaf r. Router (G,r), a leaf for
+    r < s and else a spine, has the number psg + 2Gs + r. A leaf's ports lead to its p processors
+    and the s spines; a spine's to the s leaves and by h global links to other groups.
+    """
+
+    family = "megafly"
+    parameters = tuple(whole_number(name, 1, 2**20) for name in "psh")
+    example = "megafly:2,2,2"
+    paper = "Flajslik et al. 2018; Shpiner et al. 2017"
+    specification = "networks 3"
+
+    def __init__(self, p: int, s: int, h: int):
+        self.terminals = self.checked("p", p)
+        self.spines = self.checked("s", s)
+        groups = s * self.checked("h", h) + 1
+        if (p + 2) * s * groups > MAX_SIZE:
+            raise TopologyError(f"megafly: (p+2)s(sh+1) must be < 2^63; {p},{s},{h} gives more.")
+        hosts = p * s * groups
+        super().__init__(
+            f"{p},{s},{h}",
+            size=hosts + 2 * s * groups,
+            ports=s + max(p, h),
+            params=[p, s, h, groups, hosts],
+            hosts=hosts,
+        )
+
+    @rule
+    def neighbor(node, port, params):
+        """Between processor and leaf, leaf and spine, spine and another group's spine."""
+        p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
+        if node < hosts:
+            if port > 0:
+                return -1
+            leaf = node // p
+            return hosts + leaf // s * 2 * s + leaf % s
+        group = (node - hosts) // (2 * s)
+        first = hosts + group * 2 * s
+        r = node - first
+        if r < s:
+            if port < p:
+                return (group * s + r) * p + port
+            return first + s + port - p if port < p + s else -1
+        if port < s:
+            return first + port
+        if port >= s + h:
+            return -1
+        link = (r - s) * h + port - s
+        there = (group + link + 1) % params[GROUPS]
+        return hosts + there * 2 * s + s + (s * h - 1 - link) // h
+
+    @rule
+    def reverse_port(node, port, params):
+        """By the place of this node among those that the other one leads to."""
+        p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
+        if node < hosts:
+            return node % p
+        r = (node - hosts) % (2 * s)
+        if r < s:
+            return 0 if port < p else r
+        if port < s:
+            return p + r - s
+        link = (r - s) * h + port - s
+        return s + (s * h - 1 - link) % h
+
+    def clusters(self, position: int) -> list[range]:
+        """A group's processors; a router is alone."""
+        if position >= self.hosts:
+            return []
+        width = self.terminals * self.spines
+        return [range(position - position % width, position - position % width + width)]
+
+    def address(self, node: int) -> str:
+        """``G,r,t`` of a processor, ``G,r`` of a router."""
+        self.require_node(node)
+        if node >= self.hosts:
+            group, router = divmod(node - self.hosts, 2 * self.spines)
+            return f"{group},{router}"
+        leaf, terminal = divmod(node, self.terminals)
+        return f"{leaf // self.spines},{leaf % self.spines},{terminal}"
+
+    def read_address(self, address: str) -> int:
+        """The number behind the digits."""
+        group, router, *terminal = map(int, address.split(","))
+        if terminal:
+            return (group * self.spines + router) * self.terminals + terminal[0]
+        return self.hosts + group * 2 * self.spines + router
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Processors p s (s h + 1)."""
+        return {"hosts": self.hosts}
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Up to a spine, over one global link where the group is another one, and down."""
+        return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
+
+
+@rule
+def decide(node, header, params):
+    """Up, over the link between the groups, down; within a group by the target's own spine."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
+    if node < hosts:
+        return 0
+    place = node - hosts
+    group, r = place // (2 * s), place % (2 * s)
+    if target < hosts:
+        goal_group, goal = target // p // s, target // p % s
+    else:
+        goal_group, goal = (target - hosts) // (2 * s), (target - hosts) % (2 * s)
+    if group == goal_group:
+        if r < s:
+            if target < hosts and goal == r:
+                return target % p
+            return p + goal - s if goal >= s else p + goal
+        return goal if goal < s else r - s
+    link = (goal_group - group - 1) % params[GROUPS]
+    spine = link // h
+    if r < s:
+        return p + spine
+    return s + link % h if r - s == spine else spine

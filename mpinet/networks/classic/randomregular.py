@@ -1,0 +1,76 @@
+"""Random regular networks: every processor has d links, to whom is drawn by the seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.errors import TopologyError
+from mpinet.networks.graph import Graph
+from mpinet.networks.parameters import whole_number
+
+LARGEST = 2**20
+ATTEMPTS = 1000
+
+
+class RandomRegular(Graph):
+    """Random d-regular network of N processors (Steger, Wormald 1999; Singla et al. 2012).
+
+    Ends of links are joined in pairs at random; pairs that would be a loop or a second link are
+    drawn again among themselves, and all is drawn anew where that does not end, or the network is
+    in pieces.
+    Ports lead to the neighbours in ascending order. Every rank holds the whole network.
+    """
+
+    family = "randomregular"
+    parameters = (
+        whole_number("N", 4, LARGEST),
+        whole_number("d", 2, 64),
+        whole_number("seed", 0, 2**63 - 1, default=0),
+    )
+    example = "randomregular:16,3"
+    paper = "Steger, Wormald 1999; Singla et al. 2012"
+    specification = "networks 3"
+
+    def __init__(self, N: int, d: int, seed: int = 0):
+        self.checked("N", N)
+        self.checked("d", d)
+        self.checked("seed", seed)
+        if d >= N or N * d % 2:
+            raise TopologyError(
+                f"randomregular: d must be below N, and N d even; {N},{d} is not so."
+            )
+        import networkx
+
+        generator = np.random.Generator(np.random.Philox(seed))
+        for _ in range(ATTEMPTS):
+            pairs = drawn_pairs(N, d, generator)
+            graph = networkx.Graph(pairs)
+            if len(pairs) == N * d // 2 and networkx.is_connected(graph):
+                break
+        else:
+            raise TopologyError(
+                f"randomregular: no connected network of {N},{d} in {ATTEMPTS} draws."
+            )
+        super().__init__(graph, "randomregular", f"{N},{d}" + (f",{seed}" if seed else ""))
+
+
+def drawn_pairs(nodes: int, degree: int, generator: np.random.Generator) -> list[tuple[int, int]]:
+    """Pairs of nodes such that each is in `degree` different ones; fewer where the draw gets stuck.
+
+    Only the generator's `random` is used, whose numbers NumPy keeps from version to version.
+    """
+    ends = np.repeat(np.arange(nodes), degree)
+    joined: set[tuple[int, int]] = set()
+    while len(ends):
+        ends = ends[np.argsort(generator.random(len(ends)), kind="stable")]
+        left = []
+        for u, v in ends.reshape(-1, 2).tolist():
+            pair = (min(u, v), max(u, v))
+            if u == v or pair in joined:
+                left += [u, v]
+            else:
+                joined.add(pair)
+        if len(left) == len(ends):
+            break
+        ends = np.array(left, np.int64)
+    return sorted(joined)
