@@ -47,8 +47,10 @@ class Verdict:
         Why the claim is open, what went wrong, or why points of the range are left out.
     seconds : float
         Time of all its measurements.
-    note, cause, corrects, measures
+    note, corrects, measures
         As in `Claim`.
+    cause : str
+        As in `Claim`, of a refuted one; else empty.
     failing : int
         At how many of the measured points it fails.
     common : dict or None
@@ -137,7 +139,7 @@ def judge(
         reason=reason,
         seconds=round(sum(finding.seconds for finding in findings), 6),
         note=claim.note,
-        cause=claim.cause,
+        cause=claim.cause if verdict == REFUTED else "",
         corrects=claim.corrects,
         measures=claim.measures,
         failing=found.failing,

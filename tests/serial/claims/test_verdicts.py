@@ -73,6 +73,12 @@ def test_what_failing_points_are_said_to_have_in_common_is_counted_not_believed(
     assert (row.failing, row.degenerate, row.nondegenerate) == (8, 8, None)
 
 
+def test_a_row_that_holds_names_no_error():
+    (right,) = select([OWN, "RING-D"])
+    (row,) = verify([replace(right, cause="rounding")], "quick", Local())
+    assert (row.verdict, row.cause) == ("holds", "")
+
+
 def test_a_row_that_holds_has_no_extent(verdicts):
     row = verdicts["RING-D"]
     assert (row.failing, row.common, row.degenerate, row.nondegenerate) == (0, None, None, None)
