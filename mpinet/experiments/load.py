@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -131,6 +132,19 @@ def curves(
     watch : callable
         Called with the number of runs done.
     """
+    # What is measured of a network is measured by the ranks that there are: those of `transport`.
+    with alone() if transport.size == 1 else nullcontext():
+        return _curves(settings, rates, machine_of, transport, watch)
+
+
+def _curves(
+    settings: Sequence[Setting],
+    rates: Sequence[float],
+    machine_of: Callable[[Topology], Machine],
+    transport: Local,
+    watch: Callable[[int], None],
+) -> list[dict[str, Any]]:
+    """See `curves`."""
     for setting in settings:
         setting.channel_classes  # noqa: B018 (may be collective, and may refuse)
     tasks = [(i, rate) for i in range(len(settings)) for rate in _wanted(settings[i], rates)]
