@@ -115,7 +115,8 @@ LISTED: dict[str, Callable[[], Reference]] = {
 """Topology string -> what builds the network without mpinet."""
 
 REFERENCES = {
-    family: in_family(family, LISTED) for family in {name.partition(":")[0] for name in LISTED}
+    family: in_family(family, LISTED)
+    for family in dict.fromkeys(name.partition(":")[0] for name in LISTED)
 }
 """Family -> its networks."""
 

@@ -4,7 +4,7 @@ import pytest
 
 import mpinet
 from mpinet.errors import TopologyError
-from mpinet.networks.catalogue import FAMILIES, _family_class
+from mpinet.networks.catalogue import FAMILIES, family_class
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ INTEGERS += "starcube arrstar hypermesh bh".split()
 @pytest.mark.parametrize("value", [True, 3.0, "3", None])
 def test_only_whole_numbers_are_taken(family, value):
     assert family in FAMILIES
-    cls = _family_class(family)
+    cls = family_class(family)
     example = mpinet.open(cls.example)
     given = [int(text) for text in example.name.partition(":")[2].split(",")]
     for place in range(len(given)):
@@ -93,7 +93,7 @@ def test_only_whole_numbers_are_taken(family, value):
 @pytest.mark.parametrize("kind", [None, 3, "", "TQ", ["tq"]])
 def test_unknown_kinds_are_refused(kind):
     with pytest.raises(TopologyError, match="kind must be tq, cq, hkv or q"):
-        _family_class("sth")(3, 3, kind)
+        family_class("sth")(3, 3, kind)
 
 
 @pytest.mark.parametrize(
