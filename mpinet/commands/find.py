@@ -94,7 +94,7 @@ def _at_most(text: str) -> int:
 class Find(Job):
     """The best networks."""
 
-    unit = "networks"
+    unit = "looks and measurements"
 
     def __init__(self, found: list[Topology], minimise: list[str], degree: int | None, most: int):
         super().__init__()

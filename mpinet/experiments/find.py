@@ -79,7 +79,7 @@ def best(
     minimise: Sequence[str],
     degree: int | None = None,
     most: int = 10,
-    watch: Callable[[int], None] = lambda done: None,
+    watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[dict[str, Any]]:
     """The best of some networks, measured (collective).
 
@@ -95,7 +95,7 @@ def best(
     most : int
         How many to return.
     watch : callable
-        Called with the number of networks that are done with.
+        Called with the looks and measurements done, and how many there are at most.
 
     Returns
     -------
@@ -103,17 +103,22 @@ def best(
         The best ones first: topology, processors, switches, links, degree, diameter, moore,
         average_distance, cost.
     """
-    wanted = [network for network in found if degree is None or _degree(network) <= degree]
-    order = sorted(range(len(wanted)), key=lambda at: (_least(wanted[at], minimise[0]), at))
+    looks = []
+    for at, network in enumerate(found):
+        watch(at, 2 * len(found))
+        looks.append(_Look(network))
+    wanted = [
+        at
+        for at, look in enumerate(looks)
+        if look.connected and (degree is None or look.degree <= degree)
+    ]
+    wanted.sort(key=lambda at: looks[at].least(minimise[0]))
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
-    for done, at in enumerate(order):
-        watch(done)
-        network = wanted[at]
-        if len(kept) == most and _least(network, minimise[0]) > kept[-1][0][0]:
+    for done, at in enumerate(wanted):
+        watch(len(found) + done, 2 * len(found))
+        if len(kept) == most and looks[at].least(minimise[0]) > kept[-1][0][0]:
             break
-        subject = Subject(network, 0.0)
-        if not _connected(network):
-            continue
+        subject = Subject(found[at], 0.0)
         key = (*(MEASURES[name](subject) for name in minimise), at)
         if len(kept) < most or key < kept[-1][0]:
             kept = sorted([*kept, (key, _row(subject))], key=lambda pair: pair[0])[:most]
@@ -135,49 +140,55 @@ def _row(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _wiring(network: Topology) -> Ints:
-    """Every node's neighbours by port, -1 where there is none."""
-    nodes = np.arange(network.size)[:, np.newaxis]
-    behind: Ints = network.neighbor(nodes, np.arange(network.ports)[np.newaxis])
-    return behind
+class _Look:
+    """What one look at the wiring of a network tells.
+
+    Attributes
+    ----------
+    degree : int
+        The largest number of different neighbours.
+    links : int
+        Pairs of neighbours.
+    connected : bool
+        Whether every node is reached from processor 0.
+    farthest : int
+        Hops from processor 0 to the farthest processor that it reaches.
+    """
+
+    def __init__(self, network: Topology):
+        nodes = np.arange(network.size)[:, np.newaxis]
+        behind: Ints = network.neighbor(nodes, np.arange(network.ports)[np.newaxis])
+        ordered = np.sort(behind, axis=1)
+        fresh = ordered >= 0
+        fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
+        hops = _hops(behind)
+        self._processors = network.hosts
+        self.degree = int(fresh.sum(axis=1).max(initial=0))
+        self.links = int(fresh.sum()) // 2
+        self.connected = bool((hops >= 0).all())
+        self.farthest = int(hops[: network.hosts].max())
+
+    def least(self, measure: str) -> float:
+        """A lower bound of a measure."""
+        known = {
+            "diameter": self.farthest,
+            "degree": self.degree,
+            "links": self.links,
+            "cost": self.degree * self.farthest,
+            "processors": self._processors,
+        }
+        return known.get(measure, 0)
 
 
-def _degree(network: Topology) -> int:
-    """The largest number of different neighbours."""
-    behind = np.sort(_wiring(network), axis=1)
-    fresh = behind >= 0
-    fresh[:, 1:] &= behind[:, 1:] != behind[:, :-1]
-    return int(fresh.sum(axis=1).max(initial=0))
-
-
-def _least(network: Topology, measure: str) -> float:
-    """A lower bound of a measure that is had at once: by distances from one processor."""
-    if measure in ("diameter", "cost"):
-        least = _eccentricity(network)
-        return least * _degree(network) if measure == "cost" else least
-    if measure == "degree":
-        return _degree(network)
-    return 0
-
-
-def _eccentricity(network: Topology) -> int:
-    """Hops from processor 0 to the farthest one that it reaches."""
-    return int(_hops(network)[: network.hosts].max())
-
-
-def _connected(network: Topology) -> bool:
-    return bool((_hops(network) >= 0).all())
-
-
-def _hops(network: Topology) -> Ints:
-    """Hops from processor 0 to every node; -1 where there is no way."""
-    behind = _wiring(network)
-    hops = np.full(network.size, -1)
+def _hops(behind: Ints) -> Ints:
+    """Hops from processor 0 to every node by the nodes behind the ports; -1 where is no way."""
+    hops = np.full(len(behind), -1)
+    hops[0] = 0
     front = np.zeros(1, np.int64)
     step = 0
     while len(front):
-        hops[front] = step
-        reached = np.unique(behind[front])
-        front = reached[(reached >= 0) & (hops[reached] < 0)]
         step += 1
+        reached = behind[front].ravel()
+        hops[reached[(reached >= 0) & (hops[reached] < 0)]] = step
+        front = np.flatnonzero(hops == step)
     return hops

@@ -19,6 +19,9 @@ from mpinet.networks.topology import Topology
 MOST_FACTORS = 4
 """Sides of a grid, factors of a dual net's base at most."""
 
+MOST_RANDOM = 8
+"""Degree of a random regular network at most: these are drawn, at once as a whole."""
+
 
 def members(family: str, low: int, high: int) -> Iterator[Topology]:
     """The networks of a family with low..high processors, as far as they are listed.
@@ -216,6 +219,18 @@ def _scalable(low: int, high: int) -> Iterator[str]:
                 yield from (f"{m},{n},{kind}" for kind in ("tq", "cq", "hkv", "q"))
 
 
+def _odd_primes(low: int, high: int) -> Iterator[str]:
+    """Slim Flies: 2 q^2 processors."""
+    return (str(q) for q in range(3, isqrt(high // 2) + 1, 2) if all(q % d for d in range(3, q, 2)))
+
+
+def _seedless(low: int, high: int) -> Iterator[str]:
+    """Random regular networks N,d of one seed each: other seeds are others of the same kind."""
+    for size in range(max(low, 4), high + 1):
+        degrees = range(2, min(MOST_RANDOM, size - 1) + 1)
+        yield from (f"{size},{d}" for d in degrees if size * d % 2 == 0)
+
+
 LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "ring": _sizes,
     "complete": _sizes,
@@ -226,6 +241,9 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "gmn": _loops,
     "mesh": _sides,
     "torus": _sides,
+    "hyperx": _sides,
+    "slimfly": _odd_primes,
+    "randomregular": _seedless,
     "bsn": _shifts,
     "gbsn": _equal_blocks,
     "hdn": _dual_nets,
