@@ -33,8 +33,15 @@ from mpinet.report.shapes import (
 )
 from mpinet.report.stress import stress_layout
 
-HEXAGON = np.array([[5, 4], [2, 3], [1, 0]])
-"""Place in the cycle of the star graph of three symbols, by the last symbol and the middle one."""
+HEXAGONS = {
+    "stargraph": np.array([[5, 4], [2, 3], [1, 0]]),
+    "pancake": np.array([[5, 4], [2, 3], [1, 0]]),
+    "bubblesort": np.array([[3, 2], [4, 5], [1, 0]]),
+}
+"""Place in the cycle of the network of three symbols, by the last symbol and the middle one."""
+
+BOW = 0.4
+"""How far the rows of a grid bend whose processors are all joined, so that one sees the links."""
 
 MOST_NODES = 20_000
 """Nodes of the largest network that is laid out: beyond, a picture is a blot."""
@@ -176,11 +183,90 @@ def round_trees(network: Any) -> Points:
 
 def in_stages(network: Topology) -> Points:
     """A multistage network: stages from left to right, their switches from top to bottom."""
-    stages = int(network.params[3])
+    return _stages(network, int(network.params[3]))
+
+
+def in_rows(network: Any) -> Points:
+    """Butterfly and Benes network: levels from left to right, their rows from top to bottom."""
+    return _stages(network, network.size // network.rows)
+
+
+def _stages(network: Topology, stages: int) -> Points:
     width = network.size // stages
     gap = max(1.0, 1.2 * width / max(1, stages))
     stage, switch = np.divmod(np.arange(network.size), width)
     return np.stack([gap * stage, -1.0 * switch], axis=1)
+
+
+def dragonfly(network: Any) -> Points:
+    """Groups on a circle: their routers on small circles, the processors around them."""
+    p, a = network.terminals, network.routers
+    routers = circle(a) if a > 1 else np.zeros((1, 2))
+    at = (np.arange(p * a) + 0.5) / (p * a) - 0.5 / a
+    angles = pi / 2 - 2 * pi * at
+    around = 1.7 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return _groups(network, np.concatenate([around, routers]))
+
+
+def megafly(network: Any) -> Points:
+    """Groups on a circle: from outside to inside their processors, leaves and spines in rows."""
+    p, s = network.terminals, network.spines
+    width = max(p * s, 2)
+    switches = (np.arange(s) + 0.5) * (width / s)
+    processors = (np.arange(p * s) + 0.5) * (width / (p * s))
+    rows = [(processors, 0.9), (switches, 0.5), (switches, 0.0)]
+    inside = [np.stack([x, np.full(len(x), width * y)], axis=1) for x, y in rows]
+    return _groups(network, np.concatenate(inside))
+
+
+def _groups(network: Topology, inside: Points) -> Points:
+    """Groups of one shape, the processors first in it as in the network."""
+    groups = network.size // len(inside)
+    hosts = network.hosts // groups
+    points = nested(circle(groups), inside, turned=True).reshape(groups, len(inside), 2)
+    return np.concatenate([points[:, :hosts].reshape(-1, 2), points[:, hosts:].reshape(-1, 2)])
+
+
+def slim_fly(network: Any) -> Points:
+    """The processors with one first coordinate on a small circle, a half of those on each side."""
+    return nested(circle(2 * network.q), circle(network.q), turned=True)
+
+
+def polar_fly(network: Any) -> Points:
+    """The last point, its neighbours around it, and around these the neighbours of each."""
+    points = np.zeros((network.size, 2))
+    ports = np.arange(network.ports)
+    root = network.size - 1
+    inner = network.neighbor(root, ports)
+    points[inner] = 0.45 * circle(len(inner))
+    outer = [network.neighbor(int(node), ports) for node in inner]
+    free = [[v for v in one if v >= 0 and v != root and v not in inner] for one in outer]
+    for at, nodes in enumerate(free):
+        spread = (np.arange(len(nodes)) + 0.5) / max(1, len(nodes)) - 0.5
+        angles = pi / 2 - 2 * pi * (at + 0.86 * spread) / len(inner)
+        points[nodes] = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return points
+
+
+def complete_grid(network: Any) -> Points:
+    """A grid; one of two sides has bent rows, for within them every two processors are joined."""
+    sides = network.sides
+    if len(sides) == 1:
+        return circle(network.size)
+    points = grid(sides)
+    if len(sides) > 2:
+        return points
+    numbers = np.arange(network.size)
+    down, right = np.divmod(numbers, sides[1])
+    points[:, 0] -= BOW * _bow(down, sides[0])
+    points[:, 1] += BOW * _bow(right, sides[1])
+    return points
+
+
+def _bow(place: Ints, side: int) -> Points:
+    """An arc over a side: 0 at its ends, 1 in the middle."""
+    arc: Points = 1.0 - (2 * place / (side - 1) - 1) ** 2
+    return arc
 
 
 def dual_net(network: Any) -> Points:
@@ -247,9 +333,9 @@ def _rows_of_lens(network: Any) -> Ints:
 
 
 def permutations(network: Any) -> Points:
-    """Star and arrangement graph: a circle of clusters of one last symbol, clusters within them.
+    """Networks of permutations: a circle of clusters of one last symbol, clusters within them.
 
-    What is left at last is a hexagon of the star graph, and a complete graph of the other.
+    What is left at last is a hexagon, and a complete graph of the arrangement graph.
     """
     n, k = network.symbols, network.positions
     words = np.array([_symbols(network, node) for node in range(network.size)])
@@ -257,9 +343,9 @@ def permutations(network: Any) -> Points:
     digits = words - (lower & np.triu(np.ones((k, k), bool), 1)).sum(axis=2)
     radices = list(range(n, n - k, -1))
     columns = [digits[:, place] for place in reversed(range(k))]
-    if network.family == "stargraph" and n > 2:
+    if network.family in HEXAGONS and n > 2:
         radices[-3:] = [6]
-        columns[-3:] = [HEXAGON[digits[:, 2], digits[:, 1]]]
+        columns[-3:] = [HEXAGONS[network.family][digits[:, 2], digits[:, 1]]]
     number = np.zeros(network.size, np.int64)
     for radix, column in zip(radices, columns, strict=True):
         number = number * radix + column
@@ -310,6 +396,16 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
     "rdn": dual_net,
     "dualcube": dual_net,
     "bh": banyan,
+    "dragonfly": dragonfly,
+    "megafly": megafly,
+    "slimfly": slim_fly,
+    "polarfly": polar_fly,
+    "hyperx": complete_grid,
+    "flatbutterfly": complete_grid,
+    "karytree": in_levels,
+    "butterfly": in_rows,
+    "benes": in_rows,
+    "exchangedcube": on_cube,
     "hexcell": honeycomb,
     "snowflake": digit_polygons,
     "busstar": digit_polygons,
@@ -318,6 +414,8 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
     "plens": lens_rows,
     "stargraph": permutations,
     "arrangement": permutations,
+    "pancake": permutations,
+    "bubblesort": permutations,
     "bsn": blocks,
     "gbsn": blocks,
 }

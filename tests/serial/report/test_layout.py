@@ -55,7 +55,8 @@ def test_a_turned_ring_is_the_ring(name):
     {
         **{"snowflake:3,3": 3, "busstar:5,2": 5, "stargraph:5": 5, "arrangement:5,2": 5},
         **{"petersen": 5, "dualcube:3": 8, "rdn:5,1": 10, "roadrunner:3,2,2": 3},
-        **{"gbsn:1,m=4-4-4-4,a=1": 4, "hexcell:3": 6, "clens:3,4": 4},
+        **{"gbsn:1,m=4-4-4-4,a=1": 4, "hexcell:3": 6, "clens:3,4": 4, "pancake:4": 4},
+        **{"slimfly:5": 10, "bubblesort:4": 4},
     }.items(),
 )
 def test_turned_clusters_are_the_clusters(name, parts):
@@ -92,6 +93,50 @@ def test_a_fat_tree_has_its_processors_below_and_a_row_for_every_level():
     levels = [heights[: network.hosts], *heights[network.hosts :].reshape(3, 9)]
     assert [np.ptp(level) for level in levels] == [0, 0, 0, 0]
     assert np.diff([level[0] for level in levels]).min() > 0
+
+
+@pytest.mark.parametrize(("name", "groups"), [("dragonfly:2,4,2", 9), ("megafly:3,2,2", 5)])
+def test_a_turn_by_a_group_leads_processors_and_routers_to_those_of_the_next_group(name, groups):
+    network, points = mpinet.open(name), places(mpinet.open(name))
+    for kind in (points[: network.hosts], points[network.hosts :]):
+        turn = turned(np.concatenate([kind, -kind]), groups)[: len(kind)]
+        assert np.allclose(turn, np.roll(kind, -(len(kind) // groups), axis=0))
+
+
+@pytest.mark.parametrize("name", ["butterfly:3", "benes:3", "karytree:2,3"])
+def test_links_lead_from_a_level_to_the_next_one(name):
+    network = mpinet.open(name)
+    points = places(network)
+    level = points[:, 1] if name.startswith("karytree") else points[:, 0]
+    place = np.unique(level.round(6), return_inverse=True)[1].ravel()
+    ends = place[edges(network)]
+    assert (np.abs(ends[:, 0] - ends[:, 1]) == 1).all()
+
+
+@pytest.mark.parametrize("name", ["stargraph:3", "pancake:3", "bubblesort:3"])
+def test_three_symbols_make_a_hexagon(name):
+    points = places(mpinet.open(name))
+    ways = points[edges(mpinet.open(name))]
+    assert np.allclose(np.hypot(*(ways[:, 0] - ways[:, 1]).T), apart(points))
+
+
+def test_a_polarfly_stands_on_circles_by_the_hops_from_its_last_point():
+    network = mpinet.open("polarfly:5")
+    radius = np.hypot(*places(network).T).round(6)
+    hops = distance_matrix(network)[-1]
+    assert [set(radius[hops == h]) for h in range(3)] == [{0}, {0.45}, {1}]
+
+
+@pytest.mark.parametrize("name", ["hyperx:5x4", "flatbutterfly:4,3"])
+def test_no_link_of_a_complete_row_runs_over_a_third_processor(name):
+    network = mpinet.open(name)
+    points = places(network)
+    for u, v in edges(network):
+        along = (points[v] - points[u]) / np.hypot(*(points[v] - points[u]))
+        others = np.delete(points, [u, v], axis=0) - points[u]
+        ahead, beside = others @ along, np.abs(others @ [-along[1], along[0]])
+        between = (ahead > 0) & (ahead < np.hypot(*(points[v] - points[u])))
+        assert beside[between].min(initial=1) > 0.05
 
 
 @pytest.mark.parametrize(
