@@ -7,6 +7,8 @@ imported for type checkers names the same (the tests compare the two).
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from mpinet.notebook import shown_by
+
 if TYPE_CHECKING:
     from mpinet.commands.ascend import ascend as ascend
     from mpinet.commands.ascend import descend as descend
@@ -87,6 +89,8 @@ _PUBLIC = {
 }
 
 __all__ = ["__version__", *_PUBLIC]
+
+shown_by(lambda: import_module("mpinet.report.cards").card_of)
 
 if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, for Any
 

@@ -27,6 +27,7 @@ from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
+from mpinet.notebook import shown
 
 T = TypeVar("T")
 
@@ -138,6 +139,10 @@ class Machine:
             self.meters.loads = np.zeros(self.placement.count * topology.ports, np.uint32)
         self.trace = trace
         self._watch = watch
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows."""
+        return shown(self)
 
     @property
     def nodes(self) -> Ints:

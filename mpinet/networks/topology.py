@@ -26,6 +26,7 @@ from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
+from mpinet.notebook import shown
 from mpinet.numerals import counted, looks_whole, quoted, whole
 
 MAX_SIZE = 2**63 - 1
@@ -151,6 +152,10 @@ class Topology:
 
     def __repr__(self) -> str:
         return f"<topology {self.name}: {self.size} nodes, {self.ports} ports>"
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows."""
+        return shown(self)
 
     @property
     def links(self) -> bool:

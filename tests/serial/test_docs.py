@@ -93,7 +93,9 @@ def test_links_to_files_of_the_repository_have_targets():
     pages = [(CHECKOUT / name, text) for name, text in TEXTS.items() if name.endswith(".md")]
     links = [(page, link) for page, text in pages for link in re.findall(r"\]\(([^):]+)\)", text)]
     assert len(links) > 8
-    assert [link for page, link in links if not (page.parent / link.partition("#")[0]).exists()] == []
+    assert [
+        link for page, link in links if not (page.parent / link.partition("#")[0]).exists()
+    ] == []
 
 
 def test_the_map_of_the_rooms_names_files_that_are_there():

@@ -1,0 +1,23 @@
+"""What a notebook shows of a network or a machine.
+
+These know no pictures: the package says who makes cards of them, loaded when one is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Maker = Callable[[Any], str]
+
+_makers: list[Callable[[], Maker]] = []
+
+
+def shown_by(load: Callable[[], Maker]) -> None:
+    """Say how the function is loaded that makes HTML of an object."""
+    _makers[:] = [load]
+
+
+def shown(thing: Any) -> str | None:
+    """The object as HTML; None, for its plain text, where nobody said how."""
+    return _makers[0]()(thing) if _makers else None

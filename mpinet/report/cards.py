@@ -1,0 +1,59 @@
+"""Cards of networks and machines for notebooks: a small picture, and their sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mpinet.machine import Machine
+from mpinet.measure.wiring import edges
+from mpinet.networks.topology import Topology
+from mpinet.report.drawing.page import drawing
+from mpinet.report.drawing.scene import scene
+from mpinet.report.html import card
+
+MOST_DRAWN = 1 << 13
+"""Ports in all of the largest network that a card has a picture of."""
+
+WIDTH = 240
+"""Of the picture, in pixels."""
+
+
+def card_of(thing: Topology | Machine) -> str:
+    """HTML that tells what a network or a machine is (not collective)."""
+    if isinstance(thing, Machine):
+        return _picture(thing.topology) + card({"machine": thing.topology.name}, [_state(thing)])
+    return _picture(thing) + card({"network": thing.name}, [_sizes(thing)])
+
+
+def _picture(network: Topology) -> str:
+    return drawing(scene(network), WIDTH) if _is_small(network) else ""
+
+
+def _is_small(network: Topology) -> bool:
+    return network.size * network.ports <= MOST_DRAWN
+
+
+def _sizes(network: Topology) -> dict[str, Any]:
+    """Processors, switches, links and degree; what takes long is told of small networks only."""
+    told: dict[str, Any] = {"processors": network.hosts}
+    if network.size > network.hosts:
+        told["switches"] = network.size - network.hosts
+    if network.links and _is_small(network):
+        links = edges(network)
+        told["links"] = len(links)
+        told["degree"] = int(np.bincount(links.ravel()).max(initial=0))
+    else:
+        told["ports"] = network.ports
+    return told | {name: value for name, value in network.stated.items() if name == "diameter"}
+
+
+def _state(machine: Machine) -> dict[str, Any]:
+    """Its port model, the ranks that host it, and the steps it has made."""
+    return {
+        "processors": machine.topology.hosts,
+        "ports": machine.model.name,
+        "ranks": machine.transport.size,
+        "steps": machine.steps,
+    }
