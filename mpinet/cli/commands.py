@@ -34,6 +34,7 @@ COMMANDS = {
     "reduce": "combine the items of all processors at one",
     "optimum": "find the fewest steps of a broadcast, with a schedule and a certificate",
     "certify": "check a certificate: that a broadcast takes more than some steps",
+    "schedule": "run, check and export schedules as files",
     "circulate": "let every item visit all processors of its subcube",
     "ascend": "run an ASCEND program",
     "descend": "run a DESCEND program",

@@ -29,6 +29,8 @@ LINES = [
     "broadcast ring:6 --schedule",
     "optimum ring:6",
     "certify {folder}/bound.json",
+    "schedule export gossip ring:6 --out {folder}/gossip.csv",
+    "schedule run {folder}/ring.csv --on ring:6",
     "gossip ring:6",
     "exchange ring:6",
     "scatter ring:6",
@@ -56,6 +58,7 @@ ELSEWHERE = {"exec", "bench", "launch", "template", "doctor", "demo"}
 def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
     (folder / "plan.json").write_text('{"command": "flood", "topology": "ring:6"}')
     (folder / "rows.csv").write_text("seed,steps\n0,3\n1,4\n")
+    (folder / "ring.csv").write_text('# collective: "gossip"\nstep,from,to,chunk\n1,0,1,0\n')
     if "flood.npz" in line:
         Session(["flood", "ring:6", "--record", f"{folder}/flood.npz"]).run()
     if "bound.json" in line:

@@ -25,7 +25,7 @@ SCRIPTS = {"script", "module", "code", "arguments"}
 
 TYPED_ALONE = {
     *("check", "verify", "predict", "bench", "launch", "template", "doctor", "demo", "measure"),
-    *("trace", "play", "certify"),
+    *("trace", "play", "certify", "schedule"),
 }
 """Commands without a function of `mpinet`: ``check`` is older and takes a topology, ``measure`` is
 the room of all measures."""

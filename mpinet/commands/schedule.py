@@ -1,0 +1,190 @@
+"""``mpinet schedule``: run, check and export schedules as files."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.options import topology_of
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+from mpinet.report.files import require_writable, whole_file
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.programs.schedules.files.told import ScheduleFile
+
+NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
+"""What other tools call our collectives: the heading of what they wrote."""
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Read the file, or find what is to be exported."""
+    topology = topology_of(options)
+    if options.action == "export":
+        return _prepare_export(options, topology)
+    from mpinet.programs.schedules.files.reading import read_schedule
+    from mpinet.programs.schedules.files.told import Told
+
+    for name in ("chunks", "bytes", "rounds"):
+        value = getattr(options, name)
+        if value is not None and not 1 <= value <= 2**20:
+            raise UsageError(f"--{name} is a whole number 1..2^20, not {value}.")
+    root = None if options.root is None else topology.find(str(options.root))
+    told = Told(
+        options.collective,
+        options.chunks,
+        root,
+        topology.hosts,
+        options.ports != "all",
+        options.duplex == "half",
+        options.bytes,
+        options.rounds or 1,
+    )
+    read = read_schedule(Path(options.file), told)
+    if options.ports is None:
+        options.ports = read.timetable.ports or "one"
+    require_same_network(topology, read)
+    return RunSchedule(options, topology, read)
+
+
+def require_same_network(topology: Topology, read: ScheduleFile) -> None:
+    """Raise `UsageError` where a file is for a network of other edges."""
+    from mpinet.certify.network import Network
+
+    wanted = read.timetable.edges_sha256
+    if wanted is not None and wanted != Network.of(topology).edges_sha256:
+        raise UsageError(
+            f"{read.name}, header: it was made for {read.timetable.network or 'another network'}: "
+            f"the edges of {topology.name} have another sha256. Without edges_sha256 it may run on "
+            "any network that has the links."
+        )
+
+
+class RunSchedule(MachineJob):
+    """A schedule from a file, run on a machine, its data checked."""
+
+    def __init__(self, options: argparse.Namespace, network: Topology, read: ScheduleFile):
+        super().__init__(options, network)
+        self._read = read
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Run it."""
+        from mpinet.programs.perform import perform
+        from mpinet.programs.schedules.chunks import UNSTATED
+
+        machine = self.make_machine(transport, watch)
+        read, table = self._read, self._read.timetable
+        found = perform(machine, table, self.options.seed, self.options.route, read.where)
+        self.note_crossing(machine)
+        stated = table.collective != UNSTATED
+        return {
+            "file": read.name,
+            "format": read.format,
+            "collective": table.collective if stated else None,
+            "processors": table.processors,
+            "chunks": table.chunks,
+            "root": table.root,
+            "rows": len(table),
+            "routed": self.options.route,
+            "steps": found.steps,
+            "messages": found.messages,
+            "lower_bound": found.lower_bound,
+            "correct": found.correct,
+        }
+
+    def show(self, result: Row) -> str:
+        """The counts, or for ``check`` a line for each check."""
+        name = result["collective"]
+        if result["format"] in ("MSCCL", "ForestColl"):
+            name = NAMES.get(name, name)
+        heading = (
+            f"{name or 'messages'} on {self.topology} by {result['file']} ({result['format']})"
+        )
+        data = {True: "yes", False: "NO", None: "data not checked"}[result["correct"]]
+        if self.options.action == "check":
+            ports = f"kept, {self.options.ports}-port, in {result['steps']} steps"
+            carried = "by the routing" if result["routed"] else "every row has its channel"
+            held = (
+                "data not checked" if result["correct"] is None else "every sender held its chunk"
+            )
+            return f"{heading}\n" + fields(
+                {
+                    "form": f"{result['rows']} rows",
+                    "wiring": carried,
+                    "ports": ports,
+                    "data": held,
+                    "result": {"yes": "right", "NO": "WRONG"}.get(data, data),
+                }
+            )
+        counts = {"steps": result["steps"], "messages": result["messages"], "correct": data}
+        if result["lower_bound"] is not None:
+            counts["lower bound"] = result["lower_bound"]
+        return f"{heading}\n{fields(counts)}"
+
+
+def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
+    """Check the file, its format and the root."""
+    from mpinet.programs.collective import require_processor
+    from mpinet.programs.schedules.files.writing import ENDINGS
+
+    file = Path(options.file)
+    if options.format is None and file.suffix not in ENDINGS:
+        raise UsageError(
+            f"--out {file}: the name ends in {', '.join(ENDINGS)}, or --format says what it is."
+        )
+    require_writable(file)
+    root = topology.find(str(options.root))
+    require_processor(topology, root)
+    return ExportSchedule(options, topology, root, options.format or ENDINGS[file.suffix])
+
+
+class ExportSchedule(Job):
+    """A collective of mpinet, written as a schedule file by rank 0."""
+
+    def __init__(self, options: argparse.Namespace, network: Topology, root: int, format: str):
+        super().__init__()
+        self.topology, self._network = network.name, network
+        self._options, self._root, self._format = options, root, format
+
+    def run(self, transport: Local, watch: Watch) -> Row | None:
+        """Run the collective on one rank, run what was noted, and write it."""
+        from mpinet.certify.network import Network
+        from mpinet.machine import Machine
+        from mpinet.machine.transport import Local as Alone
+        from mpinet.measure.optimum.search import model_of
+        from mpinet.programs.perform import perform
+        from mpinet.programs.schedules.files.writing import FORMATS
+        from mpinet.programs.schedules.taken import taken
+
+        model, options = model_of(self._options.ports), self._options
+        self.model = model.as_json()
+        if transport.rank:
+            return None
+        name, table = taken(self._network, options.collective, self._root, options.algorithm, model)
+        found = perform(Machine(self._network, model, Alone()), table)
+        if not found.correct:
+            raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
+        table = replace(
+            table,
+            ports=options.ports,
+            network=self._network.name,
+            edges_sha256=Network.of(self._network).edges_sha256,
+        )
+        with whole_file(Path(options.file)) as file:
+            file.write(FORMATS[self._format](table))
+        return {
+            "collective": options.collective,
+            "algorithm": name,
+            "format": self._format,
+            "rows": len(table),
+            "steps": found.steps,
+            "messages": found.messages,
+            "correct": found.correct,
+        }

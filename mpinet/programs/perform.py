@@ -1,0 +1,327 @@
+"""Running a timetable of any collective: data that moves, and is compared in the end.
+
+Every rank sends its processors' rows: of each the 64-bit number that its sender really holds. Sums
+carry the set of those that contributed, so that nobody is counted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.errors import ModelViolation, UsageError
+from mpinet.machine import Machine
+from mpinet.machine.router import Router
+from mpinet.memory import require_memory
+from mpinet.networks.topology import Topology
+from mpinet.programs import bounds
+from mpinet.programs.schedules.chunks import (
+    SUMS,
+    UNSTATED,
+    contents,
+    count_chunks,
+    holds_first,
+    needs,
+    results,
+    starts,
+)
+from mpinet.programs.schedules.timetable import Part, Timetable, no_channel, ports_of
+
+BITS = 64
+"""Contributors in a word of a set."""
+
+HEAD = 3
+"""Words of a message before the set: chunk, whether it is added, value."""
+
+Where = Callable[[int], str]
+"""What a sentence on a row begins with: the file and the line, if there are any."""
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What a timetable took, and whether it did what it is for.
+
+    Attributes
+    ----------
+    steps, messages : int
+        Steps of the machine, empty ones too, and messages sent.
+    lower_bound : int or None
+        Steps that nobody beats; None where it is not stated what messages carry.
+    correct : bool or None
+        Whether every processor ended with the right number for every chunk that it needs; None
+        where that is not stated.
+    """
+
+    steps: int
+    messages: int
+    lower_bound: int | None
+    correct: bool | None
+
+
+def perform(
+    machine: Machine,
+    table: Timetable,
+    seed: int = 0,
+    routed: bool = False,
+    where: Where = lambda row: "",
+) -> Performed:
+    """Run a timetable (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        Moves, polices and counts.
+    table : Timetable
+        The same on all ranks.
+    seed : int
+        Chooses the chunks' contents.
+    routed : bool
+        Rows may go between any two processors: the network's routing carries those of a step, which
+        ends with the last of them.
+    where : callable
+        What a sentence on a row begins with.
+
+    Raises
+    ------
+    UsageError
+        The timetable is not for this network, or sends what the sender does not hold, or adds what
+        has been added.
+    ModelViolation
+        It asks more than the machine's port model allows.
+
+    Examples
+    --------
+    >>> step, chunk = np.array([1, 2, 2]), np.zeros(3, np.int64)
+    >>> table = Timetable("broadcast", 4, step, np.array([0, 0, 1]), np.array([1, 3, 2]), chunk)
+    >>> perform(Machine("ring:4", "one"), Timetable(**(vars(table) | {"root": 0})))
+    Performed(steps=2, messages=3, lower_bound=2, correct=True)
+    """
+    require_valid(machine.topology, table, routed, where)
+    holdings = Holdings(machine, table, seed)
+    try:
+        with machine.spending() as spent:
+            if routed:
+                _route(machine, table, holdings, where)
+            else:
+                _send(machine, table, holdings, where)
+    except ModelViolation as error:
+        text = str(error)
+        raise ModelViolation(f"{where(-1)}{text[:1].lower()}{text[1:]}") from None
+    if table.collective == UNSTATED:
+        return Performed(spent.steps, spent.messages, None, None)
+    correct = holdings.complete()
+    return Performed(spent.steps, spent.messages, lower_bound(machine, table), correct)
+
+
+def require_valid(topology: Topology, table: Timetable, routed: bool, where: Where) -> None:
+    """Raise `UsageError` unless the rows can be: on this network, and with what senders hold."""
+    if table.processors != topology.hosts:
+        raise UsageError(
+            f"{where(-1)}header: it is for {table.processors} processors, and {topology.name} has "
+            f"{topology.hosts}."
+        )
+    inside = topology.hosts if routed else topology.size
+    ends = np.maximum(table.sender, table.receiver)
+    outside = np.flatnonzero(ends >= inside)
+    if len(outside):
+        row = int(outside[0])
+        raise UsageError(
+            f"{where(row)}step {table.step[row]}: there is no node {ends[row]} in {topology.name}, "
+            f"only 0..{inside - 1}."
+        )
+    if not routed:
+        missing = np.flatnonzero(ports_of(topology, table) < 0)
+        if len(missing):
+            row = int(missing[0])
+            raise UsageError(f"{where(row)}{no_channel(topology, table, row)}")
+    if table.collective != UNSTATED:
+        _require_held(table, where)
+
+
+def _require_held(table: Timetable, where: Where) -> None:
+    """Raise `UsageError` unless every sender holds its chunk at the end of the step before."""
+    total = count_chunks(table.collective, table.processors, table.chunks)
+    got = table.receiver * total + table.chunk
+    order = np.lexsort((table.step, got))
+    keys, first = np.unique(got[order], return_index=True)
+    earliest = table.step[order][first]
+    wanted = table.sender * total + table.chunk
+    place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    came = (keys[place] == wanted) & (earliest[place] < table.step) if len(keys) else wanted < 0
+    wrong = np.flatnonzero(~came & ~holds_first(table, table.sender, table.chunk))
+    if len(wrong) == 0:
+        return
+    row = int(wrong[np.argmin(table.step[wrong])])
+    raise UsageError(
+        f"{where(row)}step {table.step[row]}: processor {table.sender[row]} sends chunk "
+        f"{table.chunk[row]} to {table.receiver[row]}, and does not hold it."
+    )
+
+
+def _send(machine: Machine, table: Timetable, holdings: Holdings, where: Where) -> None:
+    """Every row over its channel, in its step."""
+    part = Part(machine, table)
+    mine = table.rows(part.index)
+    for step in range(1, table.last + 1):
+        rows = part.sends(step)
+        payload = holdings.messages(mine.rows(np.arange(rows.start, rows.stop)))
+        inbox = machine.step(machine.nodes[part.slots[rows]], part.ports[rows], payload)
+        _take(machine, holdings, inbox.nodes, inbox.payload, step, where)
+
+
+def _route(machine: Machine, table: Timetable, holdings: Holdings, where: Where) -> None:
+    """The rows of a step by the routing, until all have come; then those of the next."""
+    table = table.ordered()
+    begin = np.searchsorted(table.step, np.arange(1, table.last + 2))
+    slots = machine.slots(table.sender)
+    here = (slots >= 0) & (slots < machine.placement.count)
+    routing = machine.topology.routing()
+    for step in range(1, table.last + 1):
+        first, last = int(begin[step - 1]), int(begin[step])
+        index = first + np.flatnonzero(here[first:last])
+        rows = table.rows(index)
+        payload = holdings.messages(rows)
+        router = Router(machine, routing, payload_words=payload.shape[1], keep=True)
+        router.inject(rows.sender, rows.receiver, index - first, last - first, payload)
+        router.run()
+        came = router.delivered
+        _take(machine, holdings, came.nodes, came.payload, step, where)
+
+
+def _take(
+    machine: Machine, holdings: Holdings, nodes: Ints, payload: Ints, step: int, where: Where
+) -> None:
+    """Note what has come; its error is raised on all ranks."""
+
+    def take() -> None:
+        twice = holdings.take(nodes, payload)
+        if twice is not None:
+            node, chunk, giver = twice
+            raise UsageError(
+                f"{where(-1)}step {step}: processor {node} adds to chunk {chunk} what it has in it "
+                f"already, such as the contribution of processor {giver}."
+            )
+
+    machine.checked(take)
+
+
+class Holdings:
+    """The chunks that this rank's processors hold: their numbers, and who contributed.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the processors.
+    table : Timetable
+        Says which chunks they have first, need, and are sent.
+    seed : int
+        Chooses the contents.
+    """
+
+    def __init__(self, machine: Machine, table: Timetable, seed: int):
+        self._machine, self._table, self._seed = machine, table, seed
+        self._total = count_chunks(table.collective, table.processors, table.chunks)
+        stated = table.collective != UNSTATED
+        nodes = np.sort(machine.nodes[machine.nodes < table.processors])
+        first = starts(table, nodes) if stated else (nodes[:0], nodes[:0])
+        self._needed = needs(table, nodes) if stated else first
+        slots = machine.slots(np.stack([table.sender, table.receiver]))
+        sent, got = (slots >= 0) & (slots < machine.placement.count)
+        pairs = [
+            first,
+            self._needed,
+            (table.sender[sent], table.chunk[sent]),
+            (table.receiver[got], table.chunk[got]),
+        ]
+        self._keys = np.unique(np.concatenate([self._key(*pair) for pair in pairs]))
+        words = -(-table.processors // BITS) if table.collective in SUMS else 0
+        require_memory(8 * (words + 2) * len(self._keys), "Holding the chunks of the schedule")
+        self._values = np.zeros(len(self._keys), np.uint64)
+        self._givers = np.zeros((len(self._keys), words), np.uint64)
+        if stated:
+            place = self._find(*first)
+            self._values[place] = contents(table, seed, *first)
+            if words:
+                bit = np.uint64(1) << (first[0] % BITS).astype(np.uint64)
+                self._givers[place, first[0] // BITS] = bit
+
+    def _key(self, nodes: Ints, chunks: Ints) -> Ints:
+        return nodes * self._total + chunks
+
+    def _find(self, nodes: Ints, chunks: Ints) -> Ints:
+        """Where these are; all of them are."""
+        return np.searchsorted(self._keys, self._key(nodes, chunks))
+
+    def messages(self, rows: Timetable) -> Ints:
+        """What these rows' senders send, shape (k, words)."""
+        place = self._find(rows.sender, rows.chunk)
+        found = np.zeros((len(rows), HEAD + self._givers.shape[1]), np.int64)
+        found[:, 0] = rows.chunk
+        if rows.add is not None:
+            found[:, 1] = rows.add
+        found[:, 2] = self._values[place].view(np.int64)
+        found[:, HEAD:] = self._givers[place].view(np.int64)
+        return found
+
+    def take(self, nodes: Ints, payload: Ints) -> tuple[int, int, int] | None:
+        """Keep what came, copies first; processor, chunk, giver of a sum that counts one twice."""
+        payload = np.ascontiguousarray(payload)
+        place = self._find(nodes, payload[:, 0])
+        values = np.ascontiguousarray(payload[:, 2]).view(np.uint64)
+        givers = np.ascontiguousarray(payload[:, HEAD:]).view(np.uint64)
+        copies, left = np.flatnonzero(payload[:, 1] == 0), np.flatnonzero(payload[:, 1])
+        self._values[place[copies]] = values[copies]
+        self._givers[place[copies]] = givers[copies]
+        while len(left):
+            at, index = np.unique(place[left], return_index=True)
+            rows = left[index]
+            both = self._givers[at] & givers[rows]
+            if both.any():
+                which, word = np.argwhere(both)[0].tolist()
+                low = int(both[which, word])
+                giver = word * BITS + (low & -low).bit_length() - 1
+                return int(nodes[rows[which]]), int(payload[rows[which], 0]), giver
+            self._values[at] += values[rows]
+            self._givers[at] |= givers[rows]
+            left = np.delete(left, index)
+        return None
+
+    def complete(self) -> bool:
+        """Whether every processor has the right number for every chunk it needs (collective)."""
+        found = self._values[self._find(*self._needed)]
+        right = results(self._table, self._seed, self._needed[1])
+        return self._machine.sum(int((found != right).sum()))[0] == 0
+
+
+def lower_bound(machine: Machine, table: Timetable) -> int:
+    """Steps that no schedule of the collective beats, one chunk a message (collective).
+
+    That of one chunk a unit, and what every processor has to receive, at most one chunk in a step
+    from each channel or as many as it may accept.
+    """
+    if machine.topology.hosts == 1:
+        return 0
+    model, root = machine.model, table.root or 0
+    simple = {
+        "broadcast": lambda: bounds.broadcast_bound(machine, root),
+        "reduce": lambda: bounds.broadcast_bound(machine, root),
+        "gossip": lambda: bounds.gossip_bound(machine),
+        "scatter": lambda: bounds.scatter_bound(machine, root),
+        "gather": lambda: bounds.gather_bound(machine, root),
+        "exchange": lambda: bounds.exchange_bound(machine),
+    }
+    least = simple.get(table.collective, lambda: bounds.combining_gossip_bound(machine))()
+    nodes = np.sort(machine.nodes[machine.nodes < table.processors])
+    owners, chunks = needs(table, nodes)
+    lacking = np.ones(len(owners), bool)
+    if table.collective not in SUMS:
+        lacking = ~holds_first(table, owners, chunks)
+    wanted = np.bincount(np.searchsorted(nodes, owners[lacking]), minlength=len(nodes))
+    doors = bounds.channels(machine, nodes)
+    if model.receive is not None:
+        doors = np.minimum(doors, model.receive)
+    received = -(-wanted // np.maximum(doors, 1))
+    return max(least, machine.max(int(received.max(initial=0)))[0])

@@ -1,0 +1,288 @@
+"""Reading schedule files: which format it is, and mpinet's own two."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.errors import FileError, UsageError
+from mpinet.numerals import quoted
+from mpinet.programs.schedules.chunks import SUMS, count_chunks
+from mpinet.programs.schedules.files.forestcoll import read_forestcoll
+from mpinet.programs.schedules.files.goal import read_goal
+from mpinet.programs.schedules.files.markup import parse_xml
+from mpinet.programs.schedules.files.msccl import read_msccl
+from mpinet.programs.schedules.files.told import (
+    MOST_ROWS,
+    MOST_STEPS,
+    ScheduleFile,
+    Told,
+    require_purpose,
+)
+from mpinet.programs.schedules.timetable import ANY_BUS, COLUMNS, HEADER, Timetable
+
+MOST_BYTES = 2**28
+"""The largest file that is read, also once it is unpacked."""
+
+MOST_NODES = 2**25
+"""Numbers of processors and switches are up to here."""
+
+OPTIONAL = ("bus", "port", "op")
+"""Columns that a schedule file may have beside the four."""
+
+
+def read_schedule(path: Path, told: Told) -> ScheduleFile:
+    """Read a schedule file of any of the formats.
+
+    Raises
+    ------
+    FileError
+        It cannot be read, or is none, or contradicts itself; tells where.
+    """
+    data = _bytes_of(path)
+    try:
+        return _read(path.name, data, told)
+    except UsageError as error:
+        raise FileError(f"{path.name}, {error}") from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    """All of a file that is not too large."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise FileError(f"Cannot read {path}: {error.strerror}.") from None
+    if len(data) > MOST_BYTES:
+        raise FileError(f"{path.name} has more than {MOST_BYTES} bytes: no schedule is read there.")
+    return data
+
+
+def _read(name: str, data: bytes, told: Told) -> ScheduleFile:
+    """Read what is in a file."""
+    if data.startswith(b"PK"):
+        table, lines = _read_npz(data, told)
+        return ScheduleFile(name, "mpinet", table, lines)
+    head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"<") or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        document = parse_xml(data)
+        if document.tag == "algo":
+            return ScheduleFile(name, "MSCCL", read_msccl(document, told))
+        if document.tag == "tree" or (document.inside and document.inside[0].tag == "tree"):
+            return ScheduleFile(name, "ForestColl", read_forestcoll(document, told))
+        raise UsageError(f"line 1: <{document.tag}> is neither MSCCL's <algo> nor ForestColl's.")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError("line 1: this is no text, no XML and no .npz.") from None
+    if any(line.split()[:1] == ["num_ranks"] for line in text.splitlines()[:1000]):
+        return ScheduleFile(name, "GOAL", read_goal(text, told))
+    table, lines = _read_csv(text, told)
+    return ScheduleFile(name, "mpinet", table, lines)
+
+
+def _read_csv(text: str, told: Told) -> tuple[Timetable, Ints]:
+    """The rows of a CSV file, and the lines they stand in."""
+    header: dict[str, Any] = {}
+    names: list[str] = []
+    rows, lines = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if line.startswith("#"):
+            _note(header, line, number)
+        elif line and not names:
+            names = [name.strip() for name in line.split(",")]
+            _require_columns(names, f"line {number}")
+        elif line:
+            rows.append(_numbers(line, names, number))
+            lines.append(number)
+            if len(rows) > MOST_ROWS:
+                raise UsageError(f"line {number}: there are more than {MOST_ROWS} rows.")
+    if not names:
+        raise UsageError("line 1: there is no line of column names, such as step,from,to,chunk.")
+    table = np.array(rows, np.int64).reshape(-1, len(names)).T.copy()
+    kept = np.array(lines, np.int64)
+    columns = dict(zip(names, table, strict=True))
+    return timetable_of(header, columns, told, lambda row: f"line {kept[row]}"), kept
+
+
+def _note(header: dict[str, Any], line: str, number: int) -> None:
+    """Read a line ``# key: JSON``."""
+    key, colon, value = line[1:].strip().partition(":")
+    if not colon:
+        if key.startswith("mpinet-schedule") and key.split() != ["mpinet-schedule", "1"]:
+            raise UsageError(f"line {number}: {quoted(key)}: version 1 is known.")
+        return
+    try:
+        told = json.loads(value)
+    except (ValueError, RecursionError):
+        raise UsageError(f"line {number}: after {key.strip()}: comes a value in JSON.") from None
+    if key.strip() not in HEADER:
+        raise UsageError(
+            f"line {number}: there is no key {quoted(key.strip())}; there are {', '.join(HEADER)}."
+        )
+    header[key.strip()] = told
+
+
+def _require_columns(names: list[str], where: str) -> None:
+    needed = list(COLUMNS.values())
+    known = [*needed, *OPTIONAL]
+    if sorted(set(names)) != sorted(names) or not set(needed) <= set(names) <= set(known):
+        raise UsageError(
+            f"{where}: the columns are {', '.join(needed)}, and {', '.join(OPTIONAL)} where "
+            f"wanted, not {quoted(','.join(names))}."
+        )
+
+
+def _numbers(line: str, names: list[str], number: int) -> list[int]:
+    """The numbers of a line; of ``op``, whether it adds."""
+    words = [word.strip() for word in line.split(",")]
+    if len(words) != len(names):
+        raise UsageError(f"line {number}: there are {len(words)} values for {len(names)} columns.")
+    found = []
+    for name, word in zip(names, words, strict=True):
+        if name == "op":
+            if word not in ("c", "a"):
+                raise UsageError(f"line {number}: op is c (copy) or a (add), not {quoted(word)}.")
+            found.append(int(word == "a"))
+            continue
+        digits = word.removeprefix("-") if name in ("bus", "port") else word
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+            raise UsageError(f"line {number}: {name} is a whole number, not {quoted(word)}.")
+        found.append(int(word))
+    return found
+
+
+def _read_npz(data: bytes, told: Told) -> tuple[Timetable, None]:
+    """The rows of an NPZ file."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
+                raise UsageError(f"unpacked it has more than {MOST_BYTES} bytes.")
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            found = {name: np.asanyarray(arrays[name]) for name in arrays.files}
+        header = json.loads(str(found.pop("header")[()]))
+    except KeyError:
+        raise UsageError("it has no header.") from None
+    except UsageError:
+        raise
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, RecursionError, NotImplementedError):
+        raise UsageError("it is no .npz of plain arrays with a header in JSON.") from None
+    if not isinstance(header, dict) or not set(header) <= set(HEADER):
+        raise UsageError(f"header: it is an object of the keys {', '.join(HEADER)}.")
+    _require_columns(list(found), "arrays")
+    columns = {}
+    for name, column in found.items():
+        if name == "op":
+            known = column.dtype.kind in "US" and np.isin(column.astype(str), ("c", "a")).all()
+            column = (column.astype(str) == "a").astype(np.int64) if known else column
+        if column.ndim != 1 or column.dtype.kind not in "iu" or len(column) > MOST_ROWS:
+            raise UsageError(f"array {name}: it is one row of at most {MOST_ROWS} whole numbers.")
+        columns[name] = np.ascontiguousarray(column, np.int64)
+    if len({len(column) for column in columns.values()}) != 1:
+        raise UsageError("its arrays have different lengths.")
+    return timetable_of(header, columns, told, lambda row: f"row {row + 1}"), None
+
+
+def timetable_of(
+    header: Mapping[str, Any],
+    columns: Mapping[str, Ints],
+    told: Told,
+    where: Any,
+) -> Timetable:
+    """The timetable of columns, its form checked.
+
+    Raises
+    ------
+    UsageError
+        Numbers out of range, or a link that is used twice in a step.
+    """
+    collective = header.get("collective", told.collective)
+    if collective is None:
+        raise UsageError("header: it does not say what it is for: give --collective.")
+    if told.collective not in (None, collective):
+        raise UsageError(f"header: it is for a {collective}, not for a {told.collective}.")
+    name, hosts, chunks, root = require_purpose(
+        collective,
+        header.get("processors", told.processors),
+        header.get("chunks", told.chunks or 1),
+        header.get("root", told.root),
+    )
+    if header.get("ports", "one") not in ("one", "all"):
+        raise UsageError('header: ports is "one" or "all".')
+    add = columns.get("op")
+    table = Timetable(
+        name,
+        hosts,
+        columns["step"],
+        columns["from"],
+        columns["to"],
+        columns["chunk"],
+        chunks,
+        root,
+        bus=columns.get("bus"),
+        port=columns.get("port"),
+        add=None if add is None else add.astype(bool),
+        ports=header.get("ports"),
+        network=_text(header, "network"),
+        edges_sha256=_text(header, "edges_sha256"),
+    )
+    _require_rows(table, where)
+    return table
+
+
+def _text(header: Mapping[str, Any], key: str) -> str | None:
+    value = header.get(key)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"header: {key} is text.")
+    return value
+
+
+def _require_rows(table: Timetable, where: Any) -> None:
+    """Raise `UsageError` unless numbers are in range, and a link is used once in a step."""
+    total = count_chunks(table.collective, table.processors, table.chunks)
+    if total * MOST_NODES >= 2**62:
+        raise UsageError("header: there are too many chunks.")
+    ranges = [
+        (table.step, "step", 1, MOST_STEPS),
+        (table.sender, "from", 0, MOST_NODES),
+        (table.receiver, "to", 0, MOST_NODES),
+        (table.chunk, "chunk", 0, total - 1),
+    ]
+    for column, name, least, most in ranges:
+        outside = np.flatnonzero((column < least) | (column > most))
+        if len(outside):
+            row = int(outside[0])
+            raise UsageError(f"{where(row)}: {name} is {least}..{most}, not {column[row]}.")
+    itself = np.flatnonzero(table.sender == table.receiver)
+    if len(itself):
+        row = int(itself[0])
+        raise UsageError(f"{where(row)}: processor {table.sender[row]} sends to itself.")
+    if table.collective not in SUMS and table.add is not None and table.add.any():
+        row = int(np.flatnonzero(table.add)[0])
+        raise UsageError(f"{where(row)}: a {table.collective} has nothing to add: op is c.")
+    _require_once(table, where)
+
+
+def _require_once(table: Timetable, where: Any) -> None:
+    keys = [table.receiver, table.sender, table.step]
+    for column, nothing in ((table.port, -1), (table.bus, ANY_BUS)):
+        keys.insert(0, np.full(len(table), nothing) if column is None else column)
+    order = np.lexsort(keys)
+    same = np.ones(max(len(table) - 1, 0), bool)
+    for key in keys:
+        same &= np.diff(key[order]) == 0
+    twice = order[1:][same]
+    if len(twice):
+        row = int(twice.min())
+        raise UsageError(
+            f"{where(row)}: {table.sender[row]} sends to {table.receiver[row]} twice in step "
+            f"{table.step[row]}, and a link carries one message in a step."
+        )

@@ -1,0 +1,127 @@
+"""Steps for sends that only have an order: each takes the first step that ports and order allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mpinet.errors import UsageError
+from mpinet.programs.schedules.files.told import MOST_ROWS, MOST_STEPS, Told
+
+
+@dataclass
+class Tasks:
+    """What is to be done: sends, which take a step, and what costs nothing.
+
+    Attributes
+    ----------
+    sender, receiver : list of int
+        Of sends; -1 for others.
+    told : list of str
+        What a sentence calls the task.
+    earliest : list of int
+        The first step that a send may take.
+    """
+
+    sender: list[int] = field(default_factory=list)
+    receiver: list[int] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    earliest: list[int] = field(default_factory=list)
+    waiting: list[int] = field(default_factory=list)
+    then: list[list[int]] = field(default_factory=list)
+    then_begun: list[list[int]] = field(default_factory=list)
+
+    def add(self, told: str, sender: int = -1, receiver: int = -1, earliest: int = 1) -> int:
+        """Add a task; earlier ones go first where several may."""
+        if len(self.sender) >= MOST_ROWS:
+            raise UsageError(f"it has more than {MOST_ROWS} sends and receives.")
+        self.sender.append(sender)
+        self.receiver.append(receiver)
+        self.told.append(told)
+        self.earliest.append(min(earliest, MOST_STEPS))
+        self.waiting.append(0)
+        self.then.append([])
+        self.then_begun.append([])
+        return len(self.sender) - 1
+
+    def after(self, task: int, earlier: int) -> None:
+        """A task waits until an earlier one is done."""
+        self.then[earlier].append(task)
+        self.waiting[task] += 1
+
+    def after_begun(self, task: int, earlier: int) -> None:
+        """A task waits until an earlier one has begun."""
+        self.then_begun[earlier].append(task)
+        self.waiting[task] += 1
+
+
+def timed(tasks: Tasks, told: Told) -> tuple[list[int], list[int]]:
+    """Give every send its step.
+
+    Returns
+    -------
+    steps : list of int
+        The step of each task that is a send, else the one after which it is done.
+    order : list of int
+        The tasks as they are done: sends of a step when it begins, what follows when it ends.
+
+    Raises
+    ------
+    UsageError
+        Some wait for one another.
+    """
+    steps, order = [-1] * len(tasks.sender), []
+    ready: list[int] = []
+
+    def release(freed: list[int], step: int) -> None:
+        waiting = list(freed)
+        while waiting:
+            task = waiting.pop()
+            if tasks.sender[task] >= 0:
+                ready.append(task)
+                continue
+            steps[task] = step
+            order.append(task)
+            waiting += _freed(tasks, tasks.then_begun[task])
+            waiting += _freed(tasks, tasks.then[task])
+
+    release([task for task, left in enumerate(tasks.waiting) if left == 0], 0)
+    step = 0
+    while ready:
+        step = max(step + 1, min(tasks.earliest[task] for task in ready))
+        chosen, left, taken = [], [], set[tuple[int, int]]()
+        for task in sorted(ready):
+            ends = _claims(tasks.sender[task], tasks.receiver[task], told)
+            if tasks.earliest[task] <= step and taken.isdisjoint(ends):
+                taken.update(ends)
+                chosen.append(task)
+            else:
+                left.append(task)
+        ready = left
+        for task in chosen:
+            steps[task] = step
+        order += chosen
+        begun = [free for task in chosen for free in _freed(tasks, tasks.then_begun[task])]
+        done = [free for task in chosen for free in _freed(tasks, tasks.then[task])]
+        release(begun + done, step)
+    if len(order) < len(steps):
+        first = steps.index(-1)
+        raise UsageError(f"{tasks.told[first]} waits for ever: what it needs comes after it.")
+    return steps, order
+
+
+def _freed(tasks: Tasks, waiting: list[int]) -> list[int]:
+    """Those that wait for nothing any more."""
+    freed = []
+    for task in waiting:
+        tasks.waiting[task] -= 1
+        if tasks.waiting[task] == 0:
+            freed.append(task)
+    return freed
+
+
+def _claims(sender: int, receiver: int, told: Told) -> tuple[tuple[int, int], ...]:
+    """What a send takes for its step: the link, and with one port both ends."""
+    link = (sender, receiver)
+    if told.half_duplex:
+        link = (min(link), max(link))
+    return (link, (-1, sender), (-2, receiver)) if told.one_port else (link,)

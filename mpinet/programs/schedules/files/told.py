@@ -1,0 +1,120 @@
+"""What is said of a schedule beside its file, and what reading the file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.arrays import Ints
+from mpinet.errors import UsageError
+from mpinet.numerals import quoted
+from mpinet.programs.schedules.chunks import COLLECTIVES, ROOTED
+from mpinet.programs.schedules.timetable import Timetable
+
+MOST_ROWS = 2**23
+"""Rows of a schedule from a file."""
+
+MOST_STEPS = 2**24
+"""The last step of a schedule from a file."""
+
+MOST_PROCESSORS = 2**24
+"""Processors of a schedule from a file."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the command line says of a schedule.
+
+    Parameters
+    ----------
+    collective, chunks, root : optional
+        What it is for, where the file does not say it.
+    processors : int
+        How many the network has: for files that do not say it.
+    one_port, half_duplex : bool
+        The port model: files without steps are timed for it.
+    bytes : int, optional
+        Bytes of one message of a GOAL file; default: whatever is sent at once.
+    rounds : int
+        How often a ForestColl file is repeated.
+    """
+
+    collective: str | None = None
+    chunks: int | None = None
+    root: int | None = None
+    processors: int = 1
+    one_port: bool = True
+    half_duplex: bool = False
+    bytes: int | None = None
+    rounds: int = 1
+
+
+@dataclass(frozen=True)
+class ScheduleFile:
+    """A schedule file that was read.
+
+    Attributes
+    ----------
+    name : str
+        The file's name, without its folder.
+    format : str
+        Whose format it is.
+    timetable : Timetable
+        Its rows.
+    lines : ndarray of int64 or None
+        The lines that they stand in.
+    """
+
+    name: str
+    format: str
+    timetable: Timetable
+    lines: Ints | None = None
+
+    def where(self, row: int) -> str:
+        """What a sentence on a row begins with; -1: on the whole file."""
+        if self.lines is None or row < 0:
+            return f"{self.name}, "
+        return f"{self.name}, line {self.lines[row]}, "
+
+
+def require_purpose(
+    collective: Any, processors: Any, chunks: Any, root: Any
+) -> tuple[str, int, int, int | None]:
+    """The purpose of a schedule, if there is such a one.
+
+    Raises
+    ------
+    UsageError
+        There is none; the sentence begins with where it says so.
+    """
+    if collective not in COLLECTIVES:
+        raise UsageError(
+            f"header: there is no collective {quoted(str(collective))}: give one of "
+            f"{', '.join(COLLECTIVES)}."
+        )
+    _require_number("processors", processors, 1, MOST_PROCESSORS)
+    _require_number("chunks", chunks, 1, MOST_ROWS)
+    if collective in ROOTED:
+        _require_number("root", 0 if root is None else root, 0, processors - 1)
+        return collective, processors, chunks, root or 0
+    return collective, processors, chunks, None
+
+
+def _require_number(name: str, value: Any, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise UsageError(
+            f"header: {name} is a whole number {least}..{most}, not {quoted(str(value))}."
+        )
+
+
+def number_of(attributes: Mapping[str, str], name: str, default: int | None = None) -> int:
+    """An attribute that is a whole number of at most 9 digits, and may be negative."""
+    text = attributes.get(name)
+    if text is None and default is not None:
+        return default
+    digits = (text or "").strip().removeprefix("-")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+        told = "is missing" if text is None else f"is no whole number: {quoted(text)}"
+        raise UsageError(f"{name} {told}.")
+    return int(text or "")

@@ -1,0 +1,249 @@
+"""Schedules from files: published ones take the steps that they should; bad files are refused."""
+
+import io
+import json
+import pickle
+import zipfile
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from serial.programs import schedulefiles as made
+
+from mpinet.cli.session import Session
+
+STAR = [(0, 1, [(root, other) for other in range(4) if other != root]) for root in range(1)]
+
+
+def petersen_trees():
+    """From every node its three neighbours, and from each of these the two others of its own."""
+    ring = {u: [(u + 1) % 5, (u - 1) % 5, u + 5] for u in range(5)}
+    inner = {u: [(u - 3) % 5 + 5, (u - 2) % 5 + 5, u - 5] for u in range(5, 10)}
+    near = ring | inner
+    return [
+        (root, 1, [(root, v) for v in near[root]]
+         + [(v, w) for v in near[root] for w in near[v] if w != root])
+        for root in range(10)
+    ]  # fmt: skip
+
+
+def run(folder, capsys, name, content, words):
+    """Run a file's schedule; status, document, and what was complained of."""
+    file = folder / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    status = Session(["schedule", "run", str(file), *words.split(), "--json"]).run()
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    return SimpleNamespace(
+        status=status,
+        result=document.get("result"),
+        error=document.get("error", said.err.removeprefix("mpinet: ").strip()),
+    )
+
+
+RING8 = made.csv_file(made.ring_rows(8), collective="gossip", processors=8)
+
+PUBLISHED = [
+    ("r.xml", made.ring_allgather(8), "--on ring:8", 7, 56),
+    ("r.xml", made.recursive_doubling(3), "--on hypercube:3", 7, 56),
+    ("r.xml", made.recursive_doubling(3), "--on hypercube:3 --ports all", 7, 56),
+    ("r.xml", made.all_pairs(8), "--on complete:8 --ports all", 1, 56),
+    ("r.xml", made.all_pairs(8), "--on complete:8", 7, 56),
+    ("r.xml", made.ring_allreduce(8), "--on ring:8", 14, 112),
+    ("b.goal", made.binomial_goal(5), "--on hypercube:5 --collective broadcast --root 0", 5, 31),
+    ("r.csv", RING8, "--on ring:8", 7, 56),
+    ("r.csv", made.csv_file(made.ring_rows(5)), "--on ring:5 --collective gossip", 4, 20),
+    ("f.xml", made.forest(petersen_trees()), "--on petersen --ports all", 3, 90),
+    ("f.xml", made.forest(STAR), "--on complete:4 --collective broadcast", 3, 3),
+    ("f.xml", made.forest(STAR), "--on complete:4 --collective broadcast --rounds 4", 12, 12),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "words", "steps", "messages"), PUBLISHED)
+def test_a_published_schedule_takes_its_steps(
+    name, content, words, steps, messages, tmp_path, capsys
+):
+    found = run(tmp_path, capsys, name, content, words)
+    assert found.status == 0, found.error
+    assert found.result["correct"] is True
+    assert (found.result["steps"], found.result["messages"]) == (steps, messages)
+    assert found.result["lower_bound"] <= steps
+
+
+def test_goal_without_a_purpose_is_not_judged_by_its_data(tmp_path, capsys):
+    found = run(tmp_path, capsys, "b.goal", made.binomial_goal(3), "--on hypercube:3")
+    assert (found.status, found.result["correct"], found.result["steps"]) == (0, None, 3)
+
+
+def test_long_messages_of_goal_take_a_step_for_each_part(tmp_path, capsys):
+    text = (
+        "num_ranks 2\nrank 0 {\na: send 20b to 1 tag 3\n}\nrank 1 {\nb: recv 20b from 0 tag 3\n}\n"
+    )
+    found = run(tmp_path, capsys, "b.goal", text, "--on complete:2 --bytes 8")
+    assert found.result["steps"] == 3
+
+
+def test_routed_rows_may_go_between_any_two(tmp_path, capsys):
+    found = run(tmp_path, capsys, "r.csv", RING8, "--on hypercube:3 --route")
+    assert found.result["correct"] is True
+    assert found.result["steps"] > 7
+
+
+EXPORTS = [
+    "gossip petersen --algorithm rarest --ports all",
+    "gossip torus:3x4",
+    "exchange torus:3x3",
+    "scatter ccc:3 --root 5",
+    "gather mesh:3x4 --root 7",
+    "reduce hypercube:4",
+    "broadcast debruijn:4 --root 3",
+]
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "xml", "goal"])
+@pytest.mark.parametrize("words", EXPORTS)
+def test_what_is_exported_takes_the_same_steps_when_it_is_read(words, ending, tmp_path, capsys):
+    file = tmp_path / f"s.{ending}"
+    Session(["schedule", "export", *words.split(), "--out", str(file), "--json"]).run()
+    wrote = json.loads(capsys.readouterr().out)["result"]
+    ports = "--ports all" if "all" in words else ""
+    network = words.split()[1]
+    line = f"schedule run {file} --on {network} {ports} --json"
+    assert Session(line.split()).run() == 0
+    read = json.loads(capsys.readouterr().out)["result"]
+    assert (read["steps"], read["messages"]) == (wrote["steps"], wrote["messages"])
+    assert read["correct"] is (None if ending == "goal" else True)
+
+
+def rows(*changes, **header):
+    """The broadcast 0 -> 1 -> 2 on a path of three, with other rows or header."""
+    told = {"collective": "broadcast", "processors": 3, "root": 0} | header
+    return made.csv_file(list(changes) or [(1, 0, 1, 0), (2, 1, 2, 0)], **told)
+
+
+def npz(**arrays):
+    """An NPZ file."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+COLUMNS = {name: np.array([1, 2]) for name in ("step", "from", "to", "chunk")}
+ENTITY = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><algo name="&b;"/>'
+TRUNCATED = made.ring_allgather(4)[:300]
+NOBODY = "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 0\n}\nrank 1 {\n}\n"
+CIRCLE = (
+    "num_ranks 2\nrank 0 {\na: recv 8b from 1 tag 0\nb: send 8b to 1 tag 0\nb requires a\n}\n"
+    "rank 1 {\na: recv 8b from 0 tag 0\nb: send 8b to 0 tag 0\nb requires a\n}\n"
+)
+
+REFUSED = [
+    ("s.xml", made.ring_allgather(8), "hypercube:3", "step 1: processor 1 sends to 2, and hyp"),
+    ("s.csv", rows((1, 0, 2, 0)), "mesh:3", "line 5, step 1: processor 0 sends to 2, and mesh:3 h"),
+    ("s.csv", rows((1, 0, 1, 0), (1, 1, 2, 0)), "mesh:3", "line 6, step 1: processor 1 sends"),
+    ("s.csv", rows((1, 0, 1, 0), (1, 0, 1, 0)), "mesh:3", "line 6: 0 sends to 1 twice in step 1"),
+    ("s.csv", rows((0, 0, 1, 0)), "mesh:3", "line 5: step is 1..16777216, not 0"),
+    ("s.csv", rows((1, 0, 1, 1)), "mesh:3", "line 5: chunk is 0..0, not 1"),
+    ("s.csv", rows((1, 0, "x", 0)), "mesh:3", "line 5: to is a whole number, not 'x'"),
+    ("s.csv", rows((1, 0, 7, 0)), "mesh:3", "line 5, step 1: there is no node 7 in mesh:3"),
+    ("s.csv", rows((1, 1, 1, 0)), "mesh:3", "line 5: processor 1 sends to itself"),
+    ("s.csv", rows((1, 0, 1, 0, "a")), "mesh:3", "line 5: a broadcast has nothing to add"),
+    ("s.csv", rows((1, 0, 1, 0, "q")), "mesh:3", "line 5: op is c (copy) or a (add)"),
+    ("s.csv", rows(), "mesh:4", "header: it is for 3 processors, and mesh:4 has 4"),
+    ("s.csv", rows(edges_sha256="00"), "mesh:3", "header: it was made for another network"),
+    ("s.csv", rows(colour=1), "mesh:3", "there is no key 'colour'"),
+    ("s.csv", rows(root=3), "mesh:3", "header: root is a whole number 0..2, not '3'"),
+    ("s.csv", rows(chunks=10**9), "mesh:3", "header: chunks is a whole number"),
+    ("s.csv", rows(collective="shout"), "mesh:3", "header: there is no collective 'shout'"),
+    ("s.csv", "# mpinet-schedule 9\n", "mesh:3", "version 1 is known"),
+    ("s.csv", "", "mesh:3", "there is no line of column names"),
+    ("s.csv", "step,from,to\n", "mesh:3", "the columns are step, from, to, chunk"),
+    ("s.csv", rows()[:-4], "mesh:3", "line 6: there are 3 values for 4 columns"),
+    ("s.csv", b"\xff\x00\x80", "mesh:3", "this is no text"),
+    ("s.npz", npz(**COLUMNS), "mesh:3", "it has no header"),
+    ("s.npz", npz(header=np.array("[]"), **COLUMNS), "mesh:3", "header: it is an object of"),
+    ("s.npz", npz(header=np.array({}, object), **COLUMNS), "mesh:3", "it is no .npz of plain"),
+    ("s.npz", npz(header=np.array("{}"), **COLUMNS)[:200], "mesh:3", "it is no .npz of plain"),
+    ("s.xml", ENTITY, "mesh:3", "line 1: document types and entities are not read"),
+    ("s.xml", ENTITY.encode("utf-16"), "mesh:3", "document types and entities are not read"),
+    ("s.xml", TRUNCATED, "ring:4", "this is no XML"),
+    ("s.xml", "<html/>", "mesh:3", "neither MSCCL's <algo> nor ForestColl's"),
+    ("s.xml", "<a>" * 40 + "</a>" * 40, "mesh:3", "more than 16 within"),
+    ("s.xml", made.forest([(0, 1, [(1, 2)])]), "mesh:3", "1 sends before anything has come to it"),
+    ("s.xml", made.forest([(0, 1, [("a", 1)])]), "mesh:3", "a path is the numbers of nodes"),
+    ("s.goal", NOBODY, "mesh:2", "there are 1 sends from 0 to 1 with tag 0, and 0 receives"),
+    ("s.goal", CIRCLE, "mesh:2", "waits for ever"),
+    ("s.goal", NOBODY[:-2], "mesh:2", "it ends before it is complete"),
+    ("s.goal", "num_ranks 2\nrank 0 {\nshout\n}\n", "mesh:2", "line 3: this is no line of GOAL"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "network", "sentence"), REFUSED)
+def test_a_wrong_file_is_refused_with_one_sentence(
+    name, content, network, sentence, tmp_path, capsys
+):
+    found = run(tmp_path, capsys, name, content, f"--on {network}")
+    assert found.status == 2
+    assert found.error.startswith(f"{name}, ")
+    assert sentence in found.error
+    assert "\n" not in found.error and "Traceback" not in found.error
+
+
+def test_nothing_of_a_pickle_is_run(tmp_path, capsys):
+    class Trap:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "trapped"), "w"))
+
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("header.npy", pickle.dumps(Trap()))
+    assert run(tmp_path, capsys, "s.npz", file.getvalue(), "--on mesh:3").status == 2
+    assert not (tmp_path / "trapped").exists()
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, capsys, monkeypatch):
+    from mpinet.programs.schedules.files import reading
+
+    packed = io.BytesIO()
+    np.savez_compressed(packed, header=np.zeros(10**5))
+    assert len(packed.getvalue()) < 5000
+    monkeypatch.setattr(reading, "MOST_BYTES", 5000)
+    found = run(tmp_path, capsys, "s.csv", rows() + "#" * 5000, "--on mesh:3")
+    assert (found.status, "has more than 5000 bytes" in found.error) == (2, True)
+    found = run(tmp_path, capsys, "s.npz", packed.getvalue(), "--on mesh:3")
+    assert (found.status, "unpacked it has more than" in found.error) == (2, True)
+
+
+def test_a_schedule_that_breaks_the_port_model_ends_with_status_1(tmp_path, capsys):
+    both = rows((1, 0, 1, 0), (1, 0, 2, 0))
+    found = run(tmp_path, capsys, "s.csv", both, "--on ring:3")
+    assert found.status == 1
+    assert found.error.startswith("s.csv, step 1: processor 0 sends on port ")
+    assert run(tmp_path, capsys, "s.csv", both, "--on ring:3 --ports all").status == 0
+
+
+def test_a_schedule_that_leaves_somebody_out_is_not_correct(tmp_path, capsys):
+    found = run(tmp_path, capsys, "s.csv", rows((1, 0, 1, 0)), "--on mesh:3")
+    assert (found.status, found.result["correct"]) == (1, False)
+
+
+SUMS = [
+    ([(1, 2, 1, 0, "a"), (2, 1, 0, 0, "a")], 0, True),
+    ([(1, 2, 1, 0, "a"), (2, 1, 0, 0, "c")], 1, False),  # the root's own is overwritten
+    ([(1, 1, 0, 0, "a"), (2, 2, 1, 0, "a")], 1, False),
+]
+
+
+@pytest.mark.parametrize(("moves", "status", "correct"), SUMS)
+def test_a_sum_has_everybody_in_it_once(moves, status, correct, tmp_path, capsys):
+    content = rows(*moves, collective="reduce")
+    found = run(tmp_path, capsys, "s.csv", content, "--on mesh:3")
+    assert (found.status, found.result["correct"]) == (status, correct)
+
+
+def test_who_is_added_twice_is_named(tmp_path, capsys):
+    moves = [(1, 2, 1, 0, "a"), (2, 2, 1, 0, "a"), (3, 1, 0, 0, "a")]
+    found = run(tmp_path, capsys, "s.csv", rows(*moves, collective="reduce"), "--on mesh:3")
+    assert found.status == 2
+    assert "step 2: processor 1 adds to chunk 0 what it has in it already" in found.error
+    assert "the contribution of processor 2" in found.error
