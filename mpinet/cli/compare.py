@@ -15,7 +15,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         metavar="COLUMN,..",
-        help="what to compare, such as diameter,bisection (default: all)",
+        help="what to compare, such as diameter,bisection (default: all but saturation)",
     )
     parser.add_argument(
         "--effort",

@@ -39,7 +39,7 @@ def compare(
     topologies : sequence of str or Topology
         The networks.
     only : str, optional
-        Names of columns, joined by commas; default: all.
+        Names of columns, joined by commas; default: all but ``saturation``.
     effort : float
         Seconds of search for an exact bisection, counted in work.
     format : {'table', 'csv', 'latex'}

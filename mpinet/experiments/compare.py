@@ -70,11 +70,14 @@ class Column:
         Finds it (collective).
     most : int
         Nodes of the largest network of which it is tried.
+    named : bool
+        Whether it is only compared where it is named, because it takes seconds.
     """
 
     label: str
     measured: Callable[[Subject], Any]
     most: int = 1 << 22
+    named: bool = False
 
 
 def moore_bound(processors: int, degree: int) -> int:
@@ -124,6 +127,27 @@ def _ascend(subject: Subject) -> int:
     return run(Machine(subject.network, "all"), "prefix").steps
 
 
+def _saturation(subject: Subject) -> float:
+    from mpinet.experiments.load import Setting
+    from mpinet.machine.faults import Faults
+    from mpinet.machine.traffic.run import Buffering, Generation, Window
+    from mpinet.programs.patterns import pattern_of
+
+    network, pattern = subject.network, pattern_of(subject.network, "uniform")
+    setting = Setting(
+        network,
+        network.routing(None, 0),
+        None,
+        pattern,
+        Generation(pattern.rule, pattern.params, rows=pattern.rows),
+        Buffering(),
+        Window(),
+        0,
+        Faults(network),
+    )
+    return float(setting.run(Machine(network), 1.0)["throughput"])
+
+
 COLUMNS = {
     "processors": Column("processors", lambda s: s.network.hosts, 2**63),
     "switches": Column("switches", lambda s: s.network.size - s.network.hosts, 2**63),
@@ -150,12 +174,13 @@ COLUMNS = {
     "gossip": Column("gossip, one-port", _gossip, 2048),
     "exchange": Column("exchange, one-port", _exchange, 1024),
     "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
+    "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
 """What can be compared, in the order of a table."""
 
 
 def columns_of(only: str | None) -> list[str]:
-    """The columns that a list of names means, in its order.
+    """The columns that a list of names means, in its order; None means all that are quick.
 
     Raises
     ------
@@ -163,7 +188,7 @@ def columns_of(only: str | None) -> list[str]:
         A name that is no column.
     """
     if only is None:
-        return list(COLUMNS)
+        return [name for name, column in COLUMNS.items() if not column.named]
     names = [name.strip() for name in only.split(",") if name.strip()]
     for name in names:
         if name not in COLUMNS:

@@ -52,6 +52,15 @@ def test_steps_are_those_of_the_commands():
     assert row["ascend"] == mpinet.ascend("hypercube:4", operator="prefix").steps == 4
 
 
+def test_the_saturation_is_the_throughput_of_a_load_curves_overload_and_only_on_demand():
+    row = mpinet.compare(["torus:4x4"], only="saturation").value[0]
+    curve = mpinet.load("torus:4x4", rate="0.05,0.1").value["curves"][0]
+    assert row["saturation"] == curve["saturation_throughput"] > 0.1
+    assert "saturation" not in mpinet.compare(["ring:5"]).value[0]
+    left = mpinet.compare(["ring:1025"], only="saturation").value[0]
+    assert left["saturation"] is None and "up to 1,024" in left["left_out"]["saturation"]
+
+
 def test_what_would_take_too_long_is_left_out_with_a_reason(capsys):
     found = mpinet.compare(["hypercube:14", "ring:12"], only="degree,bisection,exchange,ascend")
     large, small = found.value
