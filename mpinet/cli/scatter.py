@@ -13,7 +13,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_topology(parser)
     parser.add_argument("--root", metavar="U", default="0", help="the one processor (default 0)")
     parser.add_argument(
-        "--algorithm", metavar="NAME", help="tree (links), routed; default: the first"
+        "--algorithm",
+        metavar="NAME",
+        help="tree (links), routed, flow (links: the fewest steps); default: the first",
     )
     add_machine(parser, ports="one")
     add_common(parser)

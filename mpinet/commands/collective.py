@@ -34,6 +34,7 @@ class Collective(MachineJob):
             "steps": found.steps,
             "messages": found.messages,
             "lower_bound": found.lower_bound,
+            **({"lower_by": found.lower_by} if found.lower_by else {}),
             "correct": found.correct,
             "phases": phase_rows(found.phases),
         }

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import Duplex, File, Hosted, Network, Place, Ports, topology_of
+from mpinet.commands.options import (
+    Duplex,
+    File,
+    Hosted,
+    Network,
+    Place,
+    Ports,
+    port_model,
+    topology_of,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.networks.topology import Topology
@@ -39,7 +48,7 @@ def scatter(
     root : int or str
         The one processor: a number or an address.
     algorithm : str, optional
-        ``tree`` or ``routed``; default: the first that applies.
+        ``tree``, ``routed`` or ``flow`` (fewest steps); default: the first that applies.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     duplex : {'full', 'half'}
@@ -77,7 +86,7 @@ def gather(
     root : int or str
         The one processor: a number or an address.
     algorithm : str, optional
-        ``tree`` or ``routed``; default: the first that applies.
+        ``tree``, ``routed`` or ``flow`` (fewest steps); default: the first that applies.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     duplex : {'full', 'half'}
@@ -99,7 +108,8 @@ def prepare(options: argparse.Namespace) -> Job:
 
     topology = topology_of(options)
     root = topology.find(str(options.root))
-    require_algorithm(topology, root, options.algorithm, options.command)
+    model = port_model(options)
+    require_algorithm(topology, root, options.algorithm, options.command, model)
     return FromOrToOne(options, topology, root)
 
 

@@ -36,6 +36,8 @@ class CollectiveResult:
         Whether every processor ended with exactly the items that are meant for it.
     preparation : Preparation
         What it took before on a machine beside, for a tree.
+    lower_by : str
+        What shows the lower bound where it is not the simple bounds: ``"flow"``.
     """
 
     algorithm: str
@@ -45,6 +47,7 @@ class CollectiveResult:
     lower_bound: int
     correct: bool
     preparation: Preparation = field(default=NONE, kw_only=True)
+    lower_by: str = field(default="", kw_only=True)
 
     @classmethod
     def of(

@@ -1,4 +1,4 @@
-"""Gather: every processor's item to one root, along a spanning tree."""
+"""Gather: every processor's item to one root, along a spanning tree or as a flow over time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
+from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import gather_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_processor
 from mpinet.programs.exchange import ROUTED, send_routed
+from mpinet.programs.flow import gather_timetable
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE
+from mpinet.programs.schedules.timetable import Part, Timetable
 
-TREE = "tree"
+TREE, FLOW = "tree", "flow"
 
 
 def gather(
@@ -25,7 +28,8 @@ def gather(
     """Bring an item of every other processor to the root, one per message (collective).
 
     Along the tree (`Preorder`) it takes N-1 steps with one port in a network without switches,
-    which nothing beats. With busses the items are routed.
+    which nothing beats. With busses the items are routed. ``flow`` (links of full duplex) takes the
+    fewest steps that there are, with any ports; its steps are the lower bound.
 
     Parameters
     ----------
@@ -34,7 +38,7 @@ def gather(
     root : int
         The processor that gathers.
     algorithm : str, optional
-        ``"tree"`` or ``"routed"``. Default: the tree where there are links.
+        ``"tree"``, ``"routed"`` or ``"flow"``. Default: the tree where there are links.
     seed : int
         Chooses the items' contents.
 
@@ -49,9 +53,12 @@ def gather(
     >>> found.algorithm, found.steps, found.lower_bound, found.correct
     ('tree', 15, 15, True)
     """
-    name = require_algorithm(machine.topology, root, algorithm, "gather")
+    name = require_algorithm(machine.topology, root, algorithm, "gather", machine.model)
     bound = gather_bound(machine, root)
-    preparation = NONE
+    preparation, lower_by = NONE, ""
+    if name == FLOW:
+        timetable = gather_timetable(machine.topology, root, machine.model, bound)
+        bound, lower_by = timetable.last, FLOW
     with machine.spending() as spent:
         if machine.topology.hosts == 1:
             came = np.empty((0, 2), np.int64)
@@ -60,13 +67,20 @@ def gather(
             preparation = order.preparation()
             rows = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
             came, _ = collect(machine, order, rows)
+        elif name == FLOW:
+            hosts = machine.nodes[machine.nodes < machine.topology.hosts]
+            rows = np.stack([hosts, items(seed, hosts, hosts)], axis=1)
+            nodes, came = carry(machine, timetable, machine.slots(hosts), rows)
+            came = came[(nodes == root) & (came[:, 0] != root)]
         else:
             came = _routed(machine, root, seed)
     correct = _complete(machine, root, seed, came)
-    return CollectiveResult.of(name, spent, bound, correct, preparation)
+    return CollectiveResult.of(name, spent, bound, correct, preparation, lower_by=lower_by)
 
 
-def require_algorithm(topology: Topology, root: int, algorithm: str | None, what: str) -> str:
+def require_algorithm(
+    topology: Topology, root: int, algorithm: str | None, what: str, model: PortModel
+) -> str:
     """The algorithm that a scatter or gather uses.
 
     Raises
@@ -75,7 +89,10 @@ def require_algorithm(topology: Topology, root: int, algorithm: str | None, what
         The root is no processor, or there is no such algorithm here.
     """
     require_processor(topology, root)
-    return choose(topology, what, algorithm, [TREE, ROUTED] if topology.links else [ROUTED])
+    offered = [TREE, ROUTED] if topology.links else [ROUTED]
+    if topology.links and not model.half_duplex:
+        offered.append(FLOW)
+    return choose(topology, what, algorithm, offered)
 
 
 def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
@@ -110,6 +127,42 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
         turns.append(np.full(int(here.sum()), step))
         passing, carried = machine.slots(inbox.nodes[~here]), inbox.payload[~here]
     return np.concatenate(came), np.concatenate(turns)
+
+
+def carry(machine: Machine, timetable: Timetable, slots: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Move items as a timetable says, each of which is in one place at a time (collective).
+
+    Parameters
+    ----------
+    timetable : Timetable
+        The same on all ranks; a chunk is an item.
+    slots : ndarray of int64, shape (k,)
+        Who of this rank's nodes have items at the start.
+    rows : ndarray of int64, shape (k, 2)
+        The items that they have, and their contents.
+
+    Returns
+    -------
+    nodes : ndarray of int64, shape (m,)
+        This rank's nodes that have items in the end, one for each.
+    rows : ndarray of int64, shape (m, 2)
+        What they have.
+    """
+    part = Part(machine, timetable)
+    chunks = timetable.chunk[part.index]
+    place = np.full(machine.topology.hosts, -1, np.int64)
+    contents = np.full_like(place, -1)
+    place[rows[:, 0]], contents[rows[:, 0]] = slots, rows[:, 1]
+    for step in range(1, timetable.last + 1):
+        sends = part.sends(step)
+        senders, sent = part.slots[sends], chunks[sends]
+        payload = np.stack([sent, np.where(place[sent] == senders, contents[sent], -1)], axis=1)
+        place[sent] = -1
+        inbox = machine.step(machine.nodes[senders], part.ports[sends], payload)
+        came, inside = inbox.payload.T
+        place[came], contents[came] = machine.slots(inbox.nodes), inside
+    here = np.flatnonzero(place >= 0)
+    return machine.nodes[place[here]], np.stack([here, contents[here]], axis=1)
 
 
 def _routed(machine: Machine, root: int, seed: int) -> Ints:

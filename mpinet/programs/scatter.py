@@ -1,4 +1,4 @@
-"""Scatter: a different item to every processor from one root, along a spanning tree."""
+"""Scatter: a different item to every processor from one root, along a tree or as a flow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from mpinet.machine import Machine
 from mpinet.programs.bounds import scatter_bound
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.exchange import send_routed
-from mpinet.programs.gather import TREE, collect, require_algorithm
+from mpinet.programs.flow import scatter_timetable
+from mpinet.programs.gather import FLOW, TREE, carry, collect, require_algorithm
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE, Preparation
+from mpinet.programs.schedules.timetable import Timetable
 
 
 def scatter(
@@ -32,7 +34,8 @@ def scatter(
     root : int
         The processor that has the items.
     algorithm : str, optional
-        ``"tree"`` or ``"routed"``. Default: the tree where there are links.
+        ``"tree"``, ``"routed"`` or ``"flow"``, which takes the fewest steps that there are on links
+        of full duplex. Default: the tree where there are links.
     seed : int
         Chooses the items' contents.
 
@@ -47,18 +50,23 @@ def scatter(
     >>> found.algorithm, found.steps, found.lower_bound, found.correct
     ('tree', 15, 15, True)
     """
-    name = require_algorithm(machine.topology, root, algorithm, "scatter")
+    name = require_algorithm(machine.topology, root, algorithm, "scatter", machine.model)
     bound = scatter_bound(machine, root)
-    preparation = NONE
+    preparation, lower_by = NONE, ""
+    if name == FLOW:
+        timetable = scatter_timetable(machine.topology, root, machine.model, bound)
+        bound, lower_by = timetable.last, FLOW
     with machine.spending() as spent:
         if machine.topology.hosts == 1:
             nodes, contents = machine.nodes[:0], machine.nodes[:0]
         elif name == TREE:
             nodes, contents, preparation = _along_tree(machine, root, seed)
+        elif name == FLOW:
+            nodes, contents = _flowing(machine, timetable, root, seed)
         else:
             nodes, contents = _routed(machine, root, seed)
     correct = _complete(machine, root, seed, nodes, contents)
-    return CollectiveResult.of(name, spent, bound, correct, preparation)
+    return CollectiveResult.of(name, spent, bound, correct, preparation, lower_by=lower_by)
 
 
 def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Preparation]:
@@ -92,6 +100,16 @@ def _queue(order: Preorder, root: int, seed: int) -> tuple[Ints, Ints]:
     known, turns = collect(survey, order, np.stack([order.labels, survey.nodes], axis=1))
     labels, targets = known.T
     return np.stack([labels, items(seed, np.full_like(targets, root), targets)], axis=1), turns
+
+
+def _flowing(machine: Machine, timetable: Timetable, root: int, seed: int) -> tuple[Ints, Ints]:
+    """Who received what, where the items go by a timetable."""
+    targets = np.arange(machine.topology.hosts if (machine.nodes == root).any() else 0)
+    targets = targets[targets != root]
+    sources = np.full_like(targets, root)
+    rows = np.stack([targets, items(seed, sources, targets)], axis=1)
+    nodes, came = carry(machine, timetable, machine.slots(sources), rows)
+    return nodes, came[:, 1]
 
 
 def _routed(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints]:

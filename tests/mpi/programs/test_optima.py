@@ -103,6 +103,8 @@ def test_the_bounds_of_scatter_and_gather_are_at_most_the_optima(sends, receives
             back = fewest_to_move(graph, [(v, root) for v in others], sends, receives)
             assert scatter_bound(machine, root) <= out <= scatter(machine, root).steps
             assert gather_bound(machine, root) <= back <= gather(machine, root).steps
+            assert scatter(machine, root, "flow").steps == out
+            assert gather(machine, root, "flow").steps == back
             assert scatter_bound(machine, root) == out or sends is None
             assert gather_bound(machine, root) == back or receives is None
 

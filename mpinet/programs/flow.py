@@ -1,0 +1,267 @@
+"""Scatter and gather in the fewest steps: items as a flow over time, exact at any size that fits.
+
+The items of a gather are alike until the root has them, so that the least number of steps T is the
+first for which a flow brings all of them to the root through the network of places in time: a place
+is a node after step t; a link leads from its sender after step t to its receiver after step t + 1
+and carries one item. Where a model limits what a node sends or accepts in a step, items pass a gate
+of that capacity. Where an item finds no augmenting way for T steps,
+the places that were reached are a minimum cut: T steps are too few. A scatter is the gather
+backwards, its receivers' limits and senders' limits exchanged. Every rank finds the same timetable.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mpinet.arrays import Ints, ShortRows
+from mpinet.compiled import kernel
+from mpinet.errors import TooLarge
+from mpinet.machine.beep import wired
+from mpinet.machine.model import PortModel
+from mpinet.memory import require_memory
+from mpinet.networks.topology import Topology
+from mpinet.programs.schedules.timetable import Timetable
+
+MOST_ARCS = 2**26
+"""Most arcs of the network of places in time."""
+
+BYTES_AN_ARC, BYTES_A_PLACE = 4, 20
+"""What the search holds of each."""
+
+NODES_AND_GATES = 3
+"""Places a node: itself, what it sends through, and what it accepts through."""
+
+NEVER = 2**30
+"""In place of a distance from where the root cannot be reached."""
+
+
+def gather_timetable(topology: Topology, root: int, model: PortModel, bound: int) -> Timetable:
+    """Find a gather in the fewest steps.
+
+    Parameters
+    ----------
+    topology : Topology
+        A connected network of links.
+    root : int
+        The processor that gathers.
+    model : PortModel
+        What nodes may do in a step; links are full-duplex.
+    bound : int
+        Steps that nothing beats; the search begins there.
+
+    Raises
+    ------
+    TooLarge
+        The network of places in time is too large.
+    """
+    return _items_on_their_way(topology, root, model, bound, "gather")
+
+
+def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: int) -> Timetable:
+    """Find a scatter in the fewest steps; parameters and errors as of `gather_timetable`."""
+    backwards = PortModel(model.receive, model.send)
+    found = _items_on_their_way(topology, root, backwards, bound, "scatter")
+    return replace(
+        found,
+        step=found.last + 1 - found.step,
+        sender=found.receiver,
+        receiver=found.sender,
+        port=topology.reverse_port(found.sender, found.port),
+    ).ordered()
+
+
+def _items_on_their_way(
+    topology: Topology, root: int, model: PortModel, steps: int, what: str
+) -> Timetable:
+    """A gather's rows, by step."""
+    _require_fit(what, topology, steps)
+    places = Places.of(topology, model)
+    distance = np.full(places.number, NEVER, np.int64)
+    measure(root, places.tail, places.head, places.delay, distance)
+    sources = np.setdiff1d(np.arange(topology.hosts), [root])
+    sources = sources[np.argsort(distance[sources], kind="stable")]
+    begin, arcs = places.ways(distance)
+    flow, sent = np.zeros((0, len(places.tail)), np.int32), 0
+    while sent < len(sources):
+        _require_fit(what, topology, steps)
+        longer = np.zeros((steps, len(places.tail)), np.int32)
+        longer[: len(flow)] = flow
+        flow = longer
+        numbers = (places.tail, places.head, places.delay, places.capacity)
+        sent = augment(root, sources, sent, begin, arcs, *numbers, flow)
+        steps += 1
+    rows = [
+        (at + 1, places.sender[link], places.port[link], places.receiver[link], item)
+        for item, way in _ways_of_items(places, flow, sources).items()
+        for at, link in way
+    ]
+    step, sender, port, receiver, chunk = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    return Timetable(
+        what, topology.hosts, step, sender, receiver, chunk, root=root, port=port, ports=model.name
+    ).ordered()
+
+
+def _require_fit(what: str, topology: Topology, steps: int) -> None:
+    """Raise `TooLarge` unless the network of places in time fits."""
+    places = NODES_AND_GATES * topology.size
+    arcs = (topology.most_wired + places) * steps
+    if arcs > MOST_ARCS:
+        raise TooLarge(
+            f"The flow over time of a {what} on {topology.name} has {arcs:,} arcs in {steps} "
+            f"steps; at most {MOST_ARCS:,} are searched."
+        )
+    needed = 2 * arcs * BYTES_AN_ARC + places * (steps + 1) * BYTES_A_PLACE
+    require_memory(needed, f"The flow over time of a {what} on {topology.name}")
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """A step of the network of places in time: nodes, then their gates.
+
+    Attributes
+    ----------
+    number : int
+        Of nodes and gates.
+    tail, head, delay, capacity : ndarray of int64, shape (a,)
+        Arcs, those over links first; an arc of delay 1 takes a step.
+    sender, port, receiver : ndarray of int64, shape (l,)
+        The links, one for each direction.
+    """
+
+    number: int
+    tail: Ints
+    head: Ints
+    delay: Ints
+    capacity: Ints
+    sender: Ints
+    port: Ints
+    receiver: Ints
+
+    @classmethod
+    def of(cls, topology: Topology, model: PortModel) -> Places:
+        """The places of a network under a port model, with gates where it sets a limit."""
+        size, every = topology.size, np.arange(topology.size)
+        sender, port = wired(topology, every)
+        receiver = topology.neighbor(sender, port)
+        proper = sender != receiver
+        sender, port, receiver = sender[proper], port[proper], receiver[proper]
+        out = sender if model.send is None else sender + size
+        into = receiver if model.receive is None else receiver + 2 * size
+        without_gate = int(model.receive is None)
+        arcs = [(out, into, without_gate, 1), (every, every, 1, NEVER)]
+        if model.send is not None:
+            arcs.append((every, every + size, 0, model.send))
+        if model.receive is not None:
+            arcs.append((every + 2 * size, every, 1, model.receive))
+        lengths = [len(tail) for tail, *_ in arcs]
+        tail, head = (np.concatenate([arc[end] for arc in arcs]) for end in (0, 1))
+        delay, capacity = (np.repeat([arc[of] for arc in arcs], lengths) for of in (2, 3))
+        return cls(NODES_AND_GATES * size, tail, head, delay, capacity, sender, port, receiver)
+
+    def ways(self, distance: Ints) -> tuple[Ints, Ints]:
+        """Each place's arcs, ``arcs[begin[p] : begin[p + 1]]``, those toward the root first.
+
+        An arc a out of a place is a; one into it, over which an item may be taken back, is ~a.
+        """
+        ends = np.concatenate([self.tail, self.head])
+        beyond = np.concatenate([distance[self.head], distance[self.tail]])
+        numbers = np.arange(len(self.tail))
+        back = np.repeat([0, 1], len(self.tail))
+        order = np.lexsort((beyond, back, ends))
+        begin = np.searchsorted(ends[order], np.arange(self.number + 1))
+        return begin, np.concatenate([numbers, ~numbers])[order]
+
+
+def _ways_of_items(
+    places: Places, flow: ShortRows, sources: Ints
+) -> dict[int, list[tuple[int, int]]]:
+    """Give the flow's units names: each item's (step - 1, link) in order.
+
+    In each node who has waited longest goes first. An item that comes back stays there instead.
+    """
+    waiting: dict[int, deque[int]] = defaultdict(deque)
+    ways: dict[int, list[tuple[int, int]]] = {}
+    for source in sources.tolist():
+        waiting[source].append(source)
+        ways[source] = []
+    senders, receivers = places.sender.tolist(), places.receiver.tolist()
+    for at in range(len(flow)):
+        used = np.flatnonzero(flow[at, : len(senders)]).tolist()
+        moved = [(link, waiting[senders[link]].popleft()) for link in used]
+        for link, item in moved:
+            waiting[receivers[link]].append(item)
+            before = [senders[over] for _, over in ways[item]]
+            if receivers[link] in before:
+                del ways[item][before.index(receivers[link]) :]
+            else:
+                ways[item].append((at, link))
+    return ways
+
+
+@kernel("void(int64, int64[::1], int64[::1], int64[::1], int64[::1])")
+def measure(root, tail, head, delay, distance):
+    """Write every place's steps to the root."""
+    distance[root] = 0
+    changed = True
+    while changed:
+        changed = False
+        for arc in range(tail.size):
+            steps = distance[head[arc]] + delay[arc]
+            if steps < distance[tail[arc]]:
+                distance[tail[arc]] = steps
+                changed = True
+
+
+@kernel(
+    "int64(int64, int64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64[::1], int32[:, ::1])"
+)
+def augment(root, sources, sent, begin, arcs, tail, head, delay, capacity, flow):
+    """Send the items of ``sources[sent:]``, too, until one has no way; how many are sent then."""
+    steps, number = flow.shape[0], begin.size - 1
+    seen = np.full((steps + 1) * number, -1, np.int32)
+    following = np.empty((steps + 1) * number, np.int64)
+    came_by = np.empty((steps + 1) * number, np.int64)
+    while sent < sources.size:
+        start = sources[sent]
+        place, at = start, 0
+        seen[place], following[place] = sent, begin[place]
+        while place != root:
+            here = at * number + place
+            if following[here] == begin[place + 1]:
+                if here == start:
+                    return sent
+                arc = came_by[here]
+                if arc >= 0:
+                    place, at = tail[arc], at - delay[arc]
+                else:
+                    place, at = head[~arc], at + delay[~arc]
+                continue
+            arc = arcs[following[here]]
+            following[here] += 1
+            if arc >= 0:
+                new, then = head[arc], at + delay[arc]
+                if at == steps or flow[at, arc] >= capacity[arc]:
+                    continue
+            else:
+                new, then = tail[~arc], at - delay[~arc]
+                if then < 0 or then >= steps or flow[then, ~arc] == 0:
+                    continue
+            there = then * number + new
+            if seen[there] == sent:
+                continue
+            seen[there], following[there], came_by[there] = sent, begin[new], arc
+            place, at = new, then
+        while place != start or at != 0:
+            arc = came_by[at * number + place]
+            if arc >= 0:
+                place, at = tail[arc], at - delay[arc]
+                flow[at, arc] += 1
+            else:
+                place, at = head[~arc], at + delay[~arc]
+                flow[at - delay[~arc], ~arc] -= 1
+        sent += 1
+    return sent
