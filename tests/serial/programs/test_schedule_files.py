@@ -201,6 +201,18 @@ def test_nothing_of_a_pickle_is_run(tmp_path, capsys):
     assert not (tmp_path / "trapped").exists()
 
 
+def test_a_damaged_byte_of_a_packed_file_is_told_in_a_sentence(tmp_path, capsys):
+    file = io.BytesIO()
+    np.savez_compressed(file, header=np.array("{}"), **COLUMNS)
+    whole = file.getvalue()
+    for at in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0x41
+        found = run(tmp_path, capsys, "s.npz", bytes(damaged), "--on mesh:3")
+        assert found.status == 2
+        assert found.error.startswith("s.npz, ")
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path, capsys, monkeypatch):
     from mpinet.programs.schedules.files import reading
 

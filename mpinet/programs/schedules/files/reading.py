@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -173,7 +174,7 @@ def _read_npz(data: bytes, told: Told) -> tuple[Timetable, None]:
         raise UsageError("it has no header.") from None
     except UsageError:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, RecursionError, NotImplementedError):
+    except (ValueError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
         raise UsageError("it is no .npz of plain arrays with a header in JSON.") from None
     if not isinstance(header, dict) or not set(header) <= set(HEADER):
         raise UsageError(f"header: it is an object of the keys {', '.join(HEADER)}.")
