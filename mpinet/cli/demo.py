@@ -1,15 +1,18 @@
-"""``mpinet demo``: four jobs on several ranks, held against closed forms."""
+"""``mpinet demo``: four jobs on several ranks, held against closed forms; pictures."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from mpinet.cli.options import number
+from mpinet.commands.demopage import write_demo_page
 from mpinet.errors import UsageError
 from mpinet.launching.demo import HEADING, JOBS, run
 from mpinet.launching.launcher import find_launcher
+from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_writable
 from mpinet.report.output import Output
 from mpinet.report.tables import table
@@ -27,6 +30,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", type=Path, metavar="FOLDER", help="write the result documents there, too"
     )
+    parser.add_argument(
+        "--page",
+        metavar="FILE",
+        help="a page with three pictures, where matplotlib is installed (default demo.html in the "
+        "results folder; none: no page)",
+    )
 
 
 def act(options: argparse.Namespace) -> int:
@@ -36,6 +45,7 @@ def act(options: argparse.Namespace) -> int:
     if folder is not None:
         require_writable(folder / "route.json" if folder.is_dir() else folder)
         folder.mkdir(exist_ok=True)
+    page = _page(options.page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
     for job in JOBS:
         front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
@@ -43,9 +53,23 @@ def act(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         rows.append(run(job, ranks, folder))
     output.write(f"\n{table(rows, HEADING)}\n")
+    if page is not None:
+        sys.stdout.flush()
+        write_demo_page(page)
+        output.write(f"\nPictures are in {page}\n")
     if folder is not None:
         output.write(f"\nThe full results are in {folder}/\n")
     return int(any(row[-1] != "yes" for row in rows))
+
+
+def _page(wanted: str | None, folder: Path | None) -> Path | None:
+    """The file of the page; None where none is wanted, or none named and matplotlib is missing."""
+    if wanted == "none" or (wanted is None and (folder is None or not find_spec("matplotlib"))):
+        return None
+    page = (folder or Path()) / "demo.html" if wanted is None else Path(wanted)
+    require_writable(page)
+    library()
+    return page
 
 
 def _ranks(wanted: int | None) -> int:

@@ -438,7 +438,10 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("ascend ring:8 --operator bitonic-merge", "no ascend form"),
         ("show ring:6 --mapping random", "does not apply without --distances"),
         ("show ring:6 --out result.txt", ".json or .csv"),
-        ("show ring:6 --edges ring.gml", ".edgelist (lines 'u v'), .csv or .graphml"),
+        (
+            "show ring:6 --edges ring.gml",
+            ".csv, .graphml, .dot or .anynet",
+        ),
         ("route ring:6 --seed -1", "whole number"),
         ("route ring:6 --dist", "unrecognized arguments"),
         ("show debruijn:14 --routing x", "unrecognized arguments"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.cli.session import Session
+from mpinet.commands.demopage import NETWORKS, write_demo_page
 from mpinet.errors import MpinetError
 from mpinet.launching import demo
 from mpinet.launching.templates import TEMPLATES, template
@@ -30,6 +31,15 @@ def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
     assert Session(["demo", "-n", "1"]).run() == 1
     said = capsys.readouterr()
     assert said.out.count(" NO") == len(demo.JOBS) and "it went wrong" in said.err
+
+
+def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: Path) -> None:
+    write_demo_page(tmp_path / "demo.html")
+    page = (tmp_path / "demo.html").read_text()
+    assert page.count("<svg") == page.count("</svg>") == 3
+    broadcast = page[page.rindex("<svg") :]
+    assert broadcast.count("stroke: #1c5d99") == 31  # a message to each of the others
+    assert all(name in page for name in NETWORKS)
 
 
 @pytest.mark.parametrize(
