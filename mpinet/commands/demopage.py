@@ -17,7 +17,7 @@ from mpinet.report.recordings import read_recording
 NETWORKS = ("ring:64", "mesh:8x8", "torus:8x8", "hypercube:6")
 """Whose latency is drawn: four networks of 64 processors."""
 
-RATES = "0.02..0.26/5"
+RATES = "0.05..0.75/15"
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mpinet demo</title>
