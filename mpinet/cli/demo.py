@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,7 +44,7 @@ def act(options: argparse.Namespace) -> int:
     ranks = _ranks(options.ranks)
     folder: Path | None = options.results
     if folder is not None:
-        require_writable(folder / "route.json" if folder.is_dir() else folder)
+        require_writable(folder / "route.json" if os.path.isdir(folder) else folder)
         folder.mkdir(exist_ok=True)
     page = _page(options.page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []

@@ -26,8 +26,8 @@ def act(options: argparse.Namespace) -> int:
     if options.output is None:
         Output(sys.stdout, "the standard output").write(text)
         return 0
+    require_writable(options.output)
     if options.output.exists():
         raise UsageError(f"{options.output} is there already: name a new file, or move it away.")
-    require_writable(options.output)
     write_text(options.output, text)
     return 0

@@ -5,6 +5,7 @@ again. What was found is a test of its own beside the thing that was wrong.
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -62,7 +63,7 @@ def what_is_wrong(words: list[str], status: int, out: str, err: str) -> str:
         return "traceback"
     if "The memory has run out" in err:
         return "memory blows up"
-    if status and not err.startswith("mpinet: ") and not out:
+    if status and not re.match(r"mpinet( launch)?: ", err) and not out:
         return "no sentence"
     if err.count("mpinet: ") > 1 and status == 2:
         return "more than one sentence"

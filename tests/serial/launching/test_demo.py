@@ -47,6 +47,8 @@ def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: 
     [
         (["demo", "-n", "0"], "a job has 1 rank or more"),
         (["demo", "--results", "/no/such/folder"], "its folder does not exist"),
+        (["template", "pbs", "-o", 300 * "a"], "File name too long"),
+        (["demo", "--results", 300 * "a"], "File name too long"),
         (["template", "lsf"], "invalid choice: 'lsf'"),
         (["doctor", "--jsn"], "unrecognized arguments: --jsn"),
     ],
