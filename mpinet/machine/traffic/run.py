@@ -250,11 +250,13 @@ class OpenLoop:
             On every rank: a rule chose an unwired port, a class that there is not, led a message on
             without end, or to another processor.
         ConservationError
-            A message was lost or doubled.
+            A message was lost or doubled, a channel carried more than a flit a step, or credits do
+            not agree with buffers.
         """
         while not self.ended:
             self.advance(AT_ONCE)
         self._check_conservation()
+        self._check_channels()
         return self
 
     @property
@@ -578,6 +580,27 @@ class OpenLoop:
                 f"{born} messages were generated, but {done} delivered, {lost} undeliverable, "
                 f"{withdrawn} withdrawn and {left} waiting or in the network are "
                 f"{done + lost + withdrawn + left}."
+            )
+
+    def _check_channels(self) -> None:
+        """Check what every channel has carried, and the credits at the end (collective)."""
+        most, size = self.window.steps, self.buffering.buffers
+        outside = surplus = 0
+        if self.limited:
+            credit, flits = self._state.credit, self._state.lanes[:, layout.FILLED]
+            outside = int(np.count_nonzero((credit < 0) | (credit > size)))
+            surplus = int(credit.sum(dtype=np.int64) + flits.sum(dtype=np.int64))
+            surplus -= size * len(credit)
+        over = int(np.count_nonzero(self.books.loads > most))
+        over, outside, surplus = self.machine.sum(over, outside, surplus)
+        if over:
+            raise ConservationError(
+                f"{over} channels carried more than {most} flits in {most} steps."
+            )
+        if outside or surplus:
+            raise ConservationError(
+                f"Credits and flits in buffers are {surplus} more than the buffers hold, and "
+                f"{outside} virtual channels have credits that are not in 0..{size}."
             )
 
     @property

@@ -1,5 +1,7 @@
 """Open-loop traffic is what its specification says, on any number of ranks."""
 
+from itertools import groupby
+
 import numpy as np
 import pytest
 from mpi.machine.openloop import golden, open_loop, simulate
@@ -18,8 +20,14 @@ FEW = range(0, len(golden()), 6)
 """On many ranks, which share two cores here, some settings have to do."""
 
 
-@pytest.mark.parametrize("mapping", ["blocks", "random"])
-@pytest.mark.parametrize("number", SETTINGS if transport().size <= 3 else FEW)
+def settings_and_mappings():
+    """All settings by blocks on one and two ranks, by a random mapping on three."""
+    size = transport().size
+    blocks, random = SETTINGS if size <= 2 else FEW, SETTINGS if size == 3 else FEW
+    return [(each, "blocks") for each in blocks] + [(each, "random") for each in random]
+
+
+@pytest.mark.parametrize(("number", "mapping"), settings_and_mappings())
 def test_every_value_is_the_one_of_the_reference(number, mapping):
     known = golden()[number]
     found = simulate(known["trace"], mapping, **known["setting"])
@@ -43,7 +51,7 @@ LONE = {
 
 @pytest.mark.parametrize("delay", [1, 3])
 @pytest.mark.parametrize(("switching", "flits"), [("wormhole", 4), ("vct", 4), ("saf", 3)])
-@pytest.mark.parametrize("network", LONE)
+@pytest.mark.parametrize("network", list(LONE)[:: 1 if transport().size <= 2 else 4])
 def test_a_lone_message_takes_what_the_closed_form_says(network, switching, flits, delay):
     topology = mpinet.open(network)
     classes, vcs = LONE[network]
@@ -195,21 +203,88 @@ def test_what_is_dead_is_counted_and_nothing_gets_lost(buffer):
     assert found["generated"] == found["delivered"] + found["undeliverable"]
 
 
-def test_messages_of_a_source_and_target_arrive_in_order_on_one_virtual_channel():
-    trace = [[step, 0, 10, 1 + step % 3] for step in range(40)]
-    run = open_loop(trace, network="mesh:4x4", vcs=1, classes="none", warmup=0, measure=40)
-    done = []
-    while not run.ended:
-        before = simulate_done(run)
+def lanes_of_links(run):
+    """Of every lane of an input port of this rank: the place of its first flit, and all flits."""
+    state, ports = run._state, run.machine.topology.ports
+    vcs, size = run.buffering.vcs, run.buffering.buffers
+    numbers, found = state.messages[:, layout.NUMBER], {}
+    for row in range(len(state.lanes)):
+        if row % ((ports + 1) * vcs) >= ports * vcs:
+            continue
+        first, filled = state.lanes[row, [layout.FIRST, layout.FILLED]].tolist()
+        places = row * size + (first + np.arange(filled)) % size
+        found[row] = first, numbers[state.ring[places]].tolist()
+    return found
+
+
+def arrivals(run):
+    """Make a run to its end: by lane the message of every flit that came; what was out of turn."""
+    came, wrong, before = {}, [], lanes_of_links(run)
+    while not run.ended and run.steps < 1000:
         run.advance(1)
-        if simulate_done(run) > before:
-            done.append(run.steps)
-    assert done == sorted(done) and len(done) == 40
+        after = lanes_of_links(run)
+        for row, (first, flits) in after.items():
+            gone = int(first != before[row][0])
+            more = flits[len(before[row][1]) - gone :]
+            came.setdefault(row, []).extend(more)
+            if (before[row][1] + more)[gone:] != flits:
+                wrong.append((run.steps, row))
+        before = after
+    return came, wrong
 
 
-def simulate_done(run):
-    """Messages delivered so far, on all ranks."""
-    return run.machine.sum(int(run.ledger[layout.DONE]))[0]
+MIXED = {"network": "mesh:4x4", "classes": "none", "rate": 0.2, "long_size": 4, "long_share": 0.5}
+"""Messages of one and of four flits, close to saturation."""
+
+
+@pytest.mark.parametrize("policy", ["oldest", "rotating"])
+def test_flits_stay_in_order_in_a_lane_and_messages_do_not_mix(policy):
+    run = open_loop(policy=policy, vcs=2, measure=80, **MIXED)
+    came, wrong = arrivals(run)
+    assert run.ended and not wrong
+    whole = {tuple(len(list(flits)) for _, flits in groupby(each)) for each in came.values()}
+    assert set().union(*whole) == {1, 4}
+    assert all(len(set(each)) == len(list(groupby(each))) for each in came.values())
+
+
+@pytest.mark.parametrize("policy", ["oldest", "rotating"])
+def test_messages_of_a_source_and_target_arrive_in_order_on_one_virtual_channel(policy):
+    pairs = [(source, (source + 5) % 16) for source in range(16)]
+    trace = [[step, *pair, 1 + step % 3] for step in range(20) for pair in pairs]
+    run = open_loop(trace, network="mesh:4x4", classes="none", vcs=1, policy=policy, warmup=0)
+    arrived = {}
+    for row, flits in arrivals(run)[0].items():
+        here = int(run._links.nodes[row // (run.machine.topology.ports + 1)])
+        for number, _ in groupby(flits):
+            if trace[number][2] == here:
+                arrived.setdefault(here, []).append(number)
+    for target, numbers in arrived.items():
+        assert numbers == [16 * step + (target - 5) % 16 for step in range(20)]
+    assert sorted(arrived) == sorted(run._links.nodes)
+
+
+def test_a_flit_that_overtakes_in_its_lane_is_seen():
+    run = open_loop(vcs=1, measure=80, **MIXED)
+    swapped, advance = [], run.advance
+
+    def advance_and_swap(steps):
+        advance(steps)
+        mixed = [(row, at) for row, (at, flits) in lanes_of_links(run).items() if mixes(flits)]
+        for row, at in mixed[:1]:
+            places = row * run.buffering.buffers + (at + np.arange(2)) % run.buffering.buffers
+            run._state.ring[places] = run._state.ring[places[::-1]]
+            swapped.append((run.steps, row))
+        if run.machine.sum(len(swapped))[0]:
+            run.ledger[layout.ENDED] = 1
+
+    run.advance = advance_and_swap
+    _, wrong = arrivals(run)
+    assert wrong == swapped and run.ended
+
+
+def mixes(flits):
+    """Whether there are two flits, of different messages."""
+    return len(flits) == 2 and flits[0] != flits[1]
 
 
 @rule
@@ -265,6 +340,21 @@ def test_a_message_that_is_lost_or_doubled_is_noticed(counted):
     run = open_loop(network="mesh:4x4", classes="none", measure=20)
     run.ledger[counted] += transport().rank == 0
     with pytest.raises(ConservationError, match="were generated, but"):
+        run.run()
+
+
+@pytest.mark.parametrize(("change", "outside"), [(-1, 0), (-1000, 1)])
+def test_credits_that_do_not_agree_with_the_buffers_are_noticed(change, outside):
+    run = open_loop(network="torus:4x4", measure=20)
+    run._state.credit[0] += change * (transport().rank == 0)
+    with pytest.raises(ConservationError, match=f"are {change} more .* {outside} virtual"):
+        run.run()
+
+
+def test_a_channel_that_carried_more_than_a_flit_a_step_is_noticed():
+    run = open_loop(network="torus:4x4", measure=20)
+    run.books.loads[0] += 21 * (transport().rank == 0)
+    with pytest.raises(ConservationError, match="1 channels carried more than 20 flits"):
         run.run()
 
 
