@@ -124,10 +124,10 @@ def nearest_dimension(size: int) -> int:
 
 
 NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "ring": ("ring:4096", "ring:16", ("shortest",)),
+    "ring": ("ring:4096", "ring:16", ("shortest", "parity")),
     "complete": ("complete:4096", "complete:8", ("direct",)),
     "mesh": ("mesh:128x128", "mesh:8x8", ("dimensions",)),
-    "torus": ("torus:32x32x16", "torus:4x4x4", ("dimensions",)),
+    "torus": ("torus:32x32x16", "torus:4x4x4", ("dimensions", "parity")),
     "hypercube": ("hypercube:14", "hypercube:6", ("bitfixing",)),
     "ccc": ("ccc:11", "ccc:4", ("cycle",)),
     "debruijn": ("debruijn:12", "debruijn:7", ("shortest",)),

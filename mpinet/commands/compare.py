@@ -83,11 +83,13 @@ class Compare(Job):
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure network after network."""
         from mpinet.experiments.compare import row_of
+        from mpinet.machine.transport import hosted_by
 
         rows = []
         for done, network in enumerate(self._networks):
             watch(done)
-            rows.append(row_of(network, self._columns, self._options.effort))
+            with hosted_by(transport):
+                rows.append(row_of(network, self._columns, self._options.effort))
         if transport.rank == 0 and self._options.output is not None:
             write_text(self._options.output, self.show(rows) + "\n")
         return rows

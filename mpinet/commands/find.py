@@ -106,8 +106,10 @@ class Find(Job):
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure those that may be among the best."""
         from mpinet.experiments.find import best
+        from mpinet.machine.transport import hosted_by
 
-        return best(self._found, self._minimise, self._degree, self._most, watch)
+        with hosted_by(transport):
+            return best(self._found, self._minimise, self._degree, self._most, watch)
 
     def show(self, result: list[Row]) -> str:
         """A line a network."""

@@ -119,8 +119,11 @@ class Measured(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure it."""
+        from mpinet.machine.transport import hosted_by
+
         try:
-            value = self._function(self._network, **self._arguments)
+            with hosted_by(transport):
+                value = self._function(self._network, **self._arguments)
         except TypeError as error:
             if self._arguments:
                 given = ", ".join(f"{k}={v}" for k, v in self._arguments.items())

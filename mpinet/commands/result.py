@@ -55,7 +55,7 @@ class Result:
     >>> import mpinet
     >>> found = mpinet.flood("ring:6")
     >>> found.steps, found.document()["digest"][:8], found.records()[0]["topology"]
-    (3, '81a0a8f0', 'ring:6')
+    (3, '2469ffe4', 'ring:6')
     """
 
     def __init__(

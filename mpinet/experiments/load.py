@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +13,7 @@ from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import Buffering, Generation, OpenLoop, Window
-from mpinet.machine.transport import Local, alone
+from mpinet.machine.transport import Local, alone, hosted_by
 from mpinet.measure import diameter
 from mpinet.measure.channelload import saturation_bound
 from mpinet.networks.classes import LONGEST, ChannelClasses, no_classes, open_classes
@@ -133,7 +132,7 @@ def curves(
         Called with the number of runs done.
     """
     # What is measured of a network is measured by the ranks that there are: those of `transport`.
-    with alone() if transport.size == 1 else nullcontext():
+    with hosted_by(transport):
         return _curves(settings, rates, machine_of, transport, watch)
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
@@ -409,6 +409,11 @@ def alone() -> Iterator[None]:
         yield
     finally:
         _alone.reset(token)
+
+
+def hosted_by(transport: Local) -> AbstractContextManager[None]:
+    """Within it machines are hosted by these ranks: all of the job, or this process `alone`."""
+    return alone() if transport.size == 1 else nullcontext()
 
 
 _alone: ContextVar[bool] = ContextVar("alone", default=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from mpinet.errors import UsageError
@@ -30,3 +31,9 @@ def library(module: str, extra: str = "measure") -> Any:
         raise UsageError(
             f'This measure needs the library {name}: pip install "mpinet[{extra}]".'
         ) from None
+
+
+def require_library(module: str, extra: str = "measure") -> None:
+    """Raise `UsageError` where a library is not installed, without loading it; as `library`."""
+    if find_spec(module) is None:
+        raise UsageError(f'This measure needs the library {module}: pip install "mpinet[{extra}]".')

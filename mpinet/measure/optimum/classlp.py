@@ -8,7 +8,6 @@ enough. The solver is an oracle for multipliers: what counts is their sum in int
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from math import gcd
 
 import numpy as np
 
-from mpinet.measure.libraries import library
+from mpinet.measure.libraries import require_library
 from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.simplex import duals
 
 MOST_CLASSES = 60
 MOST_COLUMNS = 20_000
@@ -256,16 +256,9 @@ def _class_of(quotient: Quotient, row: int) -> int:
 
 def _duals(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
     """The multipliers as the solver finds them; None where T steps may be enough."""
-    highs = library("highspy", extra="optimum")
-    inf = highs.kHighsInf
+    require_library("highspy", extra="optimum")
     count = len(rows.columns)
-    model = highs.HighsLp()
-    model.num_col_, model.num_row_ = count + 1, len(rows.kinds)
-    model.sense_ = highs.ObjSense.kMaximize
-    model.col_cost_ = np.array([0.0] * count + [1.0])
-    model.col_lower_ = np.zeros(count + 1)
-    model.col_upper_ = np.array([inf] * count + [1.0])
-    lower, upper = np.full(len(rows.kinds), -inf), np.array(rows.right, np.float64)
+    lower, upper = np.full(len(rows.kinds), -np.inf), np.array(rows.right, np.float64)
     begin, index, value = [0], list[int](), list[float]()
     for row, kind in enumerate(rows.kinds):
         part = slice(rows.begin[row], rows.begin[row + 1])
@@ -282,21 +275,12 @@ def _duals(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
                 value.pop()
                 upper[row] = rows.right[row]
         begin.append(len(index))
-    model.row_lower_, model.row_upper_ = lower, upper
-    model.a_matrix_.format_ = highs.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.array(begin, np.int32)
-    model.a_matrix_.index_ = np.array(index, np.int32)
-    model.a_matrix_.value_ = np.array(value, np.float64)
-    solver = highs.Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("time_limit", float(max(limit, 0.1)))
-    solver.setOptionValue("threads", 1)
-    solver.passModel(model)
-    begun = time.monotonic()
-    solver.run()
-    done = solver.getModelStatus() == highs.HighsModelStatus.kOptimal
-    if not done or time.monotonic() - begun > limit:
-        return None
-    if solver.getInfo().objective_function_value > 1 - 1e-7:
-        return None
-    return [float(dual) for dual in solver.getSolution().row_dual]
+    program = {
+        "columns": count + 1,
+        "begin": np.array(begin, np.int32),
+        "index": np.array(index, np.int32),
+        "value": np.array(value, np.float64),
+        "lower": lower,
+        "upper": upper,
+    }
+    return duals(program, limit)

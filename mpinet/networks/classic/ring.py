@@ -94,8 +94,11 @@ def decide(node, header, params):
 
 @inlined
 def parity_way_round(offset, length, place):
-    """The same; a tie goes forward from even places and backward from odd ones."""
-    if 2 * offset == length:
+    """The same; a tie goes forward from even places and backward from odd ones.
+
+    A ring of two has one link and no tie.
+    """
+    if 2 * offset == length and length > 2:
         return place & 1
     return way_round(offset, length)
 

@@ -176,7 +176,7 @@ def test_product_of_stateless_routings_needs_the_bits_of_a_number():
     assert routing.stateless
     assert routing.words == 3
     assert routing.header_bits(0, 1) == 7  # 120 processors
-    assert list(topology.routings) == ["shortest+bitfixing+direct"]
+    assert list(topology.routings) == ["shortest+bitfixing+direct", "parity+bitfixing+direct"]
 
 
 @pytest.mark.parametrize("name", ["debruijn:13", "shuffleexchange:20", "ring:3*debruijn:13"])

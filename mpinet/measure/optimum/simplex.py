@@ -1,0 +1,91 @@
+"""Solves a linear program by HiGHS, in a process of its own.
+
+HiGHS and the CP-SAT solver of `mpinet.measure.bisection` both bring a library of HiGHS, and one
+process cannot load both. This file is also the program of that process: it reads the arrays of the
+linear program from its standard input and writes the duals to its output, as ``.npz``.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+
+GRACE = 30.0
+"""Seconds beyond the solver's own limit after which the process is given up."""
+
+OPTIMAL_BELOW = 1 - 1e-7
+"""A largest scale that is less than this is less than 1."""
+
+
+def duals(program: dict[str, Any], limit: float) -> list[float] | None:
+    """The duals of the rows of a linear program whose largest last variable is below 1.
+
+    Parameters
+    ----------
+    program : dict of str to ndarray
+        ``columns`` is the number of variables. ``begin``, ``index``, ``value``: the rows of the
+        matrix, compressed; ``lower`` and ``upper``: what they lie between. All variables are at
+        least 0, and the last one, which is maximised, at most 1.
+    limit : float
+        Seconds.
+
+    Returns
+    -------
+    list of float or None
+        None where the largest last variable is 1, or the limit is passed.
+    """
+    written = io.BytesIO()
+    np.savez(written, limit=max(limit, 0.1), **program)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", __file__],
+            input=written.getvalue(),
+            capture_output=True,
+            timeout=limit + GRACE,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode(errors="replace"))
+    with np.load(io.BytesIO(done.stdout), allow_pickle=False) as answer:
+        return answer["duals"].tolist() if answer["found"] else None
+
+
+def solve(program: Any) -> tuple[bool, list[float]]:
+    """Whether the largest last variable is below 1, and the rows' duals then."""
+    import highspy
+
+    rows, columns = len(program["lower"]), int(program["columns"])
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = columns, rows
+    model.sense_ = highspy.ObjSense.kMaximize
+    model.col_cost_ = np.array([0.0] * (columns - 1) + [1.0])
+    model.col_lower_ = np.zeros(columns)
+    model.col_upper_ = np.array([highspy.kHighsInf] * (columns - 1) + [1.0])
+    model.row_lower_, model.row_upper_ = program["lower"], program["upper"]
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = program["begin"]
+    model.a_matrix_.index_ = program["index"]
+    model.a_matrix_.value_ = program["value"]
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("time_limit", float(program["limit"]))
+    solver.setOptionValue("threads", 1)
+    solver.passModel(model)
+    solver.run()
+    optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    if not optimal or solver.getInfo().objective_function_value > OPTIMAL_BELOW:
+        return False, []
+    return True, [float(dual) for dual in solver.getSolution().row_dual]
+
+
+if __name__ == "__main__":
+    with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as given:
+        found, values = solve(given)
+    answered = io.BytesIO()
+    np.savez(answered, found=found, duals=np.array(values, np.float64))
+    sys.stdout.buffer.write(answered.getvalue())
