@@ -54,6 +54,12 @@ def ascend(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.ascend("hypercube:4", operator="sum").steps
+    4
     """
     return perform(ascend, locals())
 
@@ -92,6 +98,12 @@ def descend(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.descend("hypercube:4", operator="sum").steps
+    4
     """
     return perform(descend, locals())
 

@@ -72,6 +72,12 @@ def broadcast(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.broadcast("torus:8x8x8").steps
+    12
     """
     return perform(broadcast, locals())
 

@@ -50,6 +50,12 @@ def circulate(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.circulate("hypercube:3").correct
+    True
     """
     return perform(circulate, locals())
 

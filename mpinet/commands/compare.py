@@ -48,6 +48,13 @@ def compare(
         Where that is written, too.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> rows = mpinet.compare(["ring:16", "hypercube:4"], only="diameter").value
+    >>> [row["diameter"] for row in rows]
+    [8, 4]
     """
     return perform(compare, locals())
 

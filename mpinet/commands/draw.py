@@ -60,6 +60,12 @@ def draw(
         The picture's width in inches.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.draw("torus:4x4").links
+    32
     """
     return perform(draw, locals())
 

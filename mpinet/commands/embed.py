@@ -83,6 +83,12 @@ def embed(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.embed("ring:16", "hypercube:4").dilation
+    1
     """
     return perform(embed, locals())
 

@@ -49,6 +49,12 @@ def exchange(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.exchange("hypercube:3").correct
+    True
     """
     return perform(exchange, locals())
 

@@ -96,6 +96,15 @@ def exec(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> from pathlib import Path
+    >>> pi = Path(mpinet.__file__).with_name("examples") / "mpi" / "pi.py"
+    >>> mpinet.exec(pi, "ring:8", arguments=["1000"]).processors
+    pi is about 3.141593
+    8
     """
     return perform(exec, locals())
 

@@ -45,6 +45,12 @@ def find(
         How many networks to tell.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.find(processors="16..16", families="ring,hypercube", best=1).value[0]["topology"]
+    'hypercube:4'
     """
     return perform(find, locals())
 

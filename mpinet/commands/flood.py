@@ -59,6 +59,12 @@ def flood(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.flood("ring:8").steps
+    4
     """
     return perform(flood, locals())
 

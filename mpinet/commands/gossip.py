@@ -47,6 +47,12 @@ def gossip(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.gossip("petersen", ports="all", algorithm="rarest").steps
+    3
     """
     return perform(gossip, locals())
 

@@ -36,6 +36,12 @@ def neighbors(
         The network.
     node : int or str
         A number or an address.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> [row["neighbor"] for row in mpinet.neighbors("hypercube:3", 5).value]
+    [4, 7, 1]
     """
     return perform(neighbors, locals())
 

@@ -58,6 +58,12 @@ def optimum(
         The files that get the certificate and the schedule.
     seed : int
         Changes nothing.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.optimum("hypercube:4").upper
+    4
     """
     return perform(optimum, locals())
 

@@ -39,6 +39,12 @@ def path(
         A routing of the network; default: its first.
     seed : int
         For routings that draw random numbers.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.path("hypercube:3", 0, 5).nodes
+    [0, 1, 5]
     """
     return perform(path, locals())
 

@@ -67,6 +67,13 @@ def plot(
         The picture's width in inches.
     output : path, optional
         The picture: .pdf, .svg or .png.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> curve = mpinet.load("ring:8", rate="0.1,0.2", warmup=20, steps=50)
+    >>> len(mpinet.plot(curve, x="offered", y="latency_mean").curves)
+    1
     """
     return perform(plot, locals())
 

@@ -65,6 +65,12 @@ def reduce(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.reduce("hypercube:4").correct
+    True
     """
     return perform(reduce, locals())
 

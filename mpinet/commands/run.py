@@ -75,6 +75,12 @@ def run(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.run("mpinet.examples.flood:flood", "hypercube:3").processors
+    8
     """
     return perform(run, locals())
 

@@ -60,6 +60,12 @@ def scatter(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.scatter("ring:8").correct
+    True
     """
     return perform(scatter, locals())
 
@@ -98,6 +104,12 @@ def gather(
         that it is limited to.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.gather("ring:8").correct
+    True
     """
     return perform(gather, locals())
 

@@ -43,6 +43,12 @@ def show(
         How ranks host processors; changes no result.
     seed : int
         For everything random.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.show("hypercube:10").links
+    5120
     """
     return perform(show, locals())
 

@@ -27,6 +27,12 @@ def topologies(family: str | None = None) -> Result:
     ----------
     family : str, optional
         Only this one.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.topologies("gmn").value[0]["example"]
+    'gmn:8,256'
     """
     return perform(topologies, locals())
 

@@ -129,6 +129,13 @@ def to_networkx(topology: Topology | str) -> networkx.Graph:
 
     Nodes have the attribute ``address``. Edges have the attribute ``ports``: the lists of ports at
     the end with the lower number and at the other; several links make one edge.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> graph = mpinet.to_networkx("hypercube:3")
+    >>> graph.number_of_nodes(), graph.number_of_edges()
+    (8, 12)
     """
     import networkx
 
