@@ -110,7 +110,7 @@ def curves(
     rates: Sequence[float],
     machine_of: Callable[[Topology], Machine],
     transport: Local,
-    watch: Callable[[int], None] = lambda done: None,
+    watch: Callable[[int], None] = lambda *done: None,
 ) -> list[dict[str, Any]]:
     """A curve for each setting (collective).
 

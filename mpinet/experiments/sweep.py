@@ -45,7 +45,7 @@ def play(
     transport: Local,
     journal: Rows | None = None,
     together: bool = False,
-    watch: Callable[[int], None] = lambda done: None,
+    watch: Callable[[int], None] = lambda *done: None,
 ) -> Played:
     """Play the points that the journal does not know (collective).
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,7 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
 
 def solve(program: Any) -> tuple[bool, list[float]]:
     """Whether the largest last variable is below 1, and the rows' duals then."""
-    import highspy
-
+    highspy: Any = import_module("highspy")
     rows, columns = len(program["lower"]), int(program["columns"])
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = columns, rows

@@ -82,7 +82,7 @@ def ran(options: str, script: Path, among: Local) -> str:
     """The digest of a script's result, run in this process."""
     typed = parse([*f"exec {options}".split(), str(script), "--json", "-x"])
     job = module_of("exec").prepare(typed)
-    return digest(job.run(among, lambda done: None))
+    return digest(job.run(among, lambda *done: None))
 
 
 @cache

@@ -97,7 +97,7 @@ def outcome(command: str, transport: Local) -> str:
     """The digest of a command's result, run in this process."""
     options = parse(command.split())
     job = module_of(options.command).prepare(options)
-    return digest(job.run(transport, lambda done: None))
+    return digest(job.run(transport, lambda *done: None))
 
 
 @cache

@@ -52,7 +52,7 @@ def recorded(command: str, folder: Path, transport: Local, ending: str = "npz"):
     name, *words = command.split()
     options = parse([name, "--record", str(file), *words])
     job = module_of(options.command).prepare(options)
-    result = job.run(transport, lambda done: None)
+    result = job.run(transport, lambda *done: None)
     job.keep(transport)
     transport.sum(np.zeros(1))  # the file is there when rank 0 has come here
     return result, file
@@ -172,5 +172,5 @@ def test_a_recording_that_would_be_too_large_is_refused_with_its_size(tmp_path, 
 def test_a_recorded_run_has_the_same_result(tmp_path):
     for command in ("descend hypercube:6 --operator bitonic-sort", "gossip ccc:3", "flood ccc:4"):
         options = parse(command.split())
-        plain = module_of(options.command).prepare(options).run(world(), lambda done: None)
+        plain = module_of(options.command).prepare(options).run(world(), lambda *done: None)
         assert recorded(command, tmp_path, world())[0] == plain

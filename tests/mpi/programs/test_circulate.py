@@ -137,7 +137,7 @@ def test_wrong_usage_gets_a_sentence(command, said):
 
 def test_the_command_reports_the_counts():
     options = parse("circulate bsn:1,2,4 --dimensions 3".split())
-    found = module_of("circulate").prepare(options).run(transport(), lambda done: None)
+    found = module_of("circulate").prepare(options).run(transport(), lambda *done: None)
     assert (found["steps"], found["lower_bound"], found["correct"]) == (9, 7, True)
     names = [phase["name"] for phase in found["phases"]]
     assert all(low < high for low, high in pairwise(names))

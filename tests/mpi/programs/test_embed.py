@@ -224,7 +224,7 @@ def test_a_host_too_large_for_a_table_of_distances_leaves_the_dilation_open():
 def outcome(command):
     """The result of a command, run in this process."""
     options = parse(command.split())
-    return module_of("embed").prepare(options).run(transport(), lambda done: None)
+    return module_of("embed").prepare(options).run(transport(), lambda *done: None)
 
 
 def test_the_command_reports_measures_and_slowdown():

@@ -211,7 +211,7 @@ COMMANDS = [
 def outcome(command, transport):
     options = parse(command.split())
     job = module_of(options.command).prepare(options)
-    return digest(job.run(transport, lambda done: None))
+    return digest(job.run(transport, lambda *done: None))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

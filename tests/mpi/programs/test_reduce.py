@@ -147,7 +147,7 @@ def test_a_broadcast_that_leaves_processors_out_is_not_turned_round():
 
 def test_the_command_reports_value_and_counts():
     options = parse("reduce gbsn:1,m=4-4-4-2,a=1 --operator max --root 5".split())
-    found = module_of("reduce").prepare(options).run(transport(), lambda done: None)
+    found = module_of("reduce").prepare(options).run(transport(), lambda *done: None)
     wanted = reduce(machine_of("gbsn:1,m=4-4-4-2,a=1", "one"), 5, "max")
     assert found["operator"] == "max" and found["correct"] is True
     for name in ("value", "steps", "messages", "lower_bound", "algorithm"):

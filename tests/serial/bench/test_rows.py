@@ -135,8 +135,9 @@ def test_starting_rows_time_the_command_and_what_it_cannot_do_without(monkeypatc
 def test_a_row_is_told_as_soon_as_it_is_there(capsys):
     seen = []
     chosen = select(["idle-one", "w3"])
-    first, second, third = run_here(chosen, Setting("small", repeat=1), seen.append, seen.append)
-    assert seen == [first, 1, second, 2, third, 3]
+    setting = Setting("small", repeat=1)
+    first, second, third = run_here(chosen, setting, lambda *done: seen.append(done), seen.append)
+    assert seen == [first, (1, 3), second, (2, 3), third, (3, 3)]
     words = ["bench", "idle-one", "--size", "small", "--repeat", "1", "--progress"]
     assert Session(words).run() == 0
     assert capsys.readouterr().err.startswith("idle-one  1  ")
