@@ -8,8 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from mpinet.notebook import shown_by
+from mpinet.version import __version__
 
 if TYPE_CHECKING:
+    from mpinet import schedule as schedule
+    from mpinet.commands.allreduce import allreduce as allreduce
     from mpinet.commands.ascend import ascend as ascend
     from mpinet.commands.ascend import descend as descend
     from mpinet.commands.broadcast import broadcast as broadcast
@@ -47,8 +50,6 @@ if TYPE_CHECKING:
     from mpinet.networks.graph import to_networkx as to_networkx
     from mpinet.process import Machine as Machine
 
-__version__ = "0.1.0"
-
 _PUBLIC = {
     "Machine": "mpinet.process",
     "ModelViolation": "mpinet.errors",
@@ -56,6 +57,7 @@ _PUBLIC = {
     "Result": "mpinet.commands.result",
     "Routing": "mpinet.networks",
     "Topology": "mpinet.networks",
+    "allreduce": "mpinet.commands.allreduce",
     "ascend": "mpinet.commands.ascend",
     "broadcast": "mpinet.commands.broadcast",
     "check": "mpinet.networks",
@@ -82,6 +84,7 @@ _PUBLIC = {
     "rule": "mpinet.compiled",
     "run": "mpinet.commands.run",
     "scatter": "mpinet.commands.scatter",
+    "schedule": "mpinet.schedule",
     "show": "mpinet.commands.show",
     "sweep": "mpinet.commands.sweep",
     "to_networkx": "mpinet.networks.graph",
@@ -98,7 +101,8 @@ if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, f
         """Load a public name from its room."""
         if name not in _PUBLIC:
             raise AttributeError(f"module 'mpinet' has no attribute '{name}'")
-        return getattr(import_module(_PUBLIC[name]), name)
+        room = import_module(_PUBLIC[name])
+        return room if _PUBLIC[name] == f"{__name__}.{name}" else getattr(room, name)
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,8 @@ DecideRule = Annotated[Any, "decide_rule"]
 ScheduleRule = Annotated[Any, "schedule_rule"]
 TargetRule = Annotated[Any, "schedule_rule"]
 ClassRule = Annotated[Any, "class_rule"]
+CandidatesRule = Annotated[Any, "candidates_rule"]
+ChooseRule = Annotated[Any, "choose_rule"]
 
 NUMBERS = {int: "int64", bool: "boolean", float: "float64"}
 """Numba's names of single numbers."""
@@ -28,6 +30,8 @@ SIGNATURES = {
     "decide_rule": "int64(int64, int64[::1], int64[::1])",
     "schedule_rule": "int64(int64, int64, int64, int64, int64[::1])",
     "class_rule": "int64(int64, int64, int64, int64, int64[::1], int64[::1])",
+    "candidates_rule": "int64(int64, int64, int64, int64[::1], int64[:, ::1], int64[::1])",
+    "choose_rule": "int64(int64, int64[::1], int64[:, ::1], int64[::1], int64[::1])",
 }
 """The rules' signatures, each by the name that a kernel's signature uses for it:
 
@@ -37,12 +41,16 @@ SIGNATURES = {
 * ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1; a
   traffic pattern is of the same form: ``(source, seed, sequence, step, params)``: the target;
 * ``class_rule(node, port, in_port, in_class, header, params)``: the class of the channel behind the
-  port, for a message that came by another (-1, -1 at its source).
+  port, for a message that came by another (-1, -1 at its source);
+* ``candidates_rule(node, in_port, in_class, header, candidates, params)``: writes the pairs (port,
+  class) that a message may take into rows of `candidates`; how many there are, or -1 = arrived;
+* ``choose_rule(node, header, candidates, credits, params)``: which of them, by the credits of each;
+  -1 = none, wait.
 """
 
 
 class Arguments:
-    """A kernel's parameters, told by its annotations.
+    """A kernel's parameters, read off its annotations.
 
     Compiled code takes the fields of groups one by one, and makes groups of them when it begins:
     Numba would look at every tuple anew at each call, which takes 20 us where a rule is in it.

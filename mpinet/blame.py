@@ -26,6 +26,8 @@ FORMS = (
     "(node, header, params)",
     "(node, root, since, step, params)",
     "(node, port, in_port, in_class, header, params)",
+    "(node, in_port, in_class, header, candidates, params)",
+    "(node, header, candidates, credits, params)",
 )
 """The arguments of each kind of rule."""
 
@@ -54,7 +56,7 @@ def is_own(function: Any) -> bool:
 def require_form(function: Any) -> None:
     """Raise `RuleError` unless a function's arguments are those of a rule."""
     names = list(signature(function).parameters)
-    header = len(names) > 1 and names[-2] == "header"
+    header = "header" in names[-3:-1]
     fits = len(names) in (3, 5) or (len(names) in (4, 6) and header)
     if not fits or names[0] == "self":
         forms = FORMS[:1] if function.__name__ in OF_PORTS else FORMS
@@ -95,11 +97,11 @@ def error_of(function: Any, arguments: tuple[Any, ...], error: BaseException) ->
     if isinstance(error, NameError):
         return RuleError(f"{where}: {error}.")
     asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
-    told = f"{type(error).__name__}: {error}".removesuffix(": ")
+    raised = f"{type(error).__name__}: {error}".removesuffix(": ")
     headers = function.__code__.co_varnames.index("header") if _has_header(function) else None
     if isinstance(error, IndexError) and headers is not None:
-        told += f" (Routing.words gives its messages a header of {len(arguments[headers])} words)"
-    return RuleError(f"{where}: {function.__name__}({asked}, ..) raised {told}.")
+        raised += f" (Routing.words gives its messages a header of {len(arguments[headers])} words)"
+    return RuleError(f"{where}: {function.__name__}({asked}, ..) raised {raised}.")
 
 
 def _has_header(function: Any) -> bool:
@@ -136,8 +138,8 @@ def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleErro
 def not_compiled(functions: list[Any], error: Exception) -> RuleError:
     """Return the error for functions of a user's, the caller first, that Numba cannot compile."""
     for function in functions:
-        for told in _wrong_names(function):
-            return RuleError(told)
+        for sentence in _wrong_names(function):
+            return RuleError(sentence)
     text = str(error)
     return RuleError(
         f"{_numbas_place(text, functions)}: {functions[0].__name__} cannot be compiled: "

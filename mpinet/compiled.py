@@ -11,9 +11,9 @@ called. Four kinds of function exist:
     arithmetic that rules and kernels call; it is compiled into its callers.
 ``@idiom``
     likewise, but compiled by itself first, for LLVM to see one instruction in it.
-``@kernel`` or ``@kernel("signature")``
-    a loop over many processors or messages. The types of its parameters come from annotations
-    (see `arguments`) or from a signature, which may name the rule kinds.
+``@kernel``
+    a loop over many processors or messages. The types of its parameters are those of its
+    annotations (see `arguments`).
 
 Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
 of functions from other files: an edit can never bring back an old result. With
@@ -32,11 +32,12 @@ from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
-from mpinet.arguments import Arguments
+from mpinet.arguments import Arguments, PortRule
+from mpinet.arrays import Ints
 from mpinet.blame import error_of, is_own, no_number, not_compiled, require_form
 from mpinet.errors import MpinetError, NodeError
 
@@ -49,6 +50,9 @@ SHORT = 72
 LLVM by itself leaves calls of small functions that divide, for what Python demands of a division
 makes them long: on torus, fat tree and G(m,N) a hop takes 1.5 to 2 times as long without.
 """
+
+UNSEEN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""What is compiled into others needs no entry for Python or C: a twentieth of compile time."""
 
 
 @cache
@@ -179,7 +183,9 @@ class Compiled:
     def callee(self) -> Any:
         """The function as its callers compile it: a Numba function without a fixed signature."""
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
-        return numba().njit(self._with_native_callees(), inline="always" if short else "never")
+        return numba().njit(
+            self._with_native_callees(), inline="always" if short else "never", **UNSEEN
+        )
 
     def _entry(self) -> FunctionType:
         """What is compiled for Python to call."""
@@ -234,7 +240,7 @@ class Idiom(Inlined):
     @cached_property
     def callee(self) -> Any:
         """As of others, but whole."""
-        return numba().njit(self._with_native_callees())
+        return numba().njit(self._with_native_callees(), **UNSEEN)
 
 
 class Rule(Compiled):
@@ -269,9 +275,9 @@ class Rule(Compiled):
         """The name of its signature, recognised by its arguments."""
         names = list(inspect.signature(self.function).parameters)
         if len(names) == 6:
-            return "class_rule"
+            return "class_rule" if names[1] == "port" else "candidates_rule"
         if len(names) == 5:
-            return "schedule_rule"
+            return "choose_rule" if names[1] == "header" else "schedule_rule"
         if len(names) == 4:
             return "start_rule"
         return "decide_rule" if names[1] == "header" else "port_rule"
@@ -302,24 +308,12 @@ class Kernel(Compiled):
     Parameters
     ----------
     function, name, parts
-        As of any `Compiled`.
-    signature : str, optional
-        In Numba's notation. Default: what the annotations say (see `arguments`).
+        As of any `Compiled`; the annotations give the types (see `arguments`).
     """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        signature: str | None = None,
-        name: str | None = None,
-        parts: dict[str, Compiled | int] | None = None,
-    ):
-        super().__init__(function, name, parts)
-        self._signature = signature
 
     def bind(self, name: str, **parts: Compiled | int) -> Kernel:
         """The same loop with the globals named in `parts` replaced (see `Compiled.bind`)."""
-        return Kernel(self.unbound, self._signature, name, {**self.parts, **parts})
+        return Kernel(self.unbound, name, {**self.parts, **parts})
 
     def __call__(self, *args: Any) -> Any:
         """Run the compiled loop."""
@@ -328,8 +322,7 @@ class Kernel(Compiled):
     @cached_property
     def run(self) -> Callable[..., Any]:
         """The loop as Python calls it."""
-        flat = self._signature is not None or not self._arguments.grouped
-        if flat or numba().config.DISABLE_JIT:
+        if not self._arguments.grouped or numba().config.DISABLE_JIT:
             return self.native
         return self._arguments.apart(self.native)
 
@@ -338,7 +331,7 @@ class Kernel(Compiled):
         """The compiled loop itself; it takes the fields of groups one by one."""
         if numba().config.DISABLE_JIT:
             return self.function
-        return self._jit(eval(self._signature or self._arguments.signature, {}, _native().TYPES))
+        return self._jit(eval(self._arguments.signature, {}, _native().TYPES))
 
     @cached_property
     def _arguments(self) -> Arguments:
@@ -346,9 +339,9 @@ class Kernel(Compiled):
 
     def _entry(self) -> FunctionType:
         loop = self._with_native_callees()
-        if self._signature is not None or not self._arguments.grouped:
+        if not self._arguments.grouped:
             return loop
-        return self._arguments.together(numba().njit(loop), loop)
+        return self._arguments.together(numba().njit(loop, **UNSEEN), loop)
 
 
 def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
@@ -413,19 +406,9 @@ def idiom(function: Callable[..., Any]) -> Idiom:
     return Idiom(function)
 
 
-@overload
-def kernel(form: str) -> Callable[[Callable[..., Any]], Kernel]: ...
-
-
-@overload
-def kernel(form: Callable[..., Any]) -> Kernel: ...
-
-
-def kernel(form: str | Callable[..., Any]) -> Any:
-    """Make a compiled loop of a function with annotations, or with a signature in Numba's terms."""
-    if isinstance(form, str):
-        return lambda function: Kernel(function, form)
-    return Kernel(form)
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a compiled loop of a function with annotations."""
+    return Kernel(function)
 
 
 def _code_text(code: CodeType) -> str:
@@ -524,8 +507,8 @@ class Mapped:
             raise NodeError(f"There is no {what} {wrong}: {what}s are 0..{count - 1}.")
 
 
-@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1])")
-def map_rule(rule, nodes, ports, params, values):
+@kernel
+def map_rule(rule: PortRule, nodes: Ints, ports: Ints, params: Ints, values: Ints) -> None:
     """Write the rule's value for every (node, port)."""
     value = rule.call
     for i in range(nodes.size):

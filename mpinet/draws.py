@@ -59,6 +59,11 @@ def scaled(word: int, count: int) -> int:
     return (word * count) >> 32
 
 
+def below(probability: float) -> int:
+    """What 32 random bits must be below, for an event of this probability."""
+    return int(np.floor(probability * 4294967296.0 + 0.5))
+
+
 @inlined
 def draw(seed: int, first: int, second: int) -> int:
     """62 random bits for the counters (first, second)."""

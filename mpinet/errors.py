@@ -94,6 +94,12 @@ class CertificateError(MpinetError):
     """A certificate that does not prove what it claims."""
 
 
+class Suspended(MpinetError):
+    """A run that was asked to end and has left a checkpoint, to go on from (EX_TEMPFAIL)."""
+
+    status = 75
+
+
 class Unread(MpinetError):
     """Nobody reads the output any more, as behind ``| head``: there is nothing to be said."""
 

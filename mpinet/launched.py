@@ -1,9 +1,11 @@
 """This process's rank and the number of ranks by the launcher's variables, before MPI starts."""
 
 import os
+import re
+
+from mpinet.guardian import RANK_VARIABLES
 
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
-RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 HERE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
@@ -19,7 +21,17 @@ def launched_rank() -> int:
 
 def launched_here() -> int:
     """Return how many ranks share this host, by the launcher's variables (1 if it sets none)."""
-    return max(1, _first_number(HERE_VARIABLES, 1))
+    return max(1, _first_number(HERE_VARIABLES, _tasks_here()))
+
+
+def _tasks_here() -> int:
+    """Tasks of a Slurm step on this host: of ``2(x3),1`` that of SLURM_NODEID; 1 without Slurm."""
+    node = os.environ.get("SLURM_NODEID", "")
+    counts = re.findall(
+        r"(\d+)(?:\(x(\d+)\))?(?:,|$)", os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")
+    )
+    tasks = [int(count) for count, times in counts for _ in range(int(times or 1))]
+    return tasks[int(node)] if node.isdecimal() and int(node) < len(tasks) else 1
 
 
 def is_launched() -> bool:

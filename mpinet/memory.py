@@ -1,29 +1,138 @@
 """Memory of this host, and the sentence for what does not fit into it.
 
 What grows with a network's size is compared with this before it is allocated: a typing error in a
-topology string ends in a sentence, not in a host without memory.
+topology string ends in a sentence, not in a host without memory. `require_memory` looks at one
+array or a few, which no rank could hold, wherever they are made; what a whole command needs is
+compared with what there is by `mpinet.machine.room`, for all ranks together.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from mpinet.errors import TooLarge
+from mpinet.errors import TooLarge, UsageError
 from mpinet.launched import launched_here
+from mpinet.numerals import quoted
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
+
+FACTORS: dict[str, int] = {
+    "": 1,
+    "B": 1,
+    **{f"{letter}B": 1000**power for power, letter in enumerate("KMGTPE", 1)},
+    **{f"{letter}iB": 1024**power for power, letter in enumerate("KMGTPE", 1)},
+    **{letter: 1024**power for power, letter in enumerate("KMGTPE", 1)},
+}
+"""What units stand for: ``4GiB`` and ``4G`` are 2^32 bytes, ``4GB`` are 4*10^9."""
+
+NUMBER_AND_UNIT = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?) ?([A-Za-z]{0,3})")
+
+MEMINFO = Path("/proc/meminfo")
+"""Tells, beside much else, how much memory new processes can have without swapping."""
+
+STATM = Path("/proc/self/statm")
+"""Tells in its first number the pages of this process's address space."""
 
 CGROUPS = Path("/proc/self/cgroup")
 """Lists the control groups of this process; a group may limit memory, and so may its parents."""
 
-CGROUP_LIMITS = {
-    "": ("/sys/fs/cgroup", "memory.max"),
-    "memory": ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+
+@dataclass(frozen=True)
+class Controller:
+    """Where a version of control groups tells about memory.
+
+    Attributes
+    ----------
+    root : str or Path
+        Where its groups are.
+    limit, usage : str
+        A group's files: the most that it may have, and what it has.
+    given_back : str
+        The line of ``memory.stat`` with what is only kept as long as nobody needs it.
+    """
+
+    root: str | Path
+    limit: str
+    usage: str
+    given_back: str
+
+
+CONTROLLERS = {
+    "": Controller("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    "memory": Controller(
+        "/sys/fs/cgroup/memory",
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
 }
-"""Where limits stand, by the controller that `CGROUPS` names: version 2 names none."""
+"""By the name that `CGROUPS` has for them: version 2 has none."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What the user has said of memory.
+
+    Attributes
+    ----------
+    limit : int or None
+        Bytes that the ranks of a host may take together, where there are more.
+    force : bool
+        Whether a run is tried that does not fit.
+    """
+
+    limit: int | None = None
+    force: bool = False
+
+
+_ALLOWANCE: ContextVar[Allowance] = ContextVar("allowance", default=Allowance())  # noqa: B039
+
+
+def allowance() -> Allowance:
+    """What the user has said of memory for what is being done."""
+    return _ALLOWANCE.get()
+
+
+@contextmanager
+def allowing(limit: int | str | None, force: bool) -> Iterator[None]:
+    """Within it this is what the user has said; `limit` as in `bytes_of`, None: nothing."""
+    said = Allowance(None if limit is None else bytes_of(limit), bool(force))
+    before = _ALLOWANCE.set(said)
+    try:
+        yield
+    finally:
+        _ALLOWANCE.reset(before)
+
+
+def bytes_of(given: int | str) -> int:
+    """A number of bytes, at least one, as a person gives it: ``4294967296``, ``4GiB``, ``1.5G``.
+
+    Raises
+    ------
+    UsageError
+        It is none.
+    """
+    found = NUMBER_AND_UNIT.fullmatch(str(given).strip())
+    units = {unit.lower(): factor for unit, factor in FACTORS.items()}
+    factor = units.get(found[2].lower()) if found else None
+    if found is not None and factor is not None:
+        whole, _, part = found[1].partition(".")
+        count = int(whole) * factor
+        count += int(part or 0) * factor // int(10 ** len(part))
+        if count:
+            return count
+    raise UsageError(
+        f"A memory limit is a number of bytes, 1 or more, or one with a unit, such as 4GiB or "
+        f"500MB, not {quoted(str(given))}."
+    )
 
 
 def require_memory(needed: int, what: str) -> None:
@@ -43,8 +152,11 @@ def require_memory(needed: int, what: str) -> None:
     TooLarge
         The ranks on this host would need more than there is.
     """
+    said = allowance()
+    if said.force:
+        return
     here = launched_here()
-    there_is = min(host_memory(), process_limit() * here)
+    there_is = min(host_memory(), process_limit() * here, said.limit or host_memory())
     if needed * here > there_is:
         raise TooLarge(
             f"{what} needs {in_units(needed * here)} of memory or more, and there are "
@@ -74,7 +186,7 @@ def in_units(count: int) -> str:
 def host_memory() -> int:
     """Bytes of memory that the processes on this host may have together."""
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min([physical, *_cgroup_limits()])
+    return min([physical, *(limit for limit, _ in _control_groups())])
 
 
 def process_limit() -> int:
@@ -83,25 +195,67 @@ def process_limit() -> int:
     return host_memory() if soft == resource.RLIM_INFINITY else soft
 
 
-def _cgroup_limits() -> list[int]:
-    """The limits of this process's control groups, where there are any that can be read."""
+def memory_left() -> int:
+    """Bytes of memory that processes on this host can still take, by system and control groups."""
+    left = [host_memory(), *(limit - used for limit, used in _control_groups())]
+    available = _number_after("MemAvailable:", MEMINFO)
+    if available is not None:
+        left.append(available * 1024)
+    return max(0, min(left))
+
+
+def address_space_left() -> int | None:
+    """Bytes of address space that this process can still take; None without a limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY:
+        return None
+    try:
+        taken = int(STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        taken = 0
+    return max(0, soft - taken)
+
+
+def _control_groups() -> list[tuple[int, int]]:
+    """The limits of this process's control groups that have one, and what the groups hold."""
     try:
         lines = CGROUPS.read_text().splitlines()
     except OSError:
         return []
     found = []
     for _, controllers, path in (line.split(":", 2) for line in lines):
-        for controller in set(controllers.split(",")) & set(CGROUP_LIMITS):
-            root, name = CGROUP_LIMITS[controller]
+        for controller in set(controllers.split(",")) & set(CONTROLLERS):
+            where = CONTROLLERS[controller]
             group = PurePosixPath(path.lstrip("/"))
-            found += [_read_limit(Path(root, above, name)) for above in (group, *group.parents)]
-    return [limit for limit in found if limit is not None]
+            for above in (group, *group.parents):
+                limit = _number_in(Path(where.root, above, where.limit))
+                if limit is not None:
+                    found.append((limit, _held(Path(where.root, above), where)))
+    return found
 
 
-def _read_limit(file: Path) -> int | None:
+def _held(group: Path, where: Controller) -> int:
+    """What a control group holds, without what it gives back as soon as somebody needs it."""
+    used = _number_in(group / where.usage) or 0
+    return max(0, used - (_number_after(where.given_back, group / "memory.stat") or 0))
+
+
+def _number_in(file: Path) -> int | None:
     """The number in a control group's file; None for ``max`` or where there is no such file."""
     try:
         text = file.read_text().strip()
     except OSError:
         return None
     return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _number_after(word: str, file: Path) -> int | None:
+    """The number behind a line's first word; None where there is no such line."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        return None
+    for words in map(str.split, lines):
+        if len(words) > 1 and words[0] == word and words[1].isdigit():
+            return int(words[1])
+    return None

@@ -5,6 +5,7 @@ Imports Numba: `compiled` loads this module where the first function is compiled
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from hashlib import sha256
@@ -14,6 +15,8 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.typeinfer import register_dispatcher
+
+from mpinet.ownership import alone_writes, as_safe_as
 
 Compiling = Callable[[], AbstractContextManager[object]]
 """Returns the context in which a function is compiled."""
@@ -70,6 +73,32 @@ class SealedFile(IndexDataCacheFile):
         return super()._load_data(name)
 
 
+def _careful(locator: Any) -> Any:
+    """One of Numba's ways to find a folder, if nobody else can put code into it."""
+
+    class Careful(locator):  # type: ignore[misc]
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            found = super().from_function(function, file)
+            if found is None:
+                return None
+            folder, sources = str(found.get_cache_path()), os.path.dirname(os.path.abspath(file))
+            beside = os.path.dirname(folder) == sources
+            safe = as_safe_as(folder, sources) if beside else alone_writes(folder)
+            return found if safe else None
+
+    return Careful
+
+
+NUMBAS: Any = FunctionCache._impl_class
+
+
+class Places(NUMBAS):  # type: ignore[misc]
+    """Where Numba keeps the code of a function: its files are loaded with pickle, and run."""
+
+    _locator_classes = tuple(_careful(each) for each in NUMBAS._locator_classes)
+
+
 class Cache(FunctionCache):
     """Numba's cache of one function, whose files may be damaged, foreign or not writable.
 
@@ -80,6 +109,8 @@ class Cache(FunctionCache):
     missed : callable
         Called where nothing can be loaded, before it is compiled.
     """
+
+    _impl_class = Places
 
     def __init__(self, function: FunctionType, missed: Callable[[], object] = lambda: None):
         super().__init__(function)

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
+from shares import outside_of_share
 
 MPI_TESTS = Path(__file__).parent / "mpi"
 PASSED, SKIPPED, FAILED = 1, 2, 4  # bits: their union over the ranks tells who differs
@@ -92,6 +93,11 @@ class AgreementPlugin:
             mine.longrepr = f"the ranks disagree (here: {words or 'passed'})\n{told}"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--share", default="0/1", help="K/N: of every test's cases each Nth from K on")
+    parser.addoption("--costly", action="store_true", help="run all cases of tests not marked so")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--with-mpi", default=False):
         return
@@ -104,10 +110,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-mpi looks at the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Everything below tests/mpi is an MPI test; long tests wait for launch/test --long."""
     for item in items:
         if MPI_TESTS in item.path.parents:
             item.add_marker("mpi")
         if item.get_closest_marker("long") and not os.environ.get("MPINET_LONG"):
             item.add_marker(pytest.mark.skip(reason="takes minutes: launch/test --long"))
+    costly = config.getoption("--costly")
+    shared = [item for item in items if not costly or item.get_closest_marker("costly")]
+    left_out = outside_of_share(shared, config.getoption("--share"))
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]

@@ -5,6 +5,7 @@ in the environment's MPINET_LEDGER); without one the counts are those that need 
 """
 
 import os
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -14,6 +15,7 @@ from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.summary import summary
 from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.reading import read_document
+from mpinet.report.ledger.terminal import extent_text
 
 HEADER = ("claim", "place", "statement", "relation")
 
@@ -23,6 +25,7 @@ COUNTS = {
     "formulas": "of these by formula",
     "refuted": "refuted",
     "errors": "distinct errors",
+    "beaten": "steps beaten",
     "open": "open",
     "corrections": "corrected statements of ours",
 }
@@ -49,11 +52,10 @@ class Counts(SphinxDirective):
     def run(self):
         """A table: of a document's verdicts, or of what the claims say."""
         self.env.note_reread()
-        file = os.environ.get("MPINET_LEDGER")
-        if file is None:
+        document = _document()
+        if document is None:
             header = ("paper", "claims", "by formula", "named errors", "corrected statements")
             return [_table(header, [(room, *_static(room)) for room in PAPERS], (20,) * 5)]
-        document = read_document(Path(file))
         found = summary(document["result"])
         rows = [
             (name, *(str(row[column]) for column in COUNTS))
@@ -62,12 +64,15 @@ class Counts(SphinxDirective):
                 ("all", found["all"]),
             ]
         ]
-        told = f"{' '.join(document['command'])}; digest {document['digest']}"
-        return [_table(("paper", *COUNTS.values()), rows, (10,) * 8), nodes.paragraph(text=told)]
+        made = nodes.paragraph("", "Made by ")  # literals: no typographer changes their dashes
+        made += nodes.literal(text=" ".join(document["command"]))
+        made += nodes.Text("; digest ")
+        made += nodes.literal(text=document["digest"])
+        return [_table(("paper", *COUNTS.values()), rows, (10,) * 9), made]
 
 
 class Errors(SphinxDirective):
-    """``{ledger-errors} PAPER``: its errors, each with the claims that it refutes."""
+    """``{ledger-errors} PAPER``: its errors, each with the claims that it refutes, and where."""
 
     required_arguments = 1
 
@@ -75,9 +80,9 @@ class Errors(SphinxDirective):
         """A list."""
         self.env.note_reread()
         room = self.arguments[0]
-        claims = claims_of(room)
+        claims, rows = claims_of(room), _measured()
         items = [
-            (sentence, ", ".join(claim.id for claim in claims if claim.cause == name))
+            (sentence, "; ".join(_extent(claim, rows) for claim in claims if claim.cause == name))
             for name, sentence in paper(room).causes.items()
         ]
         return _list(items) or [nodes.paragraph(text=f"`mpinet verify {room}` lists them.")]
@@ -119,6 +124,25 @@ class Findings(SphinxDirective):
         return parts
 
 
+def _document():
+    """The document that is shown, None where none is."""
+    file = os.environ.get("MPINET_LEDGER")
+    return None if file is None else read_document(Path(file))
+
+
+def _measured():
+    """The rows of the document by their ids; none without one."""
+    document = _document()
+    return {} if document is None else {row["id"]: row for row in document["result"]}
+
+
+def _extent(claim, rows):
+    """A claim that fails, and where: as it was measured, or else as is known of it."""
+    if claim.id in rows:
+        return f"{claim.id} {extent_text(rows[claim.id])}"
+    return f"{claim.id} fails where {claim.fails_where[0]}" if claim.fails_where else claim.id
+
+
 def _static(room):
     """What the claims of a paper say without being measured."""
     claims = claims_of(room)
@@ -132,9 +156,17 @@ def _list(items):
     if not items:
         return []
     html = "".join(
-        f"<li>{typeset(text)} <small>({typeset(remark)})</small></li>" for text, remark in items
+        f"<li>{typeset(text)} <small>({_remark(remark)})</small></li>" for text, remark in items
     )
     return [nodes.raw("", f"<ol>{html}</ol>", format="html")]
+
+
+def _remark(text):
+    """A remark: formulas typeset, claims' ids as they are."""
+    parts = re.split(r"\b((?:GBSN|GMN|HDN|LENS|STH)-[\w-]*\w)", text)
+    return "".join(
+        f"<code>{part}</code>" if place % 2 else typeset(part) for place, part in enumerate(parts)
+    )
 
 
 def _table(header, rows, widths):

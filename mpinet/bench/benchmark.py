@@ -108,6 +108,8 @@ class Setting:
         Seconds, for work of one process: by the wall, or of the processor where others share it.
     wall : callable
         Seconds by the wall, for all other work.
+    booksim : str
+        Path of BookSim's binary; "": there is none.
     """
 
     size: str = "full"
@@ -117,6 +119,7 @@ class Setting:
     ranks: int = 1
     clock: Callable[[], float] = time.perf_counter
     wall: Callable[[], float] = time.perf_counter
+    booksim: str = ""
 
     def seconds(self, work: Callable[[], Any]) -> float:
         """Time the work in this process."""

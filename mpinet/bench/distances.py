@@ -114,12 +114,12 @@ def _library(
     sources = sources_of(name, topology.size)
     made: list[libraries.Sum] = []
 
-    def one() -> float:
+    def measured() -> float:
         if not made:
             made.append(make(topology.size, edges, sources))
         return _rate(setting, topology, sources, made[0])
 
-    return one
+    return measured
 
 
 def _rate(setting: Setting, topology: Topology, sources: int, work: Callable[[], int]) -> float:

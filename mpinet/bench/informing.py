@@ -42,7 +42,7 @@ def seconds_of_both(setting: Setting, n: int) -> dict[str, Round]:
 def speeds_of_both(setting: Setting, n: int) -> dict[str, Round]:
     """Millions of processors and steps a second."""
     both = seconds_of_both(setting, n)
-    return {name: _speed_of(one, n << n) for name, one in both.items()}
+    return {name: _speed_of(row, n << n) for name, row in both.items()}
 
 
 def _speed_of(seconds: Round, node_steps: int) -> Round:

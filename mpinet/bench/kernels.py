@@ -6,6 +6,8 @@ takes up what was done: message-hops (or 1 for a fault), then steps.
 
 import numpy as np
 
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Bytes, Complexes, Counts, Ints, Rows, ShortRows, WordRows
 from mpinet.bench.rules import next_uniform
 from mpinet.compiled import idiom, inlined, kernel
 
@@ -13,8 +15,8 @@ HOPS, STEPS = 0, 1
 """Fields of ``counts``."""
 
 
-@kernel("void(uint32[::1], uint32[::1], uint32[::1], int64[::1])")
-def fix_bits(at, target, used, counts):
+@kernel
+def fix_bits(at: Counts, target: Counts, used: Counts, counts: Ints) -> None:
     """Route messages on a hypercube, lowest bit first; `used` marks the ports taken in a step.
 
     The first message in the array takes the link. Arrays of (N,) are used up.
@@ -38,15 +40,21 @@ def fix_bits(at, target, used, counts):
             u = np.uint32(u ^ go)
             counts[HOPS] += np.int64(go != zero)
             at[kept], target[kept] = u, t
-            kept += np.int64(u != t)
+            kept += int(u != t)
         live = kept
 
 
-@kernel(
-    "void(port_rule, decide_rule, int64[::1], int64[::1], uint32[::1], uint32[::1], uint32[::1], "
-    "int64[::1])"
-)
-def sweep(neighbor_rule, decide_rule, wiring, wayfinding, at, target, used, counts):
+@kernel
+def sweep(
+    neighbor_rule: PortRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    at: Counts,
+    target: Counts,
+    used: Counts,
+    counts: Ints,
+) -> None:
     """Route messages by the rules of a network whose headers are targets; otherwise as `fix_bits`.
 
     Nodes decide in every step anew: that is faster than to keep the ports.
@@ -74,11 +82,18 @@ def sweep(neighbor_rule, decide_rule, wiring, wayfinding, at, target, used, coun
         live = kept
 
 
-@kernel(
-    "void(port_rule, decide_rule, int64[::1], int64[::1], int64[::1], uint8[::1], int64[:, ::1], "
-    "uint32[::1], int64[::1])"
-)
-def sweep_headers(neighbor_rule, decide_rule, wiring, wayfinding, at, port, words, used, counts):
+@kernel
+def sweep_headers(
+    neighbor_rule: PortRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    at: Ints,
+    port: Bytes,
+    words: Rows,
+    used: Counts,
+    counts: Ints,
+) -> None:
     """As `sweep` for any headers (`words`): a node decides once for a message that comes to it."""
     neighbor, decide = neighbor_rule.call, decide_rule.call
     width, live = words.shape[1], 0
@@ -117,8 +132,8 @@ def sweep_headers(neighbor_rule, decide_rule, wiring, wayfinding, at, port, word
         live = kept
 
 
-@kernel("void(start_rule, int64[::1], int64[::1], int64[:, ::1])")
-def write_headers(start_rule, params, targets, words):
+@kernel
+def write_headers(start_rule: StartRule, params: Ints, targets: Ints, words: Rows) -> None:
     """Write the header of every message at its source, whose number is the message's row."""
     start = start_rule.call
     header = np.empty(words.shape[1], np.int64)
@@ -128,8 +143,17 @@ def write_headers(start_rule, params, targets, words):
         words[source] = header
 
 
-@kernel("void(uint32[::1], uint32[::1], int64[::1], uint32[::1], int64, int64, int64, int64[::1])")
-def saturate(at, target, state, used, side, dimensions, steps, counts):
+@kernel
+def saturate(
+    at: Counts,
+    target: Counts,
+    state: Ints,
+    used: Counts,
+    side: int,
+    dimensions: int,
+    steps: int,
+    counts: Ints,
+) -> None:
     """Keep messages going on a torus: one that has come to its target draws another.
 
     Nodes are coordinates of 8 bits, the lowest first; routes go dimension by dimension.
@@ -179,8 +203,8 @@ def coordinates(word, side, dimensions):
     return node
 
 
-@kernel("int64(uint8[::1], uint8[::1], int64)")
-def inform(informed, told, dimensions):
+@kernel
+def inform(informed: Bytes, told: Bytes, dimensions: int) -> int:
     """Broadcast one-port from node 0 of a hypercube, asking every node in every step; messages."""
     messages = 0
     for j in range(dimensions):
@@ -188,13 +212,13 @@ def inform(informed, told, dimensions):
             told[u ^ (1 << j)] = informed[u]
         for u in range(informed.size):
             new = told[u] & (informed[u] ^ np.uint8(1))
-            messages += np.int64(new)
+            messages += int(new)
             informed[u] |= new
     return messages
 
 
-@kernel("void(int64[::1], int64)")
-def sort_pairs(keys, q):
+@kernel
+def sort_pairs(keys: Ints, q: int) -> None:
     """Sort 2^q keys by Batcher's bitonic sorter, all pairs of a dimension in one pass."""
     for s in range(1, q + 1):
         for j in range(s - 1, -1, -1):
@@ -210,8 +234,8 @@ def sort_pairs(keys, q):
                         keys[i], keys[i + span] = max(a, b), min(a, b)
 
 
-@kernel("void(complex128[::1], complex128[::1], int64)")
-def transform_pairs(x, roots, q):
+@kernel
+def transform_pairs(x: Complexes, roots: Complexes, q: int) -> None:
     """Discrete Fourier transform by decimation in frequency; the output is bit-reversed."""
     for j in range(q - 1, -1, -1):
         span, stride = 1 << j, 1 << (q - 1 - j)
@@ -232,8 +256,15 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel("int64(int32[:, ::1], int64, int64, uint64[:, ::1], uint64[:, ::1], uint64[:, ::1])")
-def add_distances(neighbors, first, sources, seen, fresh, following):
+@kernel
+def add_distances(
+    neighbors: ShortRows,
+    first: int,
+    sources: int,
+    seen: WordRows,
+    fresh: WordRows,
+    following: WordRows,
+) -> int:
     """Sum of the distances from nodes first.., a bit a source; each node looks at its neighbours.
 
     At most 64 sources a word.

@@ -15,11 +15,11 @@ Edges = Ints
 Sum = Callable[[], int]
 
 
-def if_installed(library: str, one: Round) -> Round | Absent:
+def if_installed(library: str, measured: Round) -> Round | Absent:
     """The contender, unless the library that it needs is missing."""
     if find_spec(library) is None:
         return Absent(f'{library} is not installed: pip install "mpinet[bench]"')
-    return one
+    return measured
 
 
 def by_igraph(size: int, edges: Edges, sources: int) -> Sum:

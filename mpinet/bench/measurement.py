@@ -15,6 +15,7 @@ from mpinet.bench.benchmark import (
     Round,
     Setting,
 )
+from mpinet.bench.booksim import BOOKSIM
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def without_figures(benchmark: Benchmark, baseline: Baseline, setting: Setting, 
         spread=None,
         rounds=0,
         ranks=ranks,
-        command=_command(benchmark, setting, ranks),
+        command=_command(benchmark, baseline, setting, ranks),
         absent=reason or None,
     )
 
@@ -176,7 +177,7 @@ def _range(values: list[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def _command(benchmark: Benchmark, setting: Setting, ranks: int) -> str:
+def _command(benchmark: Benchmark, baseline: Baseline, setting: Setting, ranks: int) -> str:
     """Return the command that repeats the measurement."""
     words = ["mpinet bench", benchmark.name]
     if ranks > 1:
@@ -185,4 +186,6 @@ def _command(benchmark: Benchmark, setting: Setting, ranks: int) -> str:
         words.append(f"--size {setting.size}")
     if setting.clock is CLOCKS["cpu"]:
         words.append("--clock cpu")
+    if baseline.name == BOOKSIM:
+        words.append("--booksim PATH")
     return " ".join(words)

@@ -65,21 +65,21 @@ def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
     """
     few, many = (open_topology(name).size for name in sizes)
 
-    def one() -> float:
+    def measured() -> float:
         more = routing_peak(sizes[1], few // 4) - routing_peak(sizes[0], few // 4)
         return more / (many - few)
 
-    return {MPINET: one, BARE_ARRAYS: lambda: BYTES_A_PROCESSOR}
+    return {MPINET: measured, BARE_ARRAYS: lambda: BYTES_A_PROCESSOR}
 
 
 def a_message(setting: Setting, name: str) -> Contenders:
     """Bytes that a message more costs where every processor has one in flight already."""
     one_each = open_topology(name).size
 
-    def one() -> float:
+    def measured() -> float:
         return (routing_peak(name, 2 * one_each) - routing_peak(name, one_each)) / one_each
 
-    return {MPINET: one, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
+    return {MPINET: measured, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
 
 
 def a_script(setting: Setting, sizes: tuple[str, str]) -> Contenders:
@@ -206,6 +206,10 @@ LARGEST = {
     "ascend": Large("ascend hypercube:8 --operator sum", "ascend hypercube:27 --operator sum"),
     "broadcast": Large("broadcast hdn:2,super=-/-", "broadcast hdn:2x3x5,super=-/-"),
     "route": Large("route hdn:2,super=-/-", "route hdn:2x3x5,super=-/- --no-loads"),
+    "load": Large(
+        "load hypercube:8 --rate 0.1 --warmup 50 --steps 50",
+        "load hypercube:20 --rate 0.1 --warmup 50 --steps 50",
+    ),
     "flood": Large("flood gmn:16380", "flood gmn:16777152"),
     "distances": Large("show hypercube:8 --distances", "show hypercube:16 --distances", seconds=30),
     "script": Large(

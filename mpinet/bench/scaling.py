@@ -21,8 +21,10 @@ from mpinet.bench.benchmark import (
     at_least,
     speed,
 )
+from mpinet.bench.booksim import Workload
 from mpinet.bench.distances import PAIRS_A_SECOND
 from mpinet.bench.informing import NODE_STEPS
+from mpinet.bench.openloop import FLIT_HOPS, WORMHOLE, flit_hops, make_run
 from mpinet.bench.passes import ELEMENT_STEPS, Program
 from mpinet.bench.permutation import HOPS_A_SECOND, make_router
 from mpinet.bench.rules import parity_first
@@ -111,6 +113,19 @@ def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
     return run, lambda: router.machine.messages - before
 
 
+def loaded(setting: Setting, n: int, transport: Local) -> Prepared:
+    """Open-loop traffic on a torus of 2^n processors, at half of what its channels can carry."""
+    sides = [2 ** ((n + i) // 3) for i in range(3)]
+    name = "torus:" + "x".join(map(str, sides))
+    # Uniform traffic loads channels by a quarter of the longest side's way round, k / 8.
+    workload = Workload(name, 5, 4 / max(sides), LOADED_STEPS)
+    run = make_run(workload, WORMHOLE, setting.seed, transport)
+    return run.run, lambda: flit_hops(run)
+
+
+LOADED_STEPS = 60
+
+
 def informed(setting: Setting, n: int, transport: Local) -> Prepared:
     """Prepare row W3: a broadcast on a hypercube."""
     topology = open_topology(f"hypercube:{n}")
@@ -174,6 +189,14 @@ STRONG = (
         (6, 12),
         partial(strong, prepare=saturated),
         None,
+    ),
+    _benchmark(
+        "ranks-load",
+        "uniform traffic on a torus of 2^{} processors, wormhole, half load",
+        FLIT_HOPS,
+        (6, 16),
+        partial(strong, prepare=loaded),
+        1.5,
     ),
     _benchmark(
         "ranks-w3",

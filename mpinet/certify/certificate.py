@@ -12,6 +12,7 @@ from typing import Any
 
 from mpinet.certify.clauses import formula, formula_sha256
 from mpinet.certify.counting import require_contradiction
+from mpinet.certify.cuts import require_cut
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError, FileError, MpinetError
@@ -31,6 +32,12 @@ LONGEST_LINE = 2**24
 
 MOST_STEPS = 2**20
 
+SPREADING = ("broadcast", "reduce")
+"""What growth, counting and formulas are about."""
+
+ROOTED, ROOTLESS = (*SPREADING, "scatter", "gather"), ("gossip", "exchange")
+"""Collectives with a root, and without."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -40,15 +47,15 @@ class Claim:
     ----------
     collective, ports : str
         What is done, and how many ports a processor uses in a step.
-    root : int
-        From where.
+    root : int or None
+        From where, or to where; None for gossip and exchange, which have no root.
     more_than : int
         Steps that are not enough.
     """
 
     collective: str
     ports: str
-    root: int
+    root: int | None
     more_than: int
 
 
@@ -89,23 +96,47 @@ def certify(file: Path, network: Topology | None = None) -> Verified:
         It does not prove what it claims.
     """
     document = _read(file)
-    claim, kind, name = _claim(document), document.get("kind"), document.get("network")
-    if not isinstance(kind, str) or kind not in CHECKS:
-        raise CertificateError(f"it is of no known kind: those are {', '.join(CHECKS)}.")
+    name = document.get("network")
     if not isinstance(name, str):
         raise CertificateError("it names no network.")
     topology = network if network is not None else _opened(name)
-    if not claim.root < topology.hosts:
-        raise CertificateError(f"{topology.name} has no processor {claim.root}.")
     seen = Network.of(topology)
-    if document.get("edges_sha256") != seen.edges_sha256 or (
-        document.get("busses") != (None if seen.links else busses_sha256(seen))
+    claim, kind = check(document, seen, file, topology.name)
+    return Verified(claim, kind, topology.name, seen.edges_sha256)
+
+
+def check(document: dict[str, Any], network: Network, file: Path, name: str) -> tuple[Claim, str]:
+    """Check a certificate for a network; its claim and its kind.
+
+    Parameters
+    ----------
+    document : dict
+        The certificate.
+    network : Network
+        What it has to be about.
+    file : Path
+        Where it lies: its proof is beside it.
+    name : str
+        What sentences call the network.
+
+    Raises
+    ------
+    CertificateError
+        It does not prove what it claims.
+    """
+    claim, kind = _claim(document), document.get("kind")
+    if not isinstance(kind, str) or kind not in CHECKS:
+        raise CertificateError(f"it is of no known kind: those are {', '.join(CHECKS)}.")
+    if claim.root is not None and claim.root >= network.hosts:
+        raise CertificateError(f"{name} has no processor {claim.root}.")
+    if document.get("edges_sha256") != network.edges_sha256 or (
+        document.get("busses") != (None if network.links else busses_sha256(network))
     ):
         raise CertificateError(
-            f"it is about another network: {topology.name} has other neighbours (edges_sha256)."
+            f"it is about another network: {name} has other neighbours (edges_sha256)."
         )
-    CHECKS[kind](document, claim, seen, file)
-    return Verified(claim, kind, topology.name, seen.edges_sha256)
+    CHECKS[kind](document, claim, network, file)
+    return claim, kind
 
 
 def busses_sha256(network: Network) -> str:
@@ -134,12 +165,15 @@ def _claim(document: dict[str, Any]) -> Claim:
     claim = document.get("claim")
     if not isinstance(claim, dict) or set(claim) != {"collective", "ports", "root", "more_than"}:
         raise CertificateError("its claim is not made of collective, ports, root and more_than.")
-    for name in ("root", "more_than"):
+    if claim["collective"] not in ROOTED + ROOTLESS:
+        known = ", ".join(ROOTED + ROOTLESS)
+        raise CertificateError(f"its claim is about no collective that is known: {known}.")
+    if claim["collective"] in ROOTLESS and claim["root"] is not None:
+        raise CertificateError(f"its claim names a root, and {claim['collective']} has none.")
+    for name in ("root", "more_than") if claim["collective"] in ROOTED else ("more_than",):
         value = claim[name]
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_STEPS:
             raise CertificateError(f"its claim's {name} is no number 0..{MOST_STEPS - 1}.")
-    if claim["collective"] not in ("broadcast", "reduce"):
-        raise CertificateError("its claim is about no collective that is known: broadcast, reduce.")
     if claim["ports"] not in ("one", "all"):
         raise CertificateError('its claim\'s ports are neither "one" nor "all".')
     return Claim(**claim)
@@ -158,7 +192,8 @@ def _opened(name: str) -> Topology:
 
 
 def _by_distance(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
-    farthest = max(network.distances(claim.root)[: network.hosts])
+    roots = range(network.hosts) if claim.root is None else [claim.root]
+    farthest = max(max(network.distances(root)[: network.hosts]) for root in roots)
     if farthest <= claim.more_than:
         raise CertificateError(
             f"the farthest processor is {farthest} hops away: that does not take more than "
@@ -170,6 +205,8 @@ def _by_growth(document: dict[str, Any], claim: Claim, network: Network, file: P
     """One informs one a step, or on a bus all other members."""
     if claim.ports != "one":
         raise CertificateError("growth is a bound for one port.")
+    if claim.collective not in SPREADING:
+        raise CertificateError("growth is a bound for broadcast and reduce.")
     if claim.collective == "reduce" and not network.links:
         raise CertificateError("growth says nothing of reductions over busses.")
     fanout = 1 if network.links else max(len(bus) for bus in network.busses) - 1
@@ -181,15 +218,15 @@ def _by_growth(document: dict[str, Any], claim: Claim, network: Network, file: P
 
 
 def _by_counting(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
-    _require_one_port(claim, network)
+    root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
-    require_contradiction(network, claim.root, claim.more_than, classes, rows, multipliers)
+    require_contradiction(network, root, claim.more_than, classes, rows, multipliers)
 
 
 def _by_proof(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
-    _require_one_port(claim, network)
-    variables, clauses = formula(network, claim.root, claim.more_than)
+    root = _root_of_one_port(claim, network)
+    variables, clauses = formula(network, root, claim.more_than)
     if document.get("formula_sha256") != formula_sha256(variables, clauses, len(clauses)):
         raise CertificateError(
             f"its proof is for another formula than that of {claim.more_than} steps on this "
@@ -201,9 +238,18 @@ def _by_proof(document: dict[str, Any], claim: Claim, network: Network, file: Pa
     refuted(clauses, _lines(file.parent / name, document.get("proof_sha256")))
 
 
-def _require_one_port(claim: Claim, network: Network) -> None:
+def _by_cut(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+    require_cut(
+        network, claim.collective, claim.root, claim.ports == "one", claim.more_than, document
+    )
+
+
+def _root_of_one_port(claim: Claim, network: Network) -> int:
+    if claim.root is None or claim.collective not in SPREADING:
+        raise CertificateError("this kind is for broadcast and reduce.")
     if claim.ports != "one" or (claim.collective == "reduce" and not network.links):
         raise CertificateError("this kind is for one port, and of a reduction for links.")
+    return claim.root
 
 
 def _lines(file: Path, expected: object) -> Iterator[bytes]:
@@ -242,6 +288,7 @@ def _lines(file: Path, expected: object) -> Iterator[bytes]:
 CHECKS = {
     "distance": _by_distance,
     "growth": _by_growth,
+    "cut": _by_cut,
     "class-lp": _by_counting,
     "lrat": _by_proof,
 }

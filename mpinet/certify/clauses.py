@@ -1,8 +1,9 @@
 """The formula of a one-port broadcast in T steps, written down by the checker itself.
 
 Where nobody can satisfy it, there is no such broadcast: a schedule would, with I(v, t) for "v has
-the item after step t" and X(a, t) for "arc a is used in step t", an arc being a sender with those
-who hear it at once. Sends to somebody who has the item, or is told already in that step, are cut.
+the item after step t" and X(a, t) for "arc a is used in step t", an arc being a sender with the
+nodes that receive it at once. Sends to a node that has the item, or receives it in that step
+anyway, are cut.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def formula(network: Network, root: int, steps: int) -> tuple[int, list[list[int
         arcs = [(u, (v,)) for u, others in enumerate(network.neighbors) for v in others]
     else:
         arcs = sorted((u, tuple(v for v in bus if v != u)) for bus in network.busses for u in bus)
-        arcs = [(u, heard) for u, heard in arcs if heard]
+        arcs = [(u, receivers) for u, receivers in arcs if receivers]
     has: dict[tuple[int, int], int | str] = {}
     numbers = 0
     for node in range(network.size):
@@ -39,31 +40,31 @@ def formula(network: Network, root: int, steps: int) -> tuple[int, list[list[int
                 has[node, step] = numbers
     used: dict[tuple[int, int], int] = {}
     for step in range(1, steps + 1):
-        for arc, (sender, heard) in enumerate(arcs):
-            useful = any(distance[v] <= step and v != root for v in heard)
+        for arc, (sender, receivers) in enumerate(arcs):
+            useful = any(distance[v] <= step and v != root for v in receivers)
             if distance[sender] < step and useful:
                 numbers += 1
                 used[arc, step] = numbers
     out: list[list[int]] = [[] for _ in range(network.size)]
     into: list[list[int]] = [[] for _ in range(network.size)]
-    for arc, (sender, heard) in enumerate(arcs):
+    for arc, (sender, receivers) in enumerate(arcs):
         out[sender].append(arc)
-        for node in heard:
+        for node in receivers:
             into[node].append(arc)
     clauses: list[list[int]] = []
     for step in range(1, steps + 1):
         for node in range(network.size):
-            heard_now = [used[arc, step] for arc in into[node] if (arc, step) in used]
+            received_now = [used[arc, step] for arc in into[node] if (arc, step) in used]
             now, before = has[node, step], has[node, step - 1]
-            clauses += _clause([negated(now), before, *heard_now])
+            clauses += _clause([negated(now), before, *received_now])
             clauses += _clause([negated(before), now])
     for step in range(1, steps + 1):
         for node in range(network.size):
             mine = [used[arc, step] for arc in out[node] if (arc, step) in used]
-            for one in mine:
-                clauses += _clause([-one, has[node, step - 1]])
-            for place, one in enumerate(mine):
-                clauses += [[-one, -other] for other in mine[place + 1 :]]
+            for arc in mine:
+                clauses += _clause([-arc, has[node, step - 1]])
+            for place, arc in enumerate(mine):
+                clauses += [[-arc, -other] for other in mine[place + 1 :]]
     for step in range(1, steps + 1) if network.links else ():
         for node in range(network.size):
             for arc in into[node]:

@@ -1,11 +1,12 @@
 """Class certificates: rows that every broadcast satisfies, added up to a contradiction.
 
-The rows speak of x(a, b, t), how many of class b are told first in step t by members of class a:
+The rows speak of x(a, b, t): how many of class b are informed first in step t, by members of
+class a.
 
-0. everybody of class b is told: the sum over a, t is the size of b (of switches: at most);
-1. in step t, class a tells at most as many as were told before it (the root: 1);
-2. until step t, a member that was told in step s tells at most min(t - s, links but the one that
-   it was told by), the root min(t, links);
+0. everybody of class b is informed: the sum over a, t is the size of b (of switches: at most);
+1. in step t, class a informs at most as many as were informed before it (the root: 1);
+2. until step t, a member that was informed in step s informs at most min(t - s, links but the
+   one that it was informed by), the root min(t, links);
 3. the same for one class b, with the most neighbours that a member of a has in b.
 
 An inequality is ``coefficients . x <= right``. If non-negative multiples of them (of the equations:
@@ -21,7 +22,7 @@ from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 Variable = tuple[int, int, int]
-"""Telling class, told class, step."""
+"""Informing class, informed class, step."""
 
 Row = tuple[bool, int, list[tuple[Variable, int]]]
 """Whether it is an equation; its right side; its coefficients."""
@@ -56,8 +57,8 @@ def require_contradiction(
         raise CertificateError(f"the certificate is for {rows} rows, and there are {number}.")
     if amounts:
         raise CertificateError(f"the multipliers name row {min(amounts)}, which is not there.")
-    for (_, told, _), total in sums.items():
-        right += max(0, -total) * counted.size[told]  # x(a, b, t) is at most the size of b
+    for (_, receiver, _), total in sums.items():
+        right += max(0, -total) * counted.size[receiver]  # x(a, b, t) is at most the size of b
     if right >= 0:
         raise CertificateError(
             f"the multiples of the rows come to no contradiction: the right side is {right}, not "
@@ -89,16 +90,16 @@ def _classes(network: Network, root: int, classes: object) -> list[int]:
         return [order[key] for key in keys]
     if not isinstance(classes, list) or len(classes) != network.size:
         raise CertificateError('the classes are neither "distance,degree" nor one number a node.')
-    if not all(isinstance(one, int) and not isinstance(one, bool) for one in classes):
+    if not all(isinstance(color, int) and not isinstance(color, bool) for color in classes):
         raise CertificateError("a class is no integer.")
     if sorted(set(classes)) != list(range(len(set(classes)))):
         raise CertificateError("the classes are not numbered 0, 1, .. without a gap.")
     seen: dict[int, tuple[int, bool]] = {}
-    for node, one in enumerate(classes):
+    for node, color in enumerate(classes):
         key = (distance[node], node >= network.hosts)
-        if seen.setdefault(one, key) != key:
+        if seen.setdefault(color, key) != key:
             raise CertificateError(
-                f"class {one} has nodes of different distances, or processors and switches."
+                f"class {color} has nodes of different distances, or processors and switches."
             )
     if classes.count(classes[root]) > 1:
         raise CertificateError("the root is not alone in its class.")
@@ -126,63 +127,63 @@ class Counted:
         self.near, self.links = [0 for _ in self.all], [0 for _ in self.all]
         self.switches = [False for _ in self.all]
         self.most: dict[tuple[int, int], int] = {}
-        for node, one in enumerate(classes):
-            self.size[one] += 1
-            self.near[one] = distance[node]
-            self.links[one] = max(self.links[one], len(network.neighbors[node]))
-            self.switches[one] = node >= network.hosts
+        for node, color in enumerate(classes):
+            self.size[color] += 1
+            self.near[color] = distance[node]
+            self.links[color] = max(self.links[color], len(network.neighbors[node]))
+            self.switches[color] = node >= network.hosts
             there = [classes[other] for other in network.neighbors[node]]
             for other in set(there):
-                known = self.most.get((one, other), 0)
-                self.most[one, other] = max(known, there.count(other))
+                known = self.most.get((color, other), 0)
+                self.most[color, other] = max(known, there.count(other))
 
-    def _times(self, teller: int, told: int) -> range:
+    def _times(self, sender: int, receiver: int) -> range:
         """Steps in which one class can tell another."""
-        return range(max(self.near[teller] + 1, self.near[told], 1), self.steps + 1)
+        return range(max(self.near[sender] + 1, self.near[receiver], 1), self.steps + 1)
 
-    def _sent(self, teller: int) -> list[Variable]:
+    def _sent(self, sender: int) -> list[Variable]:
         return [
-            (teller, told, step)
-            for told in self.all
-            if (teller, told) in self.most and told != self.root
-            for step in self._times(teller, told)
+            (sender, receiver, step)
+            for receiver in self.all
+            if (sender, receiver) in self.most and receiver != self.root
+            for step in self._times(sender, receiver)
         ]
 
-    def _got(self, told: int) -> list[Variable]:
-        if told == self.root:
+    def _got(self, receiver: int) -> list[Variable]:
+        if receiver == self.root:
             return []
         return [
-            (teller, told, step)
-            for teller in self.all
-            if (teller, told) in self.most
-            for step in self._times(teller, told)
+            (sender, receiver, step)
+            for sender in self.all
+            if (sender, receiver) in self.most
+            for step in self._times(sender, receiver)
         ]
 
     def rows(self) -> Iterator[Row]:
         """All rows, in their order."""
-        for told in self.all:
-            if told != self.root:
-                ones = [(variable, 1) for variable in self._got(told)]
-                yield not self.switches[told], self.size[told], ones
-        for teller in self.all:
-            sent, got = self._sent(teller), self._got(teller)
-            for step in range(self.near[teller] + 1, self.steps + 1):
+        for receiver in self.all:
+            if receiver != self.root:
+                ones = [(variable, 1) for variable in self._got(receiver)]
+                yield not self.switches[receiver], self.size[receiver], ones
+        for sender in self.all:
+            sent, got = self._sent(sender), self._got(sender)
+            for step in range(self.near[sender] + 1, self.steps + 1):
                 now = [(v, 1) for v in sent if v[2] == step]
                 before = [(v, -1) for v in got if v[2] < step]
-                yield False, int(teller == self.root), now + before
-        for teller in self.all:
-            most = self.links[teller] - int(teller != self.root)
-            yield from self._over_time(teller, self._sent(teller), most)
-        for teller, told in sorted(self.most):
-            if told != self.root:
-                sent = [v for v in self._sent(teller) if v[1] == told]
-                yield from self._over_time(teller, sent, self.most[teller, told])
+                yield False, int(sender == self.root), now + before
+        for sender in self.all:
+            most = self.links[sender] - int(sender != self.root)
+            yield from self._over_time(sender, self._sent(sender), most)
+        for sender, receiver in sorted(self.most):
+            if receiver != self.root:
+                sent = [v for v in self._sent(sender) if v[1] == receiver]
+                yield from self._over_time(sender, sent, self.most[sender, receiver])
 
-    def _over_time(self, teller: int, sent: list[Variable], most: int) -> Iterator[Row]:
-        """What is sent until each step, and what each who was told may send until then."""
-        got = self._got(teller)
-        for step in range(self.near[teller] + 1, self.steps + 1):
-            right = min(step, most) if teller == self.root else 0
+    def _over_time(self, sender: int, sent: list[Variable], most: int) -> Iterator[Row]:
+        """What is sent until each step, and what each who was informed may send until then."""
+        got = self._got(sender)
+        for step in range(self.near[sender] + 1, self.steps + 1):
+            right = min(step, most) if sender == self.root else 0
             used = [(v, 1) for v in sent if v[2] <= step]
             allowed = [(v, -min(step - v[2], most)) for v in got if v[2] < step]
             yield False, right, used + allowed

@@ -28,12 +28,15 @@ class Network:
         Of every node, ascending, each once.
     busses : list of list of int
         Empty where there are links.
+    parallel : dict of (int, int) to int
+        How many links lead from one node to another, where there are several.
     """
 
     hosts: int
     links: bool
     neighbors: list[list[int]]
     busses: list[list[int]]
+    parallel: dict[tuple[int, int], int]
 
     @classmethod
     def of(cls, topology: Topology) -> Network:
@@ -49,18 +52,21 @@ class Network:
             raise CertificateError(f"{topology.name} is too large to be looked at port by port.")
         neighbors: list[set[int]] = [set() for _ in range(size)]
         members: list[set[int]] = [set() for _ in range(topology.busses or 0)]
-        nodes = np.arange(size)
+        nodes, parallel = np.arange(size), dict[tuple[int, int], int]()
         for port in range(ports):
             ends = topology.neighbor(nodes, np.full(size, port))
             wired = nodes[ends >= 0]
             for node, end in zip(wired.tolist(), ends[wired].tolist(), strict=True):
+                if end in neighbors[node]:
+                    parallel[node, end] = parallel.get((node, end), 1) + 1
                 neighbors[node].add(end)
             if members:
                 over = topology.channel(wired, np.full(len(wired), port))
                 for node, bus in zip(wired.tolist(), over.tolist(), strict=True):
                     members[bus].add(node)
         lists = [sorted(others - {node}) for node, others in enumerate(neighbors)]
-        return cls(topology.hosts, topology.links, lists, [sorted(bus) for bus in members])
+        buses = [sorted(bus) for bus in members]
+        return cls(topology.hosts, topology.links, lists, buses, parallel)
 
     @property
     def size(self) -> int:

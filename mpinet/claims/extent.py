@@ -21,6 +21,8 @@ class Extent:
     ----------
     failing : int
         Points that fail.
+    everywhere : bool
+        Whether all do.
     common : dict or None
         As in `mpinet.claims.verdict.Verdict`.
     degenerate : int or None
@@ -30,6 +32,7 @@ class Extent:
     """
 
     failing: int = 0
+    everywhere: bool = False
     common: dict[str, Any] | None = None
     degenerate: int | None = None
     nondegenerate: int | None = None
@@ -53,12 +56,14 @@ def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Exte
         text, predicate = claim.fails_where
         so = _so(predicate, points)
         among = sum(so[i] for i in failing)
-        common = {"text": text, "failing": among, "holding": sum(so) - among}
+        others = sum(so) - among
+        exact = among == len(failing) and not others
+        common = {"text": text, "failing": among, "holding": others, "exact": exact}
     if claim.degenerate is not None:
         fair = [i for i in failing if not claim.degenerate(**points[i])]
         degenerate = len(failing) - len(fair)
         nondegenerate = fair[0] if fair else None
-    return Extent(len(failing), common, degenerate, nondegenerate)
+    return Extent(len(failing), len(failing) == len(points), common, degenerate, nondegenerate)
 
 
 def _so(predicate: Predicate, points: Sequence[Point]) -> list[bool]:

@@ -13,7 +13,7 @@ from mpinet.claims.relation import deciding, differing, holds
 from mpinet.claims.statement import Claim, Measured
 from mpinet.errors import MpinetError, OutOfReach
 from mpinet.machine.transport import alone
-from mpinet.measure.bisection import Bisection
+from mpinet.measure.bounded import Bounded
 from mpinet.plain import plain
 
 
@@ -69,7 +69,7 @@ def _measure(claim: Claim, point: Point) -> dict[str, Any]:
     where: dict[str, Any] = {}
     if isinstance(measured, Measured):
         measured, where = measured.value, dict(measured.where)
-    if isinstance(measured, Bisection):
+    if isinstance(measured, Bounded):
         where = asdict(measured) | where
         measured = deciding(claim.relation, measured, plain(claimed), claim.tolerance)
     claimed, measured = plain(claimed), plain(measured)

@@ -33,6 +33,7 @@ def claims_of(room: str) -> list[Claim]:
             claim,
             paper=room,
             cause=own.cause_of(claim.id) or claim.cause,
+            fails_where=own.fails_where(claim.id) or claim.fails_where,
             kept=claim.id in kept,
         )
         for module in modules

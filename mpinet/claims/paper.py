@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from mpinet.claims.statement import Predicate
+
+Failing = Mapping[str, tuple[str, Predicate]]
+"""What failing points have in common (`Claim.fails_where`), by ids of claims, or patterns."""
+
 
 @dataclass(frozen=True)
 class PaperTable:
@@ -170,6 +175,8 @@ class Paper:
         on each.
     refuted : mapping of str to str
         The ids, or patterns of ids, of the claims that each of these errors refutes.
+    failing : mapping of str to (str, callable)
+        What the points have in common at which claims fail, by their ids, or patterns of ids.
     citation : str
         Authors, journal, volume, year and pages.
     doi : str
@@ -186,6 +193,7 @@ class Paper:
     tables: tuple[PaperTable | MeasuredTable, ...] = ()
     causes: Mapping[str, str] = field(default_factory=dict)
     refuted: Mapping[str, str] = field(default_factory=dict)
+    failing: Failing = field(default_factory=dict)
     citation: str = ""
     doi: str = ""
     plots: tuple[Plot, ...] = ()
@@ -197,6 +205,13 @@ class Paper:
             if any(fnmatchcase(claim, pattern) for pattern in ids.split()):
                 return cause
         return ""
+
+    def fails_where(self, claim: str) -> tuple[str, Predicate] | None:
+        """What the points have in common at which the claim of this id fails; None if unknown."""
+        for ids, common in self.failing.items():
+            if fnmatchcase(claim, ids):
+                return common
+        return None
 
     def kept(self) -> Iterator[str]:
         """The claims of which tables and plots show every point."""

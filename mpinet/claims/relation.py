@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mpinet.errors import OutOfReach
-from mpinet.measure.bisection import Bisection
+from mpinet.measure.bounded import Bounded
 from mpinet.plain import plain
 
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {
@@ -56,8 +56,8 @@ def holds(relation: str, measured: Any, claimed: Any, tolerance: float = 0.0) ->
     return _equal(measured, claimed, tolerance)
 
 
-def deciding(relation: str, found: Bisection, claimed: Any, tolerance: float = 0.0) -> int:
-    """The bound on a bisection width that decides whether ``width RELATION claimed``.
+def deciding(relation: str, found: Bounded, claimed: Any, tolerance: float = 0.0) -> int:
+    """The bound on a number that decides whether ``number RELATION claimed``.
 
     Raises
     ------
@@ -72,8 +72,7 @@ def deciding(relation: str, found: Bisection, claimed: Any, tolerance: float = 0
     inside = relation not in ORDERS and any(found.lower < v < found.upper for v in values)
     if any(right) or inside:
         raise OutOfReach(
-            f"the bisection width is only known to be {found.lower} to {found.upper}, which does "
-            "not decide it: allow more effort (seconds=..)"
+            f"{found.known}, which does not decide it: allow more effort ({found.effort}=..)"
         )
     return min(ends, key=lambda end: abs(end - values[0]))
 

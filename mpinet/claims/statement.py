@@ -75,6 +75,9 @@ class Claim:
         claims that fail for one reason share it.
     corrects : str
         Id of the refuted claim that this corrected statement takes the place of.
+    beats : str
+        Id of the claim whose stated number of steps this row sets beside the fewest that there
+        are: it is no statement of the paper's, and fails where the steps are beaten.
     measures : bool
         Whether a network is measured: no where formulas are compared with formulas.
     degenerate : callable, or None
@@ -104,6 +107,7 @@ class Claim:
     degenerate: Predicate | None = None
     fails_where: tuple[str, Predicate] | None = None
     kept: bool = False
+    beats: str = ""
 
     @property
     def measurement(self) -> Callable[..., Any]:
@@ -134,6 +138,7 @@ def claim(
     measures: bool = True,
     degenerate: Predicate | None = None,
     fails_where: tuple[str, Predicate] | None = None,
+    beats: str = "",
 ) -> Claim: ...
 @overload
 def claim(
@@ -152,6 +157,7 @@ def claim(
     measures: bool = True,
     degenerate: Predicate | None = None,
     fails_where: tuple[str, Predicate] | None = None,
+    beats: str = "",
 ) -> Callable[[Callable[..., Any]], Claim]: ...
 def claim(
     id: str,
@@ -170,6 +176,7 @@ def claim(
     measures: bool = True,
     degenerate: Predicate | None = None,
     fails_where: tuple[str, Predicate] | None = None,
+    beats: str = "",
 ) -> Any:
     """Make a claim of its measurement: the decorated function, or one that there is already.
 
@@ -177,8 +184,8 @@ def claim(
     ----------
     id, statement, claimed, relation, place, tolerance, cost
         As in `Claim`. A relation that states a fact needs no `claimed`.
-    note, cause, corrects, measures, degenerate, fails_where
-        As in `Claim`: what else is told of it.
+    note, cause, corrects, measures, degenerate, fails_where, beats
+        As in `Claim`: what else is known of it.
     measured : callable, optional
         As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
     grid : Grid, optional
@@ -218,6 +225,7 @@ def claim(
 
     def make(measurement: Callable[..., Any]) -> Claim:
         points = grid or once()
+        remark = f"A row of ours, beside the steps that {beats} states. {note}".strip()
         return Claim(
             id,
             place,
@@ -228,12 +236,13 @@ def claim(
             points,
             tolerance,
             cost,
-            note=note,
+            note=remark if beats else note,
             cause=cause,
             corrects=corrects,
             measures=measures,
             degenerate=degenerate,
             fails_where=fails_where,
+            beats=beats,
         )
 
     return make if measured is None else make(measured)

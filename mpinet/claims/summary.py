@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from mpinet.claims.verdict import HOLDS, OPEN, REFUTED, VERDICTS
+from mpinet.claims.verdict import BEATEN, HOLDS, OPEN, REFUTED, VERDICTS
 
 Rows = Sequence[Mapping[str, Any]]
 """Verdicts as JSON knows them."""
@@ -57,7 +57,13 @@ def tally(rows: Rows) -> str:
     """The counts of one paper's rows, or of all papers', in a line."""
     papers = summary(rows)["papers"]
     found = {name: sum(paper[name] for paper in papers) for name in counts([])}
-    words = {HOLDS: "hold", REFUTED: "refuted", OPEN: "open", "error": "failed"}
+    words = {
+        HOLDS: "hold",
+        REFUTED: "refuted",
+        BEATEN: "beaten",
+        OPEN: "open",
+        "error": "failed",
+    }
     details = {
         HOLDS: _detail(found["formulas"], "{} of them formulas against formulas"),
         REFUTED: _detail(
@@ -75,5 +81,5 @@ def tally(rows: Rows) -> str:
 
 
 def _detail(number: int, text: str) -> str:
-    """A number that is told in brackets, unless it is 0."""
+    """A number in brackets, unless it is 0."""
     return f" ({text.format(number, s='s' * (number != 1))})" if number else ""

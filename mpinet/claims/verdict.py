@@ -2,7 +2,8 @@
 
 A claim holds on the range that was tested, is refuted by the first point that fails (its witness,
 with a command that measures it again), or stays open if nothing could be measured. An error of the
-measurement is a verdict of its own: it says nothing about the claim.
+measurement is a verdict of its own: it says nothing about the claim. Where a row of ours sets the
+fewest steps beside those that a paper states, fewer do not refute the paper: these are beaten.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, point_text
 from mpinet.claims.statement import Claim
 
-HOLDS, REFUTED, OPEN, ERROR = "holds", "refuted", "open", "error"
-VERDICTS = (HOLDS, REFUTED, OPEN, ERROR)
+HOLDS, REFUTED, BEATEN, OPEN, ERROR = "holds", "refuted", "beaten", "open", "error"
+VERDICTS = (HOLDS, REFUTED, BEATEN, OPEN, ERROR)
+
+FAILS = (REFUTED, BEATEN)
+"""The verdicts that a point shows."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,9 @@ class Verdict:
     points : int
         How many points were measured.
     verdict : str
-        ``holds`` on that range, ``refuted``, ``open`` (it could not be tested), or ``error``: the
-        measurement failed, which says nothing about the claim.
+        ``holds`` on that range, ``refuted``, ``beaten`` (fewer steps are enough than are stated),
+        ``open`` (it could not be tested), or ``error``: the measurement failed, which says nothing
+        about the claim.
     witness : dict or None
         The first point that refutes the claim: its arguments, and where on the network.
     replay : str or None
@@ -53,9 +58,12 @@ class Verdict:
         As in `Claim`, of a refuted one; else empty.
     failing : int
         At how many of the measured points it fails.
+    everywhere : bool
+        Whether it fails at every one of them.
     common : dict or None
         What failing points have in common: a `text`, at how many of the `failing` points it is
-        so, and at how many of the `holding` ones.
+        so, and at how many of the `holding` ones; and whether this is `exact`: so at all failing
+        points and at no other. None where no common property is known.
     degenerate : int or None
         How many of the failing points are degenerate; None where the claim names none so.
     nondegenerate : dict or None
@@ -85,6 +93,7 @@ class Verdict:
     corrects: str = ""
     measures: bool = True
     failing: int = 0
+    everywhere: bool = False
     common: dict[str, Any] | None = None
     degenerate: int | None = None
     nondegenerate: dict[str, Any] | None = None
@@ -112,7 +121,7 @@ def judge(
     shown = findings[at] if at is not None else Finding()
     witness = replay = fair = None
     found = Extent()
-    if verdict == REFUTED:
+    if verdict in FAILS:
         witness = {"point": _arguments(points[at or 0]), "where": shown.where}
         replay = replay_command(claim, points[at or 0], source)
         try:
@@ -143,6 +152,7 @@ def judge(
         corrects=claim.corrects,
         measures=claim.measures,
         failing=found.failing,
+        everywhere=found.everywhere,
         common=found.common,
         degenerate=found.degenerate,
         nondegenerate=fair,
@@ -183,7 +193,7 @@ def _verdict(
         return ERROR, failed[0], f"at {point_text(points[failed[0]])}: {findings[failed[0]].error}"
     wrong = [i for i in measured if not findings[i].holds]
     if wrong:
-        return REFUTED, wrong[0], None
+        return BEATEN if claim.beats else REFUTED, wrong[0], None
     if measured:
         return HOLDS, measured[-1], _left_out(findings)
     if findings:

@@ -16,7 +16,7 @@ from mpinet.claims.journal import Journal, Key, findings_in
 from mpinet.claims.statement import Claim
 from mpinet.claims.verdict import Verdict, judge
 from mpinet.errors import UsageError
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import STOP, Local
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,11 @@ class Task:
 
     @property
     def subject(self) -> str:
-        """Its network: tasks about one network go to one rank, which may remember measures."""
+        """Its network, or table: tasks about one go to one rank, which may remember measures."""
         network = self.point.get("topology")
-        return str(network) if network else point_text(self.point) or self.claim.id
+        if network:
+            return str(network)
+        return point_text(self.point) or self.claim.grid.text or self.claim.id
 
     @property
     def cost(self) -> float:
@@ -63,7 +65,7 @@ def verify(
     transport : Local
         The ranks.
     at : mapping, optional
-        Only points of the full grids whose arguments are printed so.
+        Only points of the full grids whose arguments are printed so, and claims that have some.
     journal : Journal, optional
         Knows findings of earlier runs, and takes the new ones.
     source : str
@@ -82,12 +84,17 @@ def verify(
         No point is so.
     """
     tasks = tasks_of(claims, budget, at)
+    if at:
+        meant = {task.claim.id for task in tasks}
+        claims = [claim for claim in claims if claim.id in meant]
     known = findings_in(transport.share(journal.known() if journal else b""))
     left = subjects([task for task in tasks if task.key not in known])
     total = sum(map(len, left)) if transport.size == 1 else None  # ranks take what is next
     done = 0
     for number in transport.dealt(len(left)):
         for task in left[number]:
+            if transport.wish == STOP:
+                break
             known[task.key] = find(task.claim, task.point)
             if journal is not None:
                 journal.write(task.key, known[task.key])

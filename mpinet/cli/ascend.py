@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, add_topology
+from mpinet.cli.options import add_checkpoint, add_common, add_machine, add_topology
 from mpinet.commands.ascend import prepare as prepare
 
 
@@ -28,4 +28,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         f"result), or one of {', '.join(SCHEDULES)}",
     )
     add_machine(parser, ports="all")
+    add_checkpoint(parser)
     add_common(parser)

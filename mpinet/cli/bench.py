@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from mpinet.cli.options import add_common
@@ -27,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="NAME",
         help="benchmarks (w1-n20), families of them (w1) or patterns (*-n20); default: all but the "
-        "largest machines (scale)",
+        "largest machines (scale) and searches of minutes (optimum)",
     )
     parser.add_argument(
         "--ranks",
@@ -51,6 +52,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=("wall", "cpu"),
         help="what times the work of one process; cpu where others use the machine (default wall)",
     )
+    parser.add_argument(
+        "--booksim",
+        metavar="PATH",
+        help="BookSim 2's binary, built from its source: the rows that it is a baseline of (load) "
+        "measure it, too",
+    )
     parser.add_argument("--list", action="store_true", help="list the benchmarks, measure nothing")
     add_common(parser)
 
@@ -72,14 +79,20 @@ def _repeat(text: str) -> int:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the benchmarks; refuse options that would have no effect."""
+    from mpinet.bench.booksim import BOOKSIM
     from mpinet.bench.catalogue import select
 
     chosen = select(options.names or ["*"] * options.list)
     if options.list:
-        for option in ("ranks", "size", "repeat", "clock"):
+        for option in ("ranks", "size", "repeat", "clock", "booksim"):
             if getattr(options, option) is not None:
                 raise UsageError(f"--{option} does not apply with --list.")
         return Listing(chosen)
+    if options.booksim is not None:
+        if not any(baseline.name == BOOKSIM for each in chosen for baseline in each.baselines):
+            raise UsageError("--booksim has no effect: BookSim is a baseline of the rows load.")
+        if not os.access(options.booksim, os.X_OK) or os.path.isdir(options.booksim):
+            raise UsageError(f"--booksim {quoted(options.booksim)} is not a program.")
     return Bench(options, chosen)
 
 
@@ -135,6 +148,7 @@ class Bench(Job):
             options.seed,
             transport,
             clock=CLOCKS[options.clock or "wall"],
+            booksim=options.booksim or "",
         )
         if options.ranks is None:
             found = run_here(self._chosen, setting, watch, self._tell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, add_topology
+from mpinet.cli.options import add_checkpoint, add_common, add_items, add_machine, add_topology
 from mpinet.commands.broadcast import prepare as prepare
 
 
@@ -20,5 +20,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--schedule", action="store_true", help="give the schedule's sha256, too")
     parser.add_argument("--schedule-out", metavar="FILE", help="write what --schedule hashes")
+    add_items(parser)
     add_machine(parser, ports="one")
+    add_checkpoint(parser)
     add_common(parser)

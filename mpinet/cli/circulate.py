@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, add_topology, number
+from mpinet.cli.options import add_checkpoint, add_common, add_machine, add_topology, number
 from mpinet.commands.circulate import prepare as prepare
 
 
@@ -21,4 +21,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--algorithm", metavar="NAME", help="how pairs are brought together; see ascend"
     )
     add_machine(parser, ports="one")
+    add_checkpoint(parser)
     add_common(parser)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-import mpinet
 from mpinet.commands import MODULES
 from mpinet.numerals import quoted
+from mpinet.version import __version__
 
 COMMANDS = {
     "topologies": "list the networks that can be named",
@@ -32,6 +32,7 @@ COMMANDS = {
     "gather": "bring an item from every processor to one",
     "exchange": "bring a different item from every processor to every other",
     "reduce": "combine the items of all processors at one",
+    "allreduce": "combine the items of all processors at all of them",
     "optimum": "find the fewest steps of a broadcast, with a schedule and a certificate",
     "certify": "check a certificate: that a broadcast takes more than some steps",
     "schedule": "run, check and export schedules as files",
@@ -46,6 +47,7 @@ COMMANDS = {
     "trace": "write a recording as a trace of Perfetto, Paje or CSV",
     "play": "make a page of a recording that shows it step by step",
     "verify": "judge the papers' claims, or one's own, by measurements",
+    "resume": "go on with a run from its checkpoint",
     "predict": "predict what one rank of many needs and sends, on one process",
     "bench": "measure how fast mpinet is here, in turn with its baselines",
     "launch": "run a command on several ranks, by the MPI launcher of this installation",
@@ -54,6 +56,10 @@ COMMANDS = {
     "demo": "run four jobs whose results are known by closed forms",
 }
 """Every command with a sentence; each has a module of its name in this folder."""
+
+
+ALIASES = {"list": "topologies", "describe": "topologies"}
+"""Other words for commands."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,10 +73,31 @@ class Parser(argparse.ArgumentParser):
 def parse(typed: Sequence[str]) -> argparse.Namespace:
     """Read what was typed; `SystemExit` with status 2 if it is wrong, 0 after help."""
     wanted = next((word for word in typed if not word.startswith("-")), None)
+    if wanted in ALIASES:
+        at = typed.index(wanted)
+        wanted = ALIASES[wanted]
+        typed = [*typed[:at], wanted, *typed[at + 1 :]]
     parser = _parser(wanted)
+    typed = _with_format(typed)
     if wanted is not None and wanted not in COMMANDS:
         parser.error(_unknown(wanted))
     return parser.parse_args(typed)
+
+
+def _with_format(typed: Sequence[str]) -> list[str]:
+    """Words in which ``--progress json`` is one: by itself the option has no value.
+
+    Where a program's or script's own words begin nothing is changed.
+    """
+    words = list(typed)
+    for at, word in enumerate(words):
+        if word.endswith(".py") or word in ("-m", "-c", "--"):
+            break
+        if word == "--progress=json":
+            words[at] = "--progress-as=json"
+        elif words[at : at + 2] == ["--progress", "json"]:
+            return [*words[:at], "--progress-as=json", *words[at + 2 :]]
+    return words
 
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
@@ -81,7 +108,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
         epilog="mpirun -n R mpinet COMMAND .. spreads the machine over R ranks, with the same "
         "result. mpinet COMMAND --help tells a command's options.",
     )
-    parser.add_argument("--version", action="version", version=f"mpinet {mpinet.__version__}")
+    parser.add_argument("--version", action="version", version=f"mpinet {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
@@ -106,7 +133,7 @@ def complete() -> None:
 
 
 def _unknown(word: str) -> str:
-    close = difflib.get_close_matches(word.lower(), COMMANDS, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(word.lower(), [*COMMANDS, *ALIASES], n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     return f"there is no command {quoted(word)}: {hint}'mpinet --help' lists them all."
 

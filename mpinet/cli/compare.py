@@ -15,14 +15,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         metavar="COLUMN,..",
-        help="what to compare, such as diameter,bisection (default: all but saturation)",
+        help="what to compare, such as diameter,bisection (default: all but saturation "
+        "and optimum)",
     )
     parser.add_argument(
         "--effort",
         type=float,
         default=0.1,
         metavar="SECONDS",
-        help="search for an exact bisection, counted in work (default 0.1)",
+        help="search for an exact bisection, counted in work, and for the fewest steps of a "
+        "broadcast, on the clock (default 0.1)",
     )
     parser.add_argument(
         "--format",

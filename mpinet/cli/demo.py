@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mpinet.cli.options import number
-from mpinet.commands.demopage import write_demo_page
+from mpinet.commands.demopage import is_demo_page, write_demo_page
 from mpinet.errors import UsageError
 from mpinet.launching.demo import HEADING, JOBS, run
 from mpinet.launching.launcher import find_launcher
@@ -34,8 +34,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--page",
         metavar="FILE",
-        help="a page with three pictures, where matplotlib is installed (default demo.html in the "
-        "results folder; none: no page)",
+        help="a page with three pictures, where matplotlib is installed (default demo.html, in the "
+        "results folder if there is one; none: no page)",
     )
 
 
@@ -65,10 +65,12 @@ def act(options: argparse.Namespace) -> int:
 
 def _page(wanted: str | None, folder: Path | None) -> Path | None:
     """The file of the page; None where none is wanted, or none named and matplotlib is missing."""
-    if wanted == "none" or (wanted is None and (folder is None or not find_spec("matplotlib"))):
+    if wanted == "none" or (wanted is None and not find_spec("matplotlib")):
         return None
     page = (folder or Path()) / "demo.html" if wanted is None else Path(wanted)
     require_writable(page)
+    if wanted is None and page.exists() and not is_demo_page(page):
+        raise UsageError(f"{page} is there, and no page of the demo: name another by --page FILE.")
     library()
     return page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine
+from mpinet.cli.options import add_checkpoint, add_common, add_machine
 from mpinet.commands.embed import IDENTITY
 from mpinet.commands.embed import prepare as prepare
 from mpinet.numerals import is_whole, quoted
@@ -35,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--routing", metavar="NAME", help="a routing of the host")
     add_machine(parser, ports="all")
+    add_checkpoint(parser)
     add_common(parser)
 
 

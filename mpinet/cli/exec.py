@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, number
+from mpinet.cli.options import add_common, add_machine, number, refuse_checkpoint
 from mpinet.commands.exec import PATTERNS
 from mpinet.commands.exec import prepare as prepare
 
@@ -45,6 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_machine(parser, ports="one", reason="an MPI process sends one message at a time")
     add_common(parser)
+    refuse_checkpoint(parser, "a script")
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, metavar="MODULE", help="run a module")
     parser.add_argument("-c", dest="code", nargs=rest, metavar="CODE", help="run code as it stands")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_mapping, number
+from mpinet.cli.options import add_checkpoint, add_common, add_mapping, add_memory, number
 from mpinet.commands.load import prepare as prepare
 
 
@@ -21,7 +21,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     traffic = parser.add_argument_group("traffic")
     shown = NAMES.replace("%", "%%")
     traffic.add_argument(
-        "--pattern", metavar="PATTERN", default="uniform", help=f"{shown} (default uniform)"
+        "--pattern",
+        metavar="PATTERN",
+        default="uniform",
+        help=f"{shown}; or several of them, P,Q,.. (default uniform)",
     )
     traffic.add_argument(
         "--rate",
@@ -91,17 +94,33 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="steps that a flit takes over a link (default 1)",
     )
     window = parser.add_argument_group("window")
-    for name, default, what in (
-        ("warmup", 500, "steps before the window"),
-        ("steps", 1000, "steps of the window"),
-        ("limit", 5000, "steps that the window's messages are waited for"),
+    for names, default, what in (
+        (("--warmup", "--warm-up"), 500, "steps before the window"),
+        (("--steps", "--measure"), 1000, "steps of the window"),
+        (("--limit",), 5000, "steps that the window's messages are waited for"),
     ):
         window.add_argument(
-            f"--{name}",
+            *names,
             type=number,
             metavar="STEPS",
             default=default,
             help=f"{what} (default {default})",
         )
+    curves = parser.add_argument_group("curves")
+    curves.add_argument(
+        "--seeds",
+        type=number,
+        metavar="K",
+        default=1,
+        help="a curve for each of K seeds, from --seed on (default 1)",
+    )
+    curves.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw latency over rate: .pdf, .svg or .png. (--out FILE.jsonl keeps curves as they "
+        "come, in FILE.jsonl.runs, and goes on from there)",
+    )
     add_mapping(parser)
+    add_memory(parser)
+    add_checkpoint(parser, every=False)
     add_common(parser)

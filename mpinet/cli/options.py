@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from mpinet.errors import UsageError
+from mpinet.memory import bytes_of
 from mpinet.numerals import is_whole, quoted, whole
 
 
@@ -23,7 +25,7 @@ def add_common(parser: argparse.ArgumentParser, files: bool = True) -> None:
     group.add_argument("--json", action="store_true", help="print one JSON document")
     if files:
         group.add_argument(
-            "--out", type=Path, metavar="FILE", help="also write FILE (.json or .csv)"
+            "--out", type=Path, metavar="FILE", help="also write FILE (.json, .csv or .jsonl)"
         )
         group.add_argument("--seed", type=seed, default=0, help="for everything random (default 0)")
     else:
@@ -32,7 +34,15 @@ def add_common(parser: argparse.ArgumentParser, files: bool = True) -> None:
         "--progress",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="show progress on standard error",
+        help="show progress on standard error; --progress json: a JSON object a line, for programs",
+    )
+    group.add_argument("--progress-as", dest="progress", choices=("json",), help=argparse.SUPPRESS)
+    group.add_argument(
+        "--watchdog",
+        type=seconds,
+        metavar="SECONDS",
+        help="end the job where a rank, or its launcher, has been stopped (SIGSTOP) for so long; "
+        "0: never, the default but under mpinet launch and launch/run: 60",
     )
 
 
@@ -75,6 +85,7 @@ def add_machine(parser: argparse.ArgumentParser, ports: str, reason: str = "") -
         help="messages that a link carries in a step: one each way, or one (default full)",
     )
     add_mapping(group)
+    add_memory(group)
     recording = parser.add_argument_group("recording")
     recording.add_argument(
         "--record",
@@ -88,6 +99,24 @@ def add_machine(parser: argparse.ArgumentParser, ports: str, reason: str = "") -
         metavar="SET",
         help="record alone what moves from or to these nodes, such as 0..15,20",
     )
+    for option, what in (
+        ("draw", "draw link loads, and who sends when: FILE.svg, .pdf, .png or .html"),
+        ("play", "write a page that plays the run step by step: FILE.html"),
+        ("trace", "write a trace: FILE.json for Perfetto, .paje for ViTE, .csv for a table"),
+    ):
+        recording.add_argument(f"--{option}", metavar="FILE", help=what)
+
+
+def add_items(parser: argparse.ArgumentParser) -> None:
+    """The option that makes a pipeline of a collective."""
+    parser.add_argument(
+        "--items",
+        type=number,
+        metavar="M",
+        default=1,
+        help="items in a pipeline, one a message (default 1); with more, the algorithms are rarest "
+        "and trees (all ports), matching and cycle (one port)",
+    )
 
 
 def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
@@ -100,6 +129,83 @@ def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> Non
         "(default); clusters: blocks that end where the network's clusters do; measured: of these "
         "two the one by which fewer ports lead to other ranks; random",
     )
+
+
+def add_memory(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    """What a run may take of its hosts' memory."""
+    group.add_argument(
+        "--memory-limit",
+        type=memory,
+        metavar="BYTES",
+        help="memory that the ranks of a host may take together, such as 4GiB or 500MB; a run that "
+        "needs more is refused before it begins (default: what the host has left)",
+    )
+    group.add_argument(
+        "--force",
+        action="store_true",
+        help="try a run that does not fit into the memory there is",
+    )
+
+
+def add_checkpoint(parser: argparse.ArgumentParser, every: bool = True) -> None:
+    """Options of commands that can be saved and go on.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        The command's.
+    every : bool
+        Whether it writes now and then; otherwise it writes down at once whatever it has found.
+    """
+    group = parser.add_argument_group("checkpoints")
+    group.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        type=Path,
+        help="keep the run's state in FOLDER, which is made; mpinet resume FOLDER goes on from "
+        "there. SIGTERM and SIGUSR1 write it and end with status 75",
+    )
+    parser.set_defaults(every=None)
+    if not every:
+        return
+    group.add_argument(
+        "--every",
+        type=seconds,
+        metavar="SECONDS",
+        help="from one checkpoint to the next (default 600, or more where the run would wait for "
+        "them for more than 2 %% of its time)",
+    )
+
+
+def refuse_checkpoint(parser: argparse.ArgumentParser, what: str) -> None:
+    """Let a command that cannot be saved say so."""
+
+    class Refusal(argparse.Action):
+        def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
+            parser.error(f"--checkpoint: {what} cannot be saved, as Python keeps its state")
+
+    parser.add_argument(
+        "--checkpoint", action=Refusal, help=argparse.SUPPRESS, default=argparse.SUPPRESS
+    )
+
+
+def seconds(text: str) -> float:
+    """Read a time."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e9:
+        raise argparse.ArgumentTypeError(f"{quoted(text)} are no seconds from 0 to 10^9")
+    return found
+
+
+def memory(text: str) -> int:
+    """Read a number of bytes."""
+    try:
+        return bytes_of(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def seed(text: str) -> int:

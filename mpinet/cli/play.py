@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.cli.options import add_common
 from mpinet.commands.job import Job, Watch
-from mpinet.errors import UsageError
-from mpinet.report.files import require_writable
+from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -26,9 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def prepare(options: argparse.Namespace) -> Job:
     """Check the page's name."""
     output = Path(options.output)
-    if output.suffix != ".html":
-        raise UsageError(f"-o {output}: a page's name ends in .html.")
-    require_writable(output)
+    require_file(output, (".html",), "a page's name")
     return Play(Path(options.recording), output)
 
 

@@ -18,8 +18,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--x", metavar="COLUMN", required=True, help="along the axis, as in rate")
     parser.add_argument("--y", metavar="COLUMN", required=True, help="up, as in latency.mean")
-    parser.add_argument("--by", metavar="COLUMN,..", help="a curve for each of their values")
-    parser.add_argument("--panels", metavar="COLUMN", help="a panel for each of its values")
+    parser.add_argument(
+        "--by", "--colour", metavar="COLUMN,..", help="a curve for each of their values"
+    )
+    parser.add_argument(
+        "--panels", "--facet", metavar="COLUMN", help="a panel for each of its values"
+    )
     parser.add_argument("--error", metavar="COLUMN", help="average over it, as over seed")
     parser.add_argument(
         "--bars",

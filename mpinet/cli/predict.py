@@ -109,14 +109,16 @@ class Predict(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play it, and see how much memory that took."""
         from mpinet.bench.footprint import peak
-        from mpinet.machine.transport import Dry
+        from mpinet.machine.dry import Dry
         from mpinet.programs.rehearsal import Cluster
 
         if transport.size > 1:
             raise UsageError("predict plays a rank on one process: run it without a launcher.")
         options = self._options
         before = peak()
-        found = self._job.rehearse(Dry(options.rank, options.ranks))
+        dry = Dry(options.rank, options.ranks)
+        self._job.require_room(dry)
+        found = self._job.rehearse(dry)
         self.model = self._job.model
         cluster = Cluster(options.latency * 1e-6, options.bandwidth * 1e9)
         result: Row = plain(found)
@@ -130,12 +132,12 @@ class Predict(Job):
         from mpinet.report.tables import fields
 
         memory, seconds = result["memory"], result["seconds"]
-        told = {name: value for name, value in result.items() if name != "rank"}
-        told["modelled"] = ", ".join(result["modelled"]) or "nothing but the seconds"
-        told["memory"] = f"{memory['peak'] / 2**30:.3g} GiB"
-        told["seconds"] = "  ".join(f"{name} {value:.3g}" for name, value in seconds.items())
+        shown = {name: value for name, value in result.items() if name != "rank"}
+        shown["modelled"] = ", ".join(result["modelled"]) or "nothing but the seconds"
+        shown["memory"] = f"{memory['peak'] / 2**30:.3g} GiB"
+        shown["seconds"] = "  ".join(f"{name} {value:.3g}" for name, value in seconds.items())
         heading = f"rank {result['rank']} of {result['ranks']}: {self._options.predicted}"
-        return f"{heading} on {self.topology}\n{fields(told)}"
+        return f"{heading} on {self.topology}\n{fields(shown)}"
 
     def lasting(self, result: Row) -> Row:
         """The rank's messages, without this process's memory and time."""

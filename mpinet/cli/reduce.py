@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, add_topology
+from mpinet.cli.options import add_checkpoint, add_common, add_items, add_machine, add_topology
 from mpinet.commands.reduce import prepare as prepare
 
 
@@ -23,5 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--algorithm", metavar="NAME", help="the broadcast that is turned round; see broadcast"
     )
+    add_items(parser)
     add_machine(parser, ports="one")
+    add_checkpoint(parser)
     add_common(parser)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, add_topology
+from mpinet.cli.options import add_checkpoint, add_common, add_machine, add_topology
 from mpinet.commands.route import MAX_METERED
 from mpinet.commands.route import prepare as prepare
 
@@ -42,4 +42,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"meter channel loads (default: up to {MAX_METERED} ports)",
     )
     add_machine(parser, ports="all")
+    add_checkpoint(parser)
     add_common(parser)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine
+from mpinet.cli.options import add_common, add_machine, refuse_checkpoint
 from mpinet.commands.run import prepare as prepare
 
 
@@ -35,3 +35,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_machine(parser, ports="all", reason="a program may send on several ports at once")
     add_common(parser)
+    refuse_checkpoint(parser, "a program of one's own")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mpinet.cli.options import add_common, add_machine, add_topology
+from mpinet.cli.options import add_checkpoint, add_common, add_machine, add_topology
 from mpinet.commands.scatter import prepare as prepare
 
 
@@ -18,4 +18,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="tree (links), routed, flow (links: the fewest steps); default: the first",
     )
     add_machine(parser, ports="one")
+    add_checkpoint(parser)
     add_common(parser)

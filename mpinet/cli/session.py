@@ -22,7 +22,8 @@ from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.commands import module_of, parse
-from mpinet.commands.job import Failed, Job
+from mpinet.cli.kept import Kept
+from mpinet.commands.job import Failed, Job, allowed
 from mpinet.errors import (
     FileError,
     MpinetError,
@@ -33,7 +34,7 @@ from mpinet.errors import (
 )
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.memory import out_of_memory
-from mpinet.report.files import as_csv, as_json, require_result_file, write_text
+from mpinet.report.files import ENDINGS, as_csv, as_json, as_lines, require_file, write_text
 from mpinet.report.output import Output, drop
 from mpinet.report.progress import Progress
 
@@ -61,6 +62,7 @@ class Session:
     def __init__(self, typed: list[str]):
         self._typed = typed or ["--help"]
         self._json = "--json" in typed
+        self._found: dict[str, Any] | None = None
         self._began = time.perf_counter()
         self._out = Output(sys.stdout, "the standard output")
         self._err = Output(sys.stderr, "the standard error")
@@ -69,13 +71,16 @@ class Session:
         """Do it all; the exit status."""
         try:
             options = self._parse()
+            if options.command == "resume":
+                return self._resume(options)
             module = module_of(options.command)
             self._json = getattr(options, "json", False)  # the word may be meant for a script
             if hasattr(module, "act"):
                 require_no_launcher(options.command)
                 status: int = module.act(options)
                 return status
-            job = self._prepare(options)
+            with allowed(options):
+                job = self._prepare(options)
         except SystemExit as ended:
             return int(ended.code or 0)
         except BrokenPipeError:
@@ -84,14 +89,33 @@ class Session:
             if launched_rank() == 0:
                 self._say_error(str(error), error.status)
             return error.status
-        return self._run(options, job)
+        with allowed(options):
+            return self._run(options, job)
+
+    def _resume(self, options: argparse.Namespace) -> int:
+        """Go on from a checkpoint, as if the command were still running; the exit status."""
+        from mpinet.cli.resume import found_in
+        from mpinet.commands.checkpoints import require_inputs
+
+        try:
+            words, found = found_in(options)
+            resumed = parse(words)
+            require_inputs(options.folder, resumed, found)
+        except FileError as error:  # this rank's host may differ
+            return self._run(options, Failed(error))
+        self._typed, self._found = found["command"], found
+        self._json = resumed.json
+        with allowed(resumed):
+            return self._run(resumed, self._prepare(resumed))
 
     @staticmethod
     def _prepare(options: argparse.Namespace) -> Job:
         """Prepare the job; what goes wrong on this rank alone is raised when all have met."""
         try:
             if options.out is not None:
-                require_result_file(options.out)
+                require_file(options.out, ENDINGS, "a result's file")
+            if getattr(options, "every", None) is not None and options.checkpoint is None:
+                raise UsageError("--every does not apply without --checkpoint.")
             job: Job = module_of(options.command).prepare(options)
         except (FileError, RuleError) as error:  # a file or a user's class of this rank's host
             return Failed(error)
@@ -119,14 +143,28 @@ class Session:
         """Run the job on all ranks and come to the end together."""
         import numpy as np
 
+        from mpinet.commands.hosts import require_alike
         from mpinet.compiled import watching
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
+        if getattr(options, "watchdog", None) is not None:
+            os.environ["MPINET_WATCHDOG"] = f"{options.watchdog:g}"
+        kept = Kept(options, self._typed, self._found)
         try:
             transport = world()
-            with self._progress(options, job) as progress, watching(progress.compiling):
-                job.say = progress.say
+            require_alike(options, transport)
+            job.require_room(transport)
+            with (
+                self._progress(options, job) as progress,
+                watching(progress.compiling),
+                kept.by(transport),
+            ):
+                job.say, progress.command = progress.say, options.command
+                progress.facts = lambda: {
+                    "moving": transport.moving,
+                    "checkpoint": kept.last(),
+                }
                 result = job.run(transport, progress.update)
                 job.keep(transport)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell
@@ -150,7 +188,9 @@ class Session:
                 self._say_error(failed[0][1], failed[0][0])
             return failed[0][0]
         if transport.rank == 0:
-            return self._finish(options, job, result, transport.size)
+            status = self._finish(options, job, result, transport.size)
+            kept.forget()
+            return status
         return 0
 
     @staticmethod
@@ -191,8 +231,11 @@ class Session:
     @staticmethod
     def _write(path: Path, result: Result) -> None:
         """Write the result as its file's ending says."""
-        is_csv = path.suffix == ".csv"
-        write_text(path, as_csv(result.records()) if is_csv else as_json(result.document()))
+        ending = path.suffix.lower()
+        if ending == ".json":
+            write_text(path, as_json(result.document()))
+        else:
+            write_text(path, (as_csv if ending == ".csv" else as_lines)(result.records()))
 
     def _say_error(self, sentence: str, status: int) -> None:
         """Print an error where the user looks for it."""
@@ -227,7 +270,9 @@ def leave(status: int) -> None:
     if proof and launched_rank() == 0:
         with suppress(OSError):  # on a full disk the launcher sees the status alone
             Path(proof).write_text(f"{status}\n")
-    if status and any(not one.daemon for one in enumerate_threads() if one is not main_thread()):
+    if status and any(
+        not thread.daemon for thread in enumerate_threads() if thread is not main_thread()
+    ):
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.flush()
         os._exit(status)  # a script's thread may wait without end for what has failed

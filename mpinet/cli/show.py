@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mpinet.cli.options import add_common, add_mapping, add_topology
+from mpinet.cli.options import add_checkpoint, add_common, add_mapping, add_memory, add_topology
 from mpinet.commands.show import prepare as prepare
 
 
@@ -26,4 +26,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "(.txt, .edges)",
     )
     add_mapping(parser)
+    add_memory(parser)
+    add_checkpoint(parser)
     add_common(parser)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mpinet.cli.options import add_common
+from mpinet.cli.options import add_checkpoint, add_common
 from mpinet.commands.sweep import prepare as prepare
 
 
@@ -34,4 +34,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="let all ranks play each point together: for machines too large for one rank "
         "(default: each rank takes points of its own)",
     )
+    add_checkpoint(parser, every=False)
     add_common(parser, files=False)

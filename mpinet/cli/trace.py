@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.cli.options import add_common
 from mpinet.commands.job import Job, Watch
-from mpinet.errors import UsageError
-from mpinet.report.files import require_writable
+from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -34,10 +33,8 @@ def prepare(options: argparse.Namespace) -> Job:
     """Check the name of the trace file."""
     from mpinet.report.traces import KINDS
 
-    output, endings = Path(options.output), KINDS[options.kind].endings
-    if output.suffix not in endings:
-        raise UsageError(f"-o {output}: a {options.kind} trace ends in {' or '.join(endings)}.")
-    require_writable(output)
+    output = Path(options.output)
+    require_file(output, KINDS[options.kind].endings, f"a {options.kind} trace")
     return WriteTrace(Path(options.recording), options.kind, output)
 
 

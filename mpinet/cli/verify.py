@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpinet.cli.options import add_common
+from mpinet.cli.options import add_checkpoint, add_common
 from mpinet.commands.job import Job, Watch
 from mpinet.errors import UsageError
 from mpinet.launched import is_launched
@@ -55,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="show a result that --out has written, and measure nothing",
     )
     parser.add_argument("--list", action="store_true", help="list the claims and test none of them")
+    add_checkpoint(parser, every=False)
     add_common(parser)
 
 
@@ -69,7 +70,7 @@ def prepare(options: argparse.Namespace) -> Job:
         return _shown_again(options)
     claims = select(options.claims)
     if options.list:
-        for option in ("budget", "at", "journal", "html"):
+        for option in ("budget", "at", "journal", "html", "checkpoint"):
             if getattr(options, option) is not None:
                 raise UsageError(f"--{option} does not apply with --list.")
         return Listing(claims)
@@ -84,7 +85,7 @@ def _shown_again(options: argparse.Namespace) -> Job:
 
     if options.claims:
         raise UsageError("--from FILE.json shows the claims of the file: name none.")
-    for option in ("budget", "at", "journal", "list"):
+    for option in ("budget", "at", "journal", "checkpoint", "list"):
         if getattr(options, option):
             raise UsageError(f"--{option} does not apply with --from, which measures nothing.")
     return Again(options, read_document(options.document))
@@ -181,8 +182,11 @@ class Verify(Ledger):
         options = self._options
         files = [name for name in options.claims if name.endswith(".py")]
         journal = None
-        if options.journal is not None:
-            journal = Journal(options.journal, version_of(files), transport.rank)
+        folder = options.journal
+        if folder is None and transport.keeper is not None:
+            folder = transport.keeper.journal
+        if folder is not None:
+            journal = Journal(folder, version_of(files), transport.rank)
         budget = options.budget or "quick"
         source = "".join(f"{name} " for name in files)
         return verify(self._claims, budget, transport, self._at, journal, source, watch)

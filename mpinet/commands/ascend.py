@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.networks.topology import Topology
@@ -15,7 +15,8 @@ from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.machine.transport import Dry, Local
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.transport import Local
     from mpinet.programs.operators.operator import Operator
     from mpinet.programs.rehearsal import Rehearsal
 
@@ -31,6 +32,8 @@ def ascend(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Run an ASCEND program, checked against the serial computation (collective).
@@ -52,6 +55,10 @@ def ascend(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -75,6 +82,8 @@ def descend(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Run a DESCEND program, checked against the serial computation (collective).
@@ -96,6 +105,10 @@ def descend(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -146,6 +159,14 @@ class Ascend(MachineJob):
             "correct": found.correct,
             "phases": phase_rows(found.phases),
         }
+
+    def needs(self, ranks: int) -> int:
+        """States, and what they are compared with."""
+        from mpinet.programs import needs
+        from mpinet.programs.schedules import find_schedule
+
+        schedule = find_schedule(self.network, self.options.algorithm)
+        return needs.ascend(self.share(ranks), self._operator, schedule)
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""

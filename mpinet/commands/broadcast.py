@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import (
+    Bytes,
     Duplex,
     File,
     Hosted,
@@ -20,15 +21,18 @@ from mpinet.commands.options import (
     topology_of,
 )
 from mpinet.commands.perform import perform
+from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
+from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_writable
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.machine.transport import Dry, Local
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -39,12 +43,15 @@ def broadcast(
     algorithm: str | None = None,
     schedule: bool = False,
     schedule_out: File | None = None,
+    items: int = 1,
     ports: Ports = "one",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Broadcast from one processor (collective).
@@ -61,6 +68,10 @@ def broadcast(
         Whether to hash the schedule, too.
     schedule_out : str, optional
         The file that gets the lines which are hashed.
+    items : int
+        Items of the root, sent in a pipeline where there are more than one:
+        ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the
+        fewest steps.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     duplex : {'full', 'half'}
@@ -70,6 +81,10 @@ def broadcast(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -90,17 +105,37 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.schedule_out is not None:
         require_writable(Path(options.schedule_out))
     root = topology.find(str(options.root))
-    algorithm, _ = require_algorithm(topology, root, options.algorithm, port_model(options))
-    return Broadcast(options, topology, root, algorithm)
+    if options.items != 1:
+        if options.schedule or options.schedule_out is not None:
+            raise UsageError(
+                "--schedule tells who informs whom of one item: with --items, give --record FILE."
+            )
+        return Pipelined(options, topology, root)
+    algorithm, schedule = require_algorithm(topology, root, options.algorithm, port_model(options))
+    return Broadcast(options, topology, root, algorithm, schedule)
 
 
 class Broadcast(MachineJob):
     """A broadcast."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology, root: int, algorithm: str):
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        root: int,
+        algorithm: str,
+        schedule: Schedule | None,
+    ):
         super().__init__(options, topology)
         self._root = root
         self._algorithm = algorithm
+        self._schedule = schedule
+
+    def needs(self, ranks: int) -> int:
+        """As the algorithm needs."""
+        from mpinet.programs import needs
+
+        return needs.broadcast(self.share(ranks), self._algorithm, self._schedule)
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Broadcast."""
@@ -120,6 +155,7 @@ class Broadcast(MachineJob):
             "informed": found.informed,
             "phases": phase_rows(found.phases),
             "lower_bound": found.lower_bound,
+            "lower_by": found.lower_bound.by,
         }
         if trace is not None:
             lines = schedule_lines(transport, trace, found.steps)
@@ -151,10 +187,10 @@ class Broadcast(MachineJob):
 
     def show(self, result: Row) -> str:
         """The counts, and the phases."""
-        told = result
+        shown = without_simple_reason(result)
         if self.shortfall(result):
             informed = f"{result['informed']} of {self.network.hosts}: incomplete"
-            told = result | {"informed": informed}
+            shown = shown | {"informed": informed}
         return with_phases(
-            f"broadcast on {self.topology} from {self._root}", told, self.preparation
+            f"broadcast on {self.topology} from {self._root}", shown, self.preparation
         )

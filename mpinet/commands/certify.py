@@ -44,8 +44,9 @@ class Certify(Job):
 
     def show(self, result: Row) -> str:
         """One sentence."""
+        place = "" if result["root"] is None else f" from {result['root']}"
         ports = "one port" if result["ports"] == "one" else "all ports"
         return (
-            f"{self._file.name}: {result['collective']} from {result['root']} on "
+            f"{self._file.name}: {result['collective']}{place} on "
             f"{result['network']}, {ports}, takes more than {result['more_than']} steps: VERIFIED"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 
@@ -27,6 +27,8 @@ def circulate(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Let every item visit all processors of its subcube (collective).
@@ -48,6 +50,10 @@ def circulate(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -73,6 +79,14 @@ def prepare(options: argparse.Namespace) -> Job:
 
 class Circulate(Collective):
     """Data circulation."""
+
+    def needs(self, ranks: int) -> int:
+        """Every processor's item."""
+        from mpinet.programs import needs
+        from mpinet.programs.schedules import find_schedule
+
+        schedule = find_schedule(self.network, self.options.algorithm)
+        return needs.circulate(self.share(ranks), schedule)
 
     def perform(self, machine: Machine) -> CollectiveResult:
         """Circulate."""

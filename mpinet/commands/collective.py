@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mpinet.commands.job import Watch
+from mpinet.commands.job import Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
@@ -34,11 +34,12 @@ class Collective(MachineJob):
             "steps": found.steps,
             "messages": found.messages,
             "lower_bound": found.lower_bound,
-            **({"lower_by": found.lower_by} if found.lower_by else {}),
+            "lower_by": found.lower_by,
             "correct": found.correct,
             "phases": phase_rows(found.phases),
         }
 
     def show(self, result: Row) -> str:
         """The counts, and the phases."""
-        return with_phases(f"{self.options.command} on {self.topology}", result, self.preparation)
+        heading = f"{self.options.command} on {self.topology}"
+        return with_phases(heading, without_simple_reason(result), self.preparation)

@@ -39,9 +39,11 @@ def compare(
     topologies : sequence of str or Topology
         The networks.
     only : str, optional
-        Names of columns, joined by commas; default: all but ``saturation``.
+        Names of columns, joined by commas; default: all but ``saturation`` and
+        ``optimum``.
     effort : float
-        Seconds of search for an exact bisection, counted in work.
+        Seconds of search for an exact bisection, counted in work, and for the fewest steps of a
+        broadcast (``optimum``), on the clock.
     format : {'table', 'csv', 'latex'}
         How the result prints.
     output : path, optional
@@ -105,18 +107,30 @@ class Compare(Job):
         """A row a network, with the bounds of the bisection in columns of their own."""
         return [{k: v for k, v in row.items() if k != "left_out"} for row in result]
 
+    def lasting(self, result: list[Row]) -> list[Row]:
+        """Without bounds of an optimum that another computer may bring closer."""
+        from mpinet.experiments.compare import TIMED
+
+        return [
+            {k: v for k, v in row.items() if k != TIMED or v is None or v["lower"] == v["upper"]}
+            for row in result
+        ]
+
     def show(self, result: list[Row]) -> str:
-        """In the format that was asked for."""
+        """In the format that was asked for; below a table why columns are empty."""
+        from mpinet.experiments.compare import COLUMNS
+
         if self._options.format == "csv":
             return as_csv([_flat(row) for row in self.rows(result)]).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)
         if self._options.format == "latex":
             return latex_table(heading, rows).rstrip("\n")
-        reasons = [
-            f"{row['topology']}: {reason}" for row in result for reason in row["left_out"].values()
-        ]
-        told = ["", *reasons] if reasons else []
-        return "\n".join([*_blocks(heading, rows), *told])
+        reasons: dict[str, list[str]] = {}
+        for row in result:
+            for name, reason in row["left_out"].items():
+                reasons.setdefault(reason, []).append(f"{COLUMNS[name].label} of {row['topology']}")
+        lines = [f"{', '.join(_shortened(what))}: {why}" for why, what in reasons.items()]
+        return "\n".join([*_blocks(heading, rows), *(["", *lines] if lines else [])])
 
     def _cells(self, result: list[Row]) -> tuple[list[str], list[list[str]]]:
         """A column a network, a row a measure."""
@@ -148,6 +162,11 @@ def _shown(value: Any) -> str:
         low, high = value["lower"], value["upper"]
         return str(low) if low == high else f"{low}..{high}"
     return f"{value:.2f}" if isinstance(value, float) else cell_text(value)
+
+
+def _shortened(names: list[str], most: int = 3) -> list[str]:
+    """The first names, and how many more there are."""
+    return names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
 
 
 def _blocks(heading: list[str], rows: list[list[str]]) -> list[str]:

@@ -19,8 +19,11 @@ NETWORKS = ("ring:64", "mesh:8x8", "torus:8x8", "hypercube:6")
 
 RATES = "0.05..0.75/15"
 
+TITLE = "<title>mpinet demo</title>"
+"""By which a page of the demo is known."""
+
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>mpinet demo</title>
+<html lang="en"><head><meta charset="utf-8">{title}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body {{ font: 16px sans-serif; max-width: 45em; margin: 1em auto; padding: 0 1em }}
 svg {{ max-width: 100%; height: auto; background: #fff }}</style></head><body>
@@ -38,7 +41,16 @@ def write_demo_page(path: Path) -> None:
         "A one-port broadcast in a 5-cube: a line is a message, from left to right": _moves(),
     }
     parts = "".join(f"<h2>{title}</h2>\n{svg}\n" for title, svg in pictures.items())
-    write_text(path, PAGE.format(parts=parts))
+    write_text(path, PAGE.format(title=TITLE, parts=parts))
+
+
+def is_demo_page(path: Path) -> bool:
+    """Whether a file is a page that the demo has written, and may write again."""
+    try:
+        with path.open(errors="replace") as file:
+            return TITLE in file.read(1024)
+    except OSError:
+        return False
 
 
 def _loads() -> str:

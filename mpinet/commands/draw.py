@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, topology_of
+from mpinet.commands.options import Network, routing_of, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
@@ -88,7 +88,7 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.loads is not None:
         traffic(topology, options.loads, options.seed)
     if options.routing is not None:
-        topology.routing(options.routing, options.seed)
+        routing_of(topology, options.routing, options.seed)
     return Draw(options, topology, [_ends(topology, pair) for pair in options.path or ()])
 
 
@@ -142,10 +142,10 @@ class Draw(Job):
 
     def show(self, result: Row) -> str:
         """What the picture shows."""
-        told = {name: value for name, value in result.items() if name != "busses" or value}
-        told["routes"] = len(result["routes"])
+        shown = {name: value for name, value in result.items() if name != "busses" or value}
+        shown["routes"] = len(result["routes"])
         where = f" in {self._options.output}" if self._options.output is not None else ""
-        return f"{self.topology}{where}\n{fields(told)}"
+        return f"{self.topology}{where}\n{fields(shown)}"
 
     def picture(self) -> str:
         """The picture as SVG, for a notebook."""

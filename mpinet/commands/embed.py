@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import (
+    Bytes,
     Duplex,
     File,
     Hosted,
     Network,
     Ports,
+    routing_of,
     topology_of,
     without_folders,
 )
@@ -51,6 +54,8 @@ def embed(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Embed a network in another, and emulate a program of it (collective).
@@ -81,6 +86,10 @@ def embed(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -116,7 +125,7 @@ def prepare(options: argparse.Namespace) -> Job:
         operator = open_operator(options.operator)
         operator.require_form(options.program)
         require_power_of_two(guest)
-    return Embed(options, embedding, embedding.host.routing(options.routing), operator)
+    return Embed(options, embedding, routing_of(embedding.host, options.routing), operator)
 
 
 class Embed(MachineJob):
@@ -136,18 +145,22 @@ class Embed(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure, then emulate."""
-        from mpinet.programs.embed import measure
+        from mpinet.machine.state import State
+        from mpinet.programs.embed import Measures, measure
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
         options, embedding, routing = self.options, self._embedding, self._routing
         machine = self.make_machine(transport, watch)
-        measured = measure(machine, embedding, routing)
-        if self._operator is None:
-            found = emulate_step(machine, embedding, routing, options.seed)
-        else:
-            found = emulate_ascend(
-                machine, embedding, self._operator, options.program, routing, options.seed
+        with State(machine, "embed") as state:
+            measured = Measures(
+                **state.once("measures", lambda: asdict(measure(machine, embedding, routing)))
             )
+            if self._operator is None:
+                found = emulate_step(machine, embedding, routing, options.seed)
+            else:
+                found = emulate_ascend(
+                    machine, embedding, self._operator, options.program, routing, options.seed
+                )
         return {
             "guest": without_folders(embedding.guest.name),
             "host": without_folders(embedding.host.name),
@@ -163,6 +176,12 @@ class Embed(MachineJob):
             "slowdown": found.slowdown,
             "correct": found.correct,
         }
+
+    def needs(self, ranks: int) -> int:
+        """The guest's messages, or the states of its program."""
+        from mpinet.programs import needs
+
+        return needs.embed(self.share(ranks), self._embedding.guest, self._operator)
 
     def show(self, result: Row) -> str:
         """The figures, one a line."""

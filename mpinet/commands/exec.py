@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import (
+    Bytes,
+    Duplex,
+    File,
+    Hosted,
+    Network,
+    Ports,
+    routing_of,
+    topology_of,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields, table
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 PATTERNS = ("tree", "exchange", "binomial", "direct")
 
 
-"""What collectives can be told to use."""
+"""What collectives can be set to use."""
 
 
 SHOWN = 24
@@ -65,6 +73,8 @@ def exec(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Run an mpi4py script, unchanged, on every processor (collective).
@@ -94,6 +104,10 @@ def exec(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -113,7 +127,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the network and the script."""
     topology = topology_of(options)
     if options.routing is not None:
-        topology.routing(options.routing)
+        routing_of(topology, options.routing)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
     source, arguments = _script(options)
@@ -141,7 +155,6 @@ class Exec(MachineJob):
 
         options = self.options
         machine = self.make_machine(transport, watch)
-        require_memory(PROCESSOR * machine.placement.most, f"{self.topology} with a script")
         found = run_script(
             machine,
             self._source,
@@ -156,20 +169,29 @@ class Exec(MachineJob):
             "script": self._source.title,
             "processors": found.processors,
             "steps": found.steps,
-            "messages": sum(one.messages for one in found.accounts),
+            "messages": sum(account.messages for account in found.accounts),
             "hops": found.hops,
-            "bytes": sum(one.sent for one in found.accounts),
+            "bytes": sum(account.sent for account in found.accounts),
             "unreceived": found.unreceived,
             "unreceived_at": [
                 {"processor": node, "messages": count} for node, count in found.unreceived_at
             ],
             "output_sha256": found.output,
-            "kinds": [{"call": one.kind, **_costs(one)} for one in found.kinds],
+            "kinds": [{"call": account.kind, **_costs(account)} for account in found.kinds],
             "calls": [
-                {"call": one.kind, "file": one.file, "line": one.line, **_costs(one)}
-                for one in found.accounts
+                {
+                    "call": account.kind,
+                    "file": account.file,
+                    "line": account.line,
+                    **_costs(account),
+                }
+                for account in found.accounts
             ],
         }
+
+    def needs(self, ranks: int) -> int:
+        """A processor's script, at least."""
+        return PROCESSOR * self.share(ranks).hosted
 
     def rows(self, result: Row) -> list[Row]:
         """One row, with columns of their own for each kind of call and each line."""
@@ -217,28 +239,29 @@ def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
 
 def _costs(account: Account) -> dict[str, int]:
     """What an account says of costs."""
-    one = account
-    return dict(zip(COSTS, (one.calls, one.messages, one.hops, one.sent, one.steps), strict=True))
+    costs = account.calls, account.messages, account.hops, account.sent, account.steps
+    return dict(zip(COSTS, costs, strict=True))
 
 
 def _kinds(kinds: list[Row]) -> str:
     """What each kind of call has cost, the costliest first."""
-    return table([(one["call"], *_cells(one)) for one in kinds], ("call", *COSTS))
+    return table([(kind["call"], *_cells(kind)) for kind in kinds], ("call", *COSTS))
 
 
 def _lines(calls: list[Row]) -> str:
     """What calls have cost on the costliest lines, in the order of the script."""
-    costliest = sorted(calls, key=lambda one: (-one["steps"], -one["hops"], -one["calls"]))[:SHOWN]
+    costliest = sorted(calls, key=lambda call: (-call["steps"], -call["hops"], -call["calls"]))
+    shown = costliest[:SHOWN]
     rows = [
-        (f"{one['file']}:{one['line']}", one["call"], *_cells(one))
-        for one in calls
-        if one in costliest
+        (f"{call['file']}:{call['line']}", call["call"], *_cells(call))
+        for call in calls
+        if call in shown
     ]
     rest = len(calls) - len(rows)
     more = f"\n.. and {rest} more that cost no more than these" if rest else ""
     return f"{table(rows, ('line', 'call', *COSTS))}{more}"
 
 
-def _cells(one: Row) -> list[str]:
+def _cells(row: Row) -> list[str]:
     """Costs as a row shows them."""
-    return [str(one[name]) for name in COSTS]
+    return [str(row[name]) for name in COSTS]

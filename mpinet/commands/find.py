@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
@@ -57,12 +56,12 @@ def find(
 
 def prepare(options: argparse.Namespace) -> Job:
     """List the networks."""
-    from mpinet.experiments.find import candidates, measures_of
+    from mpinet.experiments.find import candidates, measures_of, most_degree, range_of
     from mpinet.experiments.members import listed_families
 
-    low, high = _range(options.processors)
+    low, high = range_of(options.processors)
     minimise = measures_of(options.minimise)
-    degree = _at_most(options.degree) if options.degree is not None else None
+    degree = most_degree(options.degree) if options.degree is not None else None
     known = listed_families()
     names = options.families.split(",") if options.families is not None else None
     for name in names or ():
@@ -76,25 +75,6 @@ def prepare(options: argparse.Namespace) -> Job:
     if not found:
         raise UsageError(f"No network of these families has {low}..{high} processors.")
     return Find(found, minimise, degree, options.best)
-
-
-def _range(text: str) -> tuple[int, int]:
-    """Read ``A..B`` or ``A``."""
-    match = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
-    if match is None:
-        raise UsageError(f"Processors are a number or a range 500..520, not {quoted(text)}.")
-    low, high = int(match[1]), int(match[2] or match[1])
-    if not 1 <= low <= high:
-        raise UsageError(f"A range of processors goes from at least 1 upwards, not {text}.")
-    return low, high
-
-
-def _at_most(text: str) -> int:
-    """Read ``..K`` or ``K``."""
-    match = re.fullmatch(r"(?:\.\.)?(\d{1,9})", text)
-    if match is None:
-        raise UsageError(f"A degree is a largest one, ..4 or 4, not {quoted(text)}.")
-    return int(match[1])
 
 
 class Find(Job):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import (
+    Bytes,
     Duplex,
     File,
     Hosted,
@@ -24,7 +25,8 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.machine.transport import Dry, Local
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -38,6 +40,8 @@ def flood(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Flood the machine from one node (collective).
@@ -57,6 +61,10 @@ def flood(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -91,6 +99,12 @@ class Flood(MachineJob):
         found = flood(machine, self._root)
         self.note_crossing(machine)
         return {name: getattr(found, name) for name in FIELDS}
+
+    def needs(self, ranks: int) -> int:
+        """Marks of all processors, and the largest wave."""
+        from mpinet.programs import needs
+
+        return needs.flood(self.share(ranks))
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from mpinet.memory import allowing
 from mpinet.report.rows import Row, by_name, identified
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
-    from mpinet.machine.transport import Dry, Local
+    from mpinet.machine.dry import Dry
+    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
 
 Watch = Callable[..., None]
 """Called with how far a command's work is, and with how far it will go where that is known."""
+
+
+def allowed(options: argparse.Namespace) -> AbstractContextManager[None]:
+    """Within it the run may take of memory what its options say."""
+    return allowing(getattr(options, "memory_limit", None), getattr(options, "force", False))
+
+
+SIMPLE_REASONS = (None, "distance", "growth", "ends", "hops")
+"""What shows most lower bounds; digests and screens leave it out, as before it had a name."""
+
+
+def without_simple_reason(result: Any) -> Any:
+    """A result without its ``lower_by``, if that is no kind of a certificate."""
+    if not isinstance(result, dict) or result.get("lower_by") not in SIMPLE_REASONS:
+        return result
+    return {name: value for name, value in result.items() if name != "lower_by"}
 
 
 class Job:
@@ -51,6 +71,29 @@ class Job:
     def note_crossing(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""
         self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
+
+    def needs(self, ranks: int) -> int:
+        """Bytes of memory that the rank which needs most needs, of so many; 0: not worth asking."""
+        return 0
+
+    def require_room(self, transport: Local) -> None:
+        """Refuse a run for which its hosts have too little memory (collective).
+
+        Raises
+        ------
+        TooLarge
+            What it needs, what there is, and what would do.
+        """
+        if not self.needs(transport.size):
+            return
+        from mpinet.machine.room import require_room
+
+        require_room(transport, self.needs, self.title)
+
+    @property
+    def title(self) -> str:
+        """What a sentence calls the run."""
+        return f"A run on {self.topology}"
 
     def run(self, transport: Local, watch: Watch) -> Any:
         """Do it (collective).
@@ -119,7 +162,7 @@ class Job:
 
     def lasting(self, result: Any) -> Any:
         """What of the result is the same in every run: what its digest is over."""
-        return result
+        return without_simple_reason(result)
 
     def shortfall(self, result: Any) -> str:
         """The sentence on what a run did not bring to its end; empty where it did."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Hosted, Network, mapping_of, topology_of
+from mpinet.commands.options import Bytes, File, Hosted, Network, mapping_of, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.route import parse_faults
 from mpinet.errors import UsageError
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.numerals import quoted
 from mpinet.report.rows import Row
@@ -48,6 +50,10 @@ def load(
     link_delay: int = 1,
     faults: str | None = None,
     mapping: Hosted = "blocks",
+    memory_limit: Bytes | None = None,
+    force: bool = False,
+    seeds: int = 1,
+    plot: File | None = None,
     seed: int = 0,
 ) -> Result:
     """Measure latency and throughput where processors generate messages all the time (collective).
@@ -57,7 +63,8 @@ def load(
     topology : str, Topology, or a sequence of them
         The networks.
     pattern : str
-        Who sends to whom, such as ``uniform`` or ``tornado``, or a trace in a CSV file.
+        Who sends to whom, such as ``uniform`` or ``tornado``, or a trace in a CSV file; several
+        joined by commas.
     rate : float, str or sequence of float
         Messages of a processor a step: one rate, several, or ``A..B/K``.
     flits : int or str
@@ -86,8 +93,16 @@ def load(
         ``node:U,link:U-V,..``, or a file of such words: what is dead.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
+    seeds : int
+        Curves of each network and pattern, with consecutive seeds.
+    plot : path, optional
+        A picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds.
     seed : int
-        For everything random.
+        For everything random; the first one of several.
 
     Examples
     --------
@@ -99,10 +114,29 @@ def load(
     return perform(load, locals())
 
 
+SEVERAL = re.compile(r",(?=[^0-9])")
+"""What is between patterns: not the comma of ``hotspot:0,10``."""
+
+
 def prepare(options: argparse.Namespace) -> Job:
+    """One curve a network, or one for every network, pattern and seed."""
+    from mpinet.commands.loadcurves import LoadCurves, journal_of
+
+    patterns = SEVERAL.split(options.pattern)
+    kept = journal_of(getattr(options, "out", None)) is not None
+    if len(patterns) == 1 and options.seeds == 1 and options.plot is None and not kept:
+        return prepare_curves(options)
+    named = options.topology
+    networks = [named] if isinstance(named, str | Topology) else list(named)
+    if not networks:
+        raise UsageError("load needs a network.")
+    return LoadCurves(options, networks, list(dict.fromkeys(patterns)), prepare_curves)
+
+
+def prepare_curves(options: argparse.Namespace) -> Load:
     """Read rates, lengths and the pattern; refuse what does not go together."""
     from mpinet.experiments.load import Setting
-    from mpinet.machine.traffic.run import Buffering, Generation, Window
+    from mpinet.machine.traffic.parameters import Buffering, Generation, Window
     from mpinet.programs.patterns import pattern_of
 
     named = options.topology
@@ -110,6 +144,10 @@ def prepare(options: argparse.Namespace) -> Job:
     if not several:
         raise UsageError("load needs a network.")
     rates = read_rates(options.rate)
+    networks = [topology_of(argparse.Namespace(topology=each)) for each in several]
+    routings = [topology.routing(options.routing, options.seed) for topology in networks]
+    for routing in routings:
+        require_credits(routing, options.buffers)
     buffering = Buffering(
         options.switching,
         options.vcs,
@@ -121,8 +159,7 @@ def prepare(options: argparse.Namespace) -> Job:
     )
     window = Window(options.warmup, options.steps, options.limit)
     settings = []
-    for each in several:
-        topology = topology_of(argparse.Namespace(topology=each))
+    for topology, routing in zip(networks, routings, strict=True):
         pattern = pattern_of(topology, options.pattern)
         generation = Generation(
             pattern.rule,
@@ -132,7 +169,6 @@ def prepare(options: argparse.Namespace) -> Job:
             *read_bursts(options.bursts),
             rows=pattern.rows,
         )
-        routing = topology.routing(options.routing, options.seed)
         faults = parse_faults(topology, options.faults)
         setting = Setting(
             topology,
@@ -151,6 +187,15 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.pattern.endswith(".csv"):
         rates = rates[:1]
     return Load(options, settings, rates)
+
+
+def require_credits(routing: Routing, buffers: int) -> None:
+    """Raise `UsageError` where a routing chooses by what buffers without an end cannot tell."""
+    if routing.adaptive and buffers == 0:
+        raise UsageError(
+            f"--routing {routing.name} goes where buffers have most room, and with --buffers 0 "
+            "they have no end: give --buffers 1 or more."
+        )
 
 
 def read_rates(given: Any) -> list[float]:
@@ -269,6 +314,21 @@ class Load(Job):
 
         return {"curves": curves(self._settings, self._rates, machine_of, transport, watch)}
 
+    def needs(self, ranks: int) -> int:
+        """The largest network's lanes; of small networks every rank has one."""
+        from mpinet.experiments.load import is_small
+
+        shared = 1 if is_small(self._settings) else ranks
+        return max(
+            each.buffering.needs(-(-each.topology.size // shared), each.topology.ports)
+            for each in self._settings
+        )
+
+    @property
+    def title(self) -> str:
+        """What a sentence calls the run."""
+        return f"load on {self.topology or 'these networks'}"
+
     def show(self, result: Any) -> str:
         """A table a network, and what it says."""
         return "\n\n".join(self._shown(curve) for curve in result["curves"])
@@ -323,7 +383,8 @@ def told_deadlock(network: str, point: Row) -> str:
         f"{point['last_move']}, and {point['stuck_flits']} are left. Each of these channels "
         f"(node:port.vc, with the message that waits behind it) waits for the next, the last for "
         f"the first: {', '.join(channels)}. Classes that no message leaves for a lower one break "
-        "such circles: --classes dateline or hops, where the network has them."
+        "such circles: --classes hops, with a virtual channel or more (--vcs) for every hop of the "
+        "longest path, on any network, or --classes dateline where the network has it."
     )
 
 

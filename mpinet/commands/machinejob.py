@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.trace import Trace
     from mpinet.machine.transport import Local
+    from mpinet.programs.needs import Share
 
 
-TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "ascend", "descend")
+TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "ascend", "descend")
 """Commands in which every processor but one sends or receives a message at least."""
+
+MOST_UNEVEN = 2**12
+"""Ranks up to which blocks of clusters are looked at for the longest; of more they are even."""
 
 TO_ALL = ("gossip", "exchange")
 """Commands in which every processor receives one from every other."""
@@ -45,6 +49,21 @@ class MachineJob(Job):
         self.options = options
         self.network = network
         self._recorded = Recorded(options, network)
+
+    def share(self, ranks: int) -> Share:
+        """What the rank that hosts most has of the network, of so many ranks."""
+        from mpinet.machine.placement import Placement, clustered
+        from mpinet.programs.needs import Share
+
+        if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
+            most = Placement(clustered(self.network), 0, ranks).most
+            return Share(self.network, ranks, most)
+        return Share.even(self.network, ranks)
+
+    @property
+    def title(self) -> str:
+        """What a sentence calls the run."""
+        return f"{self.options.command} on {self.topology}"
 
     def make_machine(
         self,

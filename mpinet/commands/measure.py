@@ -17,7 +17,7 @@ from mpinet.networks.topology import Topology
 from mpinet.numerals import is_whole, quoted
 from mpinet.plain import plain
 from mpinet.report.rows import Row
-from mpinet.report.tables import cell_text, fields
+from mpinet.report.tables import cell_text, fields, table
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 OBJECTS = {"to_graph", "incidence_graph", "without", "part", "embedding_cost"}
 """Names that give no numbers, or take more than words can say."""
 
-SHORT = {"bisection": "bisection_width", "transitive": "vertex_transitive"}
+SHORT = {
+    "bisection": "bisection_width",
+    "transitive": "vertex_transitive",
+    "deadlock": "find_deadlock",
+}
 """Other names of measures."""
 
 
@@ -53,12 +57,15 @@ def measures() -> dict[str, Callable[..., Any]]:
     from mpinet import measure as room
 
     found = {name: getattr(room, name) for name in room.__all__ if name not in OBJECTS}
-    return {name: one for name, one in found.items() if inspect.isfunction(one)}
+    return {name: candidate for name, candidate in found.items() if inspect.isfunction(candidate)}
 
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the measure and read its arguments."""
-    topology, known = topology_of(options), measures()
+    known = measures()
+    if options.topology in {*known, *SHORT} and options.what not in {*known, *SHORT}:
+        options.topology, options.what = options.what, options.topology  # "bisection torus:8x8"
+    topology = topology_of(options)
     name = SHORT.get(options.what, options.what)
     if name not in known:
         close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
@@ -75,7 +82,7 @@ def _arguments(name: str, function: Callable[..., Any], typed: Sequence[str]) ->
     for word in typed:
         key, equals, text = word.partition("=")
         if not equals or key not in allowed:
-            there = ", ".join(f"{one}=.." for one in allowed) or "nothing"
+            there = ", ".join(f"{candidate}=.." for candidate in allowed) or "nothing"
             raise UsageError(f"{name} takes {there} beside the network, not {quoted(word)}.")
         found[key] = _value(text)
     for key, parameter in allowed.items():
@@ -132,21 +139,49 @@ class Measured(Job):
         return {"measure": self._name, "arguments": plain(self._arguments), "value": plain(value)}
 
     def rows(self, result: Row) -> list[Row]:
-        """The value in a cell, or its fields in one each."""
-        value = result["value"]
-        return [{"measure": result["measure"], **_cells(value)}]
+        """The value in a cell, or its fields in one each; records in it in a row each."""
+        value, name = result["value"], result["measure"]
+        fields_of, records = _parted(value) if isinstance(value, dict) else (value, {})
+        if len(records) == 1:
+            (listed,) = records.values()
+            return [{"measure": name, **_cells(fields_of), **each} for each in listed]
+        return [{"measure": name, **_cells(value)}]
 
     def show(self, result: Row) -> str:
-        """The value."""
+        """The value; records in it as tables."""
         value = result["value"]
         if isinstance(value, dict):
-            return f"{result['measure']} of {self.topology}\n{fields(value)}"
+            others, records = _parted(value)
+            shown = fields({name: _joined(each) for name, each in others.items() if each != []})
+            tables = [
+                f"{name}\n{table([list(each.values()) for each in listed], list(listed[0]))}"
+                for name, listed in records.items()
+            ]
+            return "\n\n".join([f"{result['measure']} of {self.topology}\n{shown}", *tables])
         if isinstance(value, list) and value and isinstance(value[0], list):
             return "\n".join(" ".join(map(cell_text, row)) for row in value)
         return cell_text(value)
 
 
+def _parted(value: Row) -> tuple[Row, dict[str, list[Row]]]:
+    """The fields of a value, and those that are lists of records."""
+    records = {
+        name: each
+        for name, each in value.items()
+        if isinstance(each, list) and each and isinstance(each[0], dict)
+    }
+    return {name: each for name, each in value.items() if name not in records}, records
+
+
+def _joined(value: Any) -> Any:
+    """A list of lists as ``0:1:0 1:1:0``: what belongs together shows."""
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return [":".join(map(str, each)) for each in value]
+    return value
+
+
 def _cells(value: Any) -> Row:
     if isinstance(value, dict):
-        return {name: cell_text(v) if isinstance(v, list) else v for name, v in value.items()}
+        shown = {name: _joined(v) for name, v in value.items()}
+        return {name: cell_text(v) if isinstance(v, list) else v for name, v in shown.items()}
     return {"value": cell_text(value) if isinstance(value, list) else value}

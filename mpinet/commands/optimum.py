@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import File, Network, Place, Ports, topology_of
 from mpinet.commands.perform import perform
@@ -18,21 +19,24 @@ from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_writable, write_text
 from mpinet.report.rows import Row
-from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
     from mpinet.measure.optimum.search import Search
     from mpinet.programs.schedules.timetable import Timetable
 
-COLLECTIVES = ("broadcast", "reduce")
+SPREADING, ITEMS = ("broadcast", "reduce"), ("scatter", "gather", "gossip", "exchange")
+
+COLLECTIVES = (*SPREADING, *ITEMS)
 """Whose optimum is searched."""
 
 
 def optimum(
     topology: Network,
     *,
-    collective: Literal["broadcast", "reduce"] = "broadcast",
+    collective: Literal[
+        "broadcast", "reduce", "scatter", "gather", "gossip", "exchange"
+    ] = "broadcast",
     root: Place = 0,
     ports: Ports = "one",
     limit: float = 60.0,
@@ -40,16 +44,16 @@ def optimum(
     schedule: File | None = None,
     seed: int = 0,
 ) -> Result:
-    """Find the fewest steps of a broadcast or a reduction (collective).
+    """Find the fewest steps of a collective, or what is known of them (collective).
 
     Parameters
     ----------
     topology : str or Topology
         The network.
-    collective : {'broadcast', 'reduce'}
+    collective : {'broadcast', 'reduce', 'scatter', 'gather', 'gossip', 'exchange'}
         What takes the steps.
     root : int or str
-        Where it starts, or ends: a number or an address.
+        Where it starts, or ends: a number or an address. Gossip and exchange have none.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     limit : float
@@ -80,10 +84,16 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
     if options.collective == "reduce" and not topology.links:
         raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
+    if options.collective in ITEMS and not topology.links:
+        raise UsageError(f"The optimum of {options.collective} over busses is open.")
+    if options.collective in ("gossip", "exchange") and options.root not in (0, "0"):
+        raise UsageError(f"--root does not apply: {options.collective} has none.")
     if not sees_whole(topology):
         raise UsageError(f"{topology.name} is too large to be searched as a whole.")
     for file in filter(None, (options.save, options.schedule)):
         require_writable(Path(file))
+    if options.collective in ITEMS:
+        return ItemsOptimum(options, topology, root)
     return Optimum(options, topology, root)
 
 
@@ -174,9 +184,9 @@ class Optimum(Job):
             bus = None if table.bus is None else table.bus.tolist()
             rows = [*(column.tolist() for column in columns), bus]
         names = ("lower", "lower_by", "upper_by", "classes", "bounds", "limited")
-        told = {name: getattr(search, name) for name in names} | {"rows": rows}
-        told["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
-        shared: dict[str, Any] = json.loads(transport.share(json.dumps(told).encode()))
+        outcome = {name: getattr(search, name) for name in names} | {"rows": rows}
+        outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
+        shared: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
         return shared
 
     def _run_schedule(
@@ -227,21 +237,8 @@ class Optimum(Job):
 
     def show(self, result: Row) -> str:
         """Both sides, and what shows them."""
-        lower, upper = result["lower"], result["upper"]
-        ports = "one port" if result["ports"] == "one" else "all ports"
-        lines: dict[str, Any] = {
-            "optimum": f"{upper}   (proved)"
-            if result["exact"]
-            else f"{lower} .. {upper}   (open: {lower} not decided in {self.options.limit:g} s)",
-            "schedule": f"{upper} steps, found by {result['upper_by']}, run on the machine: "
-            f"{result['messages']} messages, {'correct' if result['correct'] else 'WRONG'}",
-            f"not {lower - 1}": result["lower_by"],
-        }
-        if result["own"] is not None:
-            lines["own"] = f"{result['own']} by {result['own_algorithm']}"
-        lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
-        heading = f"optimum of {result['collective']} on {result['network']} from "
-        return f"{heading}{result['root']}, {ports}\n{fields(lines)}"
+        why = f"{result['lower']} not decided in {self.options.limit:g} s"
+        return shown(result, why)
 
 
 def _timetable(like: Timetable, columns: list[list[int] | None]) -> Timetable:

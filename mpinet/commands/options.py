@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mpinet.machine import PortModel
     from mpinet.machine.placement import Mapping as Hosting
     from mpinet.machine.transport import Local
+    from mpinet.networks.routing import Routing
 
 Network = str | Topology
 """A network by its string, or as `mpinet.open` gives it."""
@@ -30,6 +31,9 @@ Place = int | str
 
 File = str | Path
 """A file's name."""
+
+Bytes = int | str
+"""A number of bytes, or one with a unit: ``4294967296``, ``"4GiB"``."""
 
 Ports = Literal["one", "all"]
 Duplex = Literal["full", "half"]
@@ -84,7 +88,7 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.N
             raise UsageError(f"{command} needs its option {name}.")
         value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
         if not _is_of(value, hints[name]):
-            raise UsageError(f"{command}: {name} is {_told(hints[name])}, not {value!r}.")
+            raise UsageError(f"{command}: {name} is {_described(hints[name])}, not {value!r}.")
         if name == "seed" and not 0 <= value <= MOST_SEED:
             raise UsageError(f"{command}: a seed is a whole number 0..2^63-1, not {value}.")
         setattr(options, name, value)
@@ -95,9 +99,9 @@ def _is_of(value: Any, hint: Any) -> bool:
     """Whether a value is of a parameter's type."""
     kind = get_origin(hint)
     if kind is Literal:
-        return any(value == one and type(value) is type(one) for one in get_args(hint))
+        return any(value == choice and type(value) is type(choice) for choice in get_args(hint))
     if kind in (Union, UnionType):
-        return any(_is_of(value, one) for one in get_args(hint))
+        return any(_is_of(value, choice) for choice in get_args(hint))
     if hint is Any:
         return True
     if hint in (int, float) and isinstance(value, bool):
@@ -110,13 +114,15 @@ def _is_of(value: Any, hint: Any) -> bool:
 WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
-def _told(hint: Any) -> str:
+def _described(hint: Any) -> str:
     """A parameter's type as a person reads it."""
     kind = get_origin(hint)
     if kind is Literal:
         return " or ".join(map(str, get_args(hint)))
     if kind in (Union, UnionType):
-        return " or ".join(_told(one) for one in get_args(hint) if one is not type(None))
+        return " or ".join(
+            _described(choice) for choice in get_args(hint) if choice is not type(None)
+        )
     return WORDS.get(hint, f"a {getattr(hint, '__name__', str(hint)).lower()}")
 
 
@@ -135,6 +141,24 @@ def topology_of(options: argparse.Namespace) -> Topology:
     if not type(topology).__module__.startswith("mpinet."):
         check(topology, schedules=False)  # the machine refuses wrong ones when they run
     return topology
+
+
+def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
+    """A routing by name whose ways are known before anything moves.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name, or its nodes choose among channels by what has room.
+    """
+    routing = topology.routing(name, seed)
+    if routing.adaptive:
+        raise UsageError(
+            f"Routing {routing.name} of {topology.name} leaves its ways to what has room in the "
+            "routers of mpinet load; elsewhere give one of "
+            f"{', '.join([*topology.routings, *topology.random_routings])}."
+        )
+    return routing
 
 
 def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local) -> Hosting:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, Place, topology_of
+from mpinet.commands.options import Network, Place, routing_of, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.networks.routing import Routing
@@ -53,7 +53,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the ends and the routing."""
     topology = topology_of(options)
     source, target = (topology.find(str(end)) for end in (options.source, options.target))
-    return Way(topology, topology.routing(options.routing, options.seed), source, target)
+    return Way(topology, routing_of(topology, options.routing, options.seed), source, target)
 
 
 class Way(Job):

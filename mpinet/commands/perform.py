@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
-from mpinet.commands.job import Job
+from mpinet.commands.hosts import require_alike
+from mpinet.commands.job import Job, allowed
 from mpinet.commands.options import given, named
 from mpinet.commands.result import Result
 from mpinet.machine.transport import Local, world
@@ -27,12 +28,15 @@ def perform(function: Callable[..., Result], values: Mapping[str, Any]) -> Resul
     """
     began = perf_counter()
     options = given(function, values)
-    return carried_out(function, options, prepared(function, options), world(), began)
+    job, transport = prepared(function, options), world()
+    require_alike(options, transport)
+    return carried_out(function, options, job, transport, began)
 
 
 def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Job:
     """The job for these options; refuses all that can be refused without MPI."""
-    job: Job = sys.modules[function.__module__].prepare(options)
+    with allowed(options):
+        job: Job = sys.modules[function.__module__].prepare(options)
     return job
 
 
@@ -44,8 +48,10 @@ def carried_out(
     began: float,
 ) -> Result:
     """Run a job on these ranks (collective); its result is whole on rank 0."""
-    found = job.run(transport, lambda *done: None)
-    job.keep(transport)
+    with allowed(options):
+        job.require_room(transport)
+        found = job.run(transport, lambda *done: None)
+        job.keep(transport)
     return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
 
 
@@ -80,9 +86,9 @@ def _option(option: str, value: Any) -> list[str]:
     if option == "--arg":
         by_name = isinstance(value, Mapping)
         all_of = [f"{k}={v}" for k, v in value.items()] if by_name else map(_word, value)
-        return [word for one in all_of for word in (option, one)]
-    if isinstance(value, list | tuple) and all(isinstance(one, list | tuple) for one in value):
-        return [word for one in value for word in (option, *map(_word, one))]
+        return [word for item in all_of for word in (option, item)]
+    if isinstance(value, list | tuple) and all(isinstance(item, list | tuple) for item in value):
+        return [word for item in value for word in (option, *map(_word, item))]
     return [option, _word(value)]
 
 

@@ -12,6 +12,8 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
 from mpinet.report.curves import Curve, curves_of, in_figures, kept, read_rows
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file, whole_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -82,7 +84,8 @@ def prepare(options: argparse.Namespace) -> Job:
     """Read the rows, make the curves, refuse what cannot be drawn."""
     if options.output is not None:
         options.output = Path(options.output)
-        _require_picture(options.output)
+        require_file(options.output, ENDINGS, "a plot's file")
+        library()
     log = _logarithmic(options.log)
     if not WIDTHS[0] <= options.width <= WIDTHS[1]:
         least, most = WIDTHS
@@ -105,17 +108,6 @@ def _rows(options: argparse.Namespace) -> list[Row]:
     if isinstance(results, str | Path):
         results = options.results = [results]
     return [row for result in results for row in read_rows(Path(result))]
-
-
-def _require_picture(path: Path) -> None:
-    """Raise `UsageError` unless a picture can be written to this file."""
-    from mpinet.report.drawing.figure import library
-    from mpinet.report.files import require_writable
-
-    if path.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{path}: a plot's file ends in {' or '.join(ENDINGS)}.")
-    require_writable(path)
-    library()
 
 
 def _logarithmic(text: str | None) -> list[str]:
@@ -159,8 +151,6 @@ class Plot(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Draw."""
-        from mpinet.report.files import whole_file
-
         options = self._options
         if options.output is not None and transport.rank == 0:
             from mpinet.report.drawing.axes import plotted
@@ -170,7 +160,7 @@ class Plot(Job):
             made = plotted(self._curves, kind, options.width, labels, self._log)
             with whole_file(options.output) as file:
                 file.write(made)
-        drawn = sum(dot.count for one in self._curves for dot in one.dots)
+        drawn = sum(dot.count for curve in self._curves for dot in curve.dots)
         return {
             "rows": self._rows,
             "failed": self._failed,
@@ -181,9 +171,9 @@ class Plot(Job):
     def rows(self, result: Row) -> list[Row]:
         """A row a point."""
         return [
-            {"panel": one["panel"], "label": one["label"], **dot}
-            for one in result["curves"]
-            for dot in one["points"]
+            {"panel": curve["panel"], "label": curve["label"], **dot}
+            for curve in result["curves"]
+            for dot in curve["points"]
         ]
 
     def show(self, result: Row) -> str:
@@ -191,11 +181,11 @@ class Plot(Job):
         from mpinet.report.tables import fields
 
         curves = result["curves"]
-        told = {"rows": result["rows"]}
-        told |= {name: result[name] for name in ("failed", "without_value") if result[name]}
-        told |= {"curves": len(curves), "points": sum(len(one["points"]) for one in curves)}
+        shown = {"rows": result["rows"]}
+        shown |= {name: result[name] for name in ("failed", "without_value") if result[name]}
+        shown |= {"curves": len(curves), "points": sum(len(curve["points"]) for curve in curves)}
         where = "" if self._options.output is None else f"\n{self._options.output}"
-        return fields(told) + where
+        return fields(shown) + where
 
 
 def _said(column: str) -> str:

@@ -1,22 +1,27 @@
-"""The recording of a run: what of it was asked for, and its file."""
+"""The recording of a run: what of it was asked for, its file, and what is shown of it at once."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-import mpinet
 from mpinet.commands.options import without_folders
 from mpinet.errors import NodeError, UsageError
 from mpinet.networks.topology import Topology
 from mpinet.numerals import quoted
+from mpinet.report.files import require_file
+from mpinet.version import __version__
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.trace import Limits, Trace
     from mpinet.machine.transport import Local
+    from mpinet.report.recordings import Recording
 
 RANGE = re.compile(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?")
 
@@ -27,7 +32,8 @@ class Recorded:
     Parameters
     ----------
     options : Namespace
-        `record`, `record_steps` and `record_nodes`.
+        `record`, `record_steps` and `record_nodes`; on the command line also `draw`, `play` and
+        `trace`, files that show the run and are made of a recording of their own.
     network : Topology
         The machine's network.
 
@@ -42,14 +48,16 @@ class Recorded:
         self._network = network
         self._limits: Limits | None = None
         self._path: Path | None = None
-        if options.record is None:
+        self._views = require_views(options, network)
+        if options.record is None and not self._views:
             if options.record_steps is not None or options.record_nodes is not None:
                 raise UsageError("--record-steps and --record-nodes limit what --record writes.")
             return
-        from mpinet.report.recordings import require_recording_file
+        if options.record is not None:
+            from mpinet.report.recordings import ENDINGS
 
-        self._path = Path(options.record)
-        require_recording_file(self._path)
+            self._path = Path(options.record)
+            require_file(self._path, ENDINGS, "a recording's name")
         self._limits = _limits(options.record_steps, options.record_nodes, network.size)
 
     def begin(self, trace: Trace | None, least: int) -> Trace | None:
@@ -85,14 +93,14 @@ class Recorded:
         return trace or Trace()
 
     def write(self, transport: Local, machine: Machine | None, model: dict[str, object]) -> None:
-        """Write what was recorded (collective)."""
-        if self._path is None or machine is None or machine.trace is None:
+        """Write what was recorded, and what shows it (collective)."""
+        if self._limits is None or machine is None or machine.trace is None:
             return
         from mpinet.report.recordings import write_recording
 
         options, network = self._options, self._network
         header = {
-            "mpinet": mpinet.__version__,
+            "mpinet": __version__,
             "command": options.command,
             "topology": without_folders(network.name),
             "nodes": network.size,
@@ -103,7 +111,127 @@ class Recorded:
             "steps": machine.steps + machine.trace.idle,
             "recorded": {"steps": options.record_steps, "nodes": options.record_nodes},
         }
-        write_recording(transport, machine.trace, self._path, header)
+        if self._path is not None:
+            write_recording(transport, machine.trace, self._path, header)
+        if self._views:
+            with TemporaryDirectory(prefix="mpinet-recording-") as folder:
+                file = Path(folder) / "run.npz"
+                write_recording(transport, machine.trace, file, header)
+                if transport.rank == 0:
+                    self._show(file)
+
+    def _show(self, file: Path) -> None:
+        """Make of a recording all that was asked for."""
+        from mpinet.report.recordings import read_recording
+
+        recording = read_recording(file)
+        for option, path in self._views.items():
+            VIEWS[option].write(path, recording, self._network)
+
+
+@dataclass(frozen=True)
+class View:
+    """A file that shows a run.
+
+    Attributes
+    ----------
+    require : callable
+        Refuses a file that cannot be written, or a network that cannot be shown.
+    write : callable
+        Writes it of a recording.
+    """
+
+    require: Callable[[Path, Topology], None]
+    write: Callable[[Path, Recording, Topology], None]
+
+
+def _require_drawing(path: Path, network: Topology) -> None:
+    from mpinet.report.drawing.files import require_picture_file
+    from mpinet.report.drawing.scene import require_scene
+
+    require_picture_file(path)
+    require_scene(network, None, "none")
+
+
+def _draw(path: Path, recording: Recording, network: Topology) -> None:
+    from mpinet.report.drawing.moves import write_run
+
+    write_run(path, recording, network)
+
+
+def _require_page(path: Path, network: Topology) -> None:
+    require_file(path, (".html",), "a page's name")
+
+
+def _play(path: Path, recording: Recording, network: Topology) -> None:
+    from mpinet.report.player import write_page
+
+    write_page(path, recording)
+
+
+def _require_trace(path: Path, network: Topology) -> None:
+    from mpinet.report.traces import KINDS
+
+    endings = [ending for kind in KINDS.values() for ending in kind.endings]
+    require_file(path, endings, "a trace's name")
+
+
+def _trace(path: Path, recording: Recording, network: Topology) -> None:
+    from mpinet.report.traces import KINDS, write_trace
+
+    kind = next(name for name, kind in KINDS.items() if path.suffix.lower() in kind.endings)
+    write_trace(recording, kind, path)
+
+
+VIEWS = {
+    "draw": View(_require_drawing, _draw),
+    "play": View(_require_page, _play),
+    "trace": View(_require_trace, _trace),
+}
+"""Options of the command line that show a run, whose name is that of a file each."""
+
+
+def require_views(options: argparse.Namespace, network: Topology) -> dict[str, Path]:
+    """The files that show the run, by their options.
+
+    Raises
+    ------
+    UsageError
+        One of them cannot be written, or the network is too large for it.
+    """
+    given = {option: getattr(options, option, None) for option in VIEWS}
+    files = {option: Path(name) for option, name in given.items() if name is not None}
+    for option, path in files.items():
+        VIEWS[option].require(path, network)
+    return files
+
+
+def recorded_again(given: Mapping[str, Any], **views: Path) -> None:
+    """Run a command again, and show what it does (collective).
+
+    Parameters
+    ----------
+    given : mapping
+        The command's options by name.
+    **views : Path
+        Files by their names in `VIEWS`.
+
+    Raises
+    ------
+    UsageError
+        The command runs no machine, or a file cannot be made.
+    """
+    from mpinet.commands import function_of
+    from mpinet.commands.perform import prepared
+    from mpinet.machine.transport import world
+
+    options = argparse.Namespace(**{**given, "record": None, **views})
+    if "record" not in given:
+        raise UsageError(f"{options.command} runs no machine: there are no movements to show.")
+    job = prepared(function_of(options.command), options)
+    transport = world()
+    job.run(transport, lambda *done: None)
+    job.keep(transport)
 
 
 def _limits(steps: str | None, nodes: str | None, size: int) -> Limits:
@@ -121,7 +249,7 @@ def _limits(steps: str | None, nodes: str | None, size: int) -> Limits:
     if nodes is None:
         return limits
     parts = [RANGE.fullmatch(word) for word in nodes.split(",")]
-    pairs = [(int(one[1]), int(one[2] or one[1])) for one in parts if one is not None]
+    pairs = [(int(part[1]), int(part[2] or part[1])) for part in parts if part is not None]
     if len(pairs) < len(parts) or any(first > last for first, last in pairs):
         raise UsageError(
             f"--record-nodes: give numbers and ranges, as in 0..15,20, not {quoted(nodes)}."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import (
+    Bytes,
     Duplex,
     File,
     Hosted,
@@ -18,7 +19,9 @@ from mpinet.commands.options import (
     topology_of,
 )
 from mpinet.commands.perform import perform
+from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
+from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
@@ -34,12 +37,15 @@ def reduce(
     operator: Literal["min", "max", "sum"] = "min",
     root: Place = 0,
     algorithm: str | None = None,
+    items: int = 1,
     ports: Ports = "one",
     duplex: Duplex = "full",
     mapping: Hosted = "blocks",
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Combine the items of all processors at one (collective).
@@ -54,6 +60,10 @@ def reduce(
         Who learns it: a number or an address.
     algorithm : str, optional
         The broadcast that is turned round; default: the first that applies.
+    items : int
+        Items of every processor, each of which is combined with the others'; in a pipeline where
+        there are more than one: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one
+        port); default: the fewest steps.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     duplex : {'full', 'half'}
@@ -63,6 +73,10 @@ def reduce(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -82,18 +96,34 @@ def prepare(options: argparse.Namespace) -> Job:
 
     topology = topology_of(options)
     root = topology.find(str(options.root))
+    if options.items != 1:
+        return Pipelined(options, topology, root)
     model = turned_round(port_model(options))
-    algorithm, _ = require_algorithm(topology, root, options.algorithm, model)
-    return Reduce(options, topology, root, algorithm)
+    algorithm, schedule = require_algorithm(topology, root, options.algorithm, model)
+    return Reduce(options, topology, root, algorithm, schedule)
 
 
 class Reduce(Collective):
     """A reduction."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology, root: int, algorithm: str):
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        topology: Topology,
+        root: int,
+        algorithm: str,
+        schedule: Schedule | None,
+    ):
         super().__init__(options, topology)
         self._root = root
         self._algorithm = algorithm
+        self._schedule = schedule
+
+    def needs(self, ranks: int) -> int:
+        """As the algorithm needs."""
+        from mpinet.programs import needs
+
+        return needs.reduce(self.share(ranks), self._algorithm, self._schedule)
 
     def perform(self, machine: Machine) -> ReduceResult:
         """Reduce."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,13 @@ class Fields(dict[str, Any]):
 
     def __dir__(self) -> list[str]:
         return sorted([*super().__dir__(), *self])
+
+
+class Picture(str):
+    """An SVG picture's text, which a notebook shows as the picture."""
+
+    def _repr_svg_(self) -> str | None:
+        return str(self) or None
 
 
 class Result:
@@ -68,6 +77,7 @@ class Result:
         began: float,
     ):
         self._job = job
+        self._given = dict(options)
         self._options = {name: _shown(value) for name, value in options.items()}
         self._document = envelope(
             ["mpinet", *words],
@@ -106,6 +116,47 @@ class Result:
         """Flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
         return self._job.records(self._document, self._options)
 
+    def draw(self, output: Path | str | None = None) -> Picture:
+        """Draw what the run did: the loads of links, and beside them who sent when (collective).
+
+        The run is made once more, recorded: that it does the same is the machine's promise.
+
+        Parameters
+        ----------
+        output : path, optional
+            The picture: .svg, .pdf, .png or .html; default: only what a notebook shows.
+
+        Raises
+        ------
+        UsageError
+            The command runs no machine, the network is too large, or there is no matplotlib.
+
+        Examples
+        --------
+        >>> import mpinet
+        >>> mpinet.broadcast("hypercube:3").draw().startswith("<?xml")
+        True
+        """
+        from mpinet.commands.recorded import recorded_again
+
+        with TemporaryDirectory(prefix="mpinet-picture-") as folder:
+            file = Path(folder) / "run.svg" if output is None else Path(output)
+            recorded_again(self._given, draw=file)
+            text = file.read_text() if output is None and file.exists() else ""
+        return Picture(text)
+
+    def play(self, output: Path | str) -> None:
+        """Write a page that plays the run step by step (collective); the run is made once more.
+
+        Parameters
+        ----------
+        output : path
+            The page: .html.
+        """
+        from mpinet.commands.recorded import recorded_again
+
+        recorded_again(self._given, play=Path(output))
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # copying asks for these before there is anything
             raise AttributeError(name)
@@ -137,7 +188,7 @@ def _open(value: Any) -> Any:
     """A field's value, whose own fields are attributes."""
     if isinstance(value, dict):
         return Fields(value)
-    return [_open(one) for one in value] if isinstance(value, list) else value
+    return [_open(item) for item in value] if isinstance(value, list) else value
 
 
 def _named(fields: Mapping[str, Any]) -> str:

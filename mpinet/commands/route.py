@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.options import (
+    Bytes,
+    Duplex,
+    File,
+    Hosted,
+    Network,
+    Ports,
+    routing_of,
+    topology_of,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, UsageError
@@ -21,8 +30,9 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
+    from mpinet.machine.dry import Dry
     from mpinet.machine.faults import Faults
-    from mpinet.machine.transport import Dry, Local
+    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
     from mpinet.programs.traffic import Traffic
 
@@ -56,6 +66,8 @@ def route(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Route a traffic pattern, injected in step 0 (collective).
@@ -89,6 +101,10 @@ def route(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -120,7 +136,7 @@ def prepare(options: argparse.Namespace) -> Job:
     )
     pattern = traffic(topology, options.pairs, options.seed)
     faults = parse_faults(topology, options.faults)
-    routing = topology.routing(options.routing, options.seed)
+    routing = routing_of(topology, options.routing, options.seed)
     return Route(options, topology, routing, pattern, faults)
 
 
@@ -230,12 +246,24 @@ class Route(MachineJob):
     def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
         """The machine; it meters loads if that is wanted, or small enough."""
         options = self.options
-        loads = options.loads
-        if loads is None:
-            loads = self.network.size * self.network.ports <= MAX_METERED
-        machine = self.make_machine(transport, watch, loads)
+        machine = self.make_machine(transport, watch, self._metered)
         self.model |= {"mode": options.mode, "policy": options.policy}
         return machine
+
+    @property
+    def _metered(self) -> bool:
+        """Whether the machine meters loads."""
+        if self.options.loads is not None:
+            return bool(self.options.loads)
+        return self.network.size * self.network.ports <= MAX_METERED
+
+    def needs(self, ranks: int) -> int:
+        """Messages, and what is written down of ports."""
+        from mpinet.programs import needs
+
+        words = self._routing.words
+        drawn = self.options.pairs.startswith("random:") or self.options.pairs.endswith(".csv")
+        return needs.route(self.share(ranks), self._traffic.total, words, drawn, self._metered)
 
     def show(self, result: Row) -> str:
         """The counts."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import (
+    Bytes,
     Duplex,
     File,
     Hosted,
     Network,
     Ports,
     named,
+    routing_of,
     topology_of,
     without_folders,
 )
@@ -47,6 +49,8 @@ def run(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Run a program of one's own on every processor (collective).
@@ -73,6 +77,10 @@ def run(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -91,7 +99,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
     topology = topology_of(options)
     if options.routing is not None:
-        topology.routing(options.routing)
+        routing_of(topology, options.routing)
     program = options.program
     if isinstance(program, str):
         program = named_program(program)
@@ -132,10 +140,16 @@ class Run(MachineJob):
             "values": legible(found.values),
         }
 
+    def needs(self, ranks: int) -> int:
+        """A processor with its program, at least."""
+        from mpinet.process.scheduler import PROCESSOR
+
+        return PROCESSOR * self.share(ranks).hosted
+
     def rows(self, result: Row) -> list[Row]:
         """A row a processor: what it returned, and the messages that it ended without."""
         whole = {name: result[name] for name in result if name not in ("values", "unreceived_at")}
-        left = {one["processor"]: one["messages"] for one in result["unreceived_at"]}
+        left = {entry["processor"]: entry["messages"] for entry in result["unreceived_at"]}
         return [
             whole | {"processor": node, "value": value, "unreceived_here": left.get(node, 0)}
             for node, value in enumerate(result["values"])
@@ -150,9 +164,9 @@ class Run(MachineJob):
         text = f"{result['program']} on {self.topology}\n{fields(counts)}"
         values = result["values"]
         if all(value == values[0] for value in values):
-            return f"{text}\n\nevery processor returns {_told(values[0])}"
+            return f"{text}\n\nevery processor returns {_as_text(values[0])}"
         rows = [
-            (str(node), self.network.address(node), _told(value))
+            (str(node), self.network.address(node), _as_text(value))
             for node, value in enumerate(values[:SHOWN])
         ]
         more = f"\n.. and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
@@ -165,13 +179,13 @@ def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dic
 
     if isinstance(given, Mapping):
         return [], dict(given)
-    pairs = [argument(one) if isinstance(one, str) else ("", one) for one in given]
+    pairs = [argument(entry) if isinstance(entry, str) else ("", entry) for entry in given]
     named = {name: value for name, value in pairs if name}
     if len(named) < sum(bool(name) for name, _ in pairs):
         raise UsageError("--arg: an argument is named twice.")
     return [value for name, value in pairs if not name], named
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """A returned value in a line."""
     return "-" if value is None else str(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
 from mpinet.commands.options import (
+    Bytes,
     Duplex,
     File,
     Hosted,
@@ -37,6 +38,8 @@ def scatter(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Bring a different item from one processor to every other (collective).
@@ -58,6 +61,10 @@ def scatter(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -81,6 +88,8 @@ def gather(
     record: File | None = None,
     record_steps: str | None = None,
     record_nodes: str | None = None,
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Bring an item from every processor to one (collective).
@@ -102,6 +111,10 @@ def gather(
     record, record_steps, record_nodes : str, optional
         The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
         that it is limited to.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -121,16 +134,23 @@ def prepare(options: argparse.Namespace) -> Job:
     topology = topology_of(options)
     root = topology.find(str(options.root))
     model = port_model(options)
-    require_algorithm(topology, root, options.algorithm, options.command, model)
-    return FromOrToOne(options, topology, root)
+    algorithm = require_algorithm(topology, root, options.algorithm, options.command, model)
+    return FromOrToOne(options, topology, root, algorithm)
 
 
 class FromOrToOne(Collective):
     """A scatter or a gather."""
 
-    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int, algorithm: str):
         super().__init__(options, topology)
         self._root = root
+        self._algorithm = algorithm
+
+    def needs(self, ranks: int) -> int:
+        """As the algorithm needs."""
+        from mpinet.programs import needs
+
+        return needs.from_or_to_one(self.share(ranks), self._algorithm, self.options.command)
 
     def perform(self, machine: Machine) -> CollectiveResult:
         """Scatter or gather."""

@@ -18,7 +18,7 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
-    from mpinet.programs.schedules.files.told import ScheduleFile
+    from mpinet.programs.schedules.files.schedulefile import ScheduleFile
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """What other tools call our collectives: the heading of what they wrote."""
@@ -30,14 +30,14 @@ def prepare(options: argparse.Namespace) -> Job:
     if options.action == "export":
         return _prepare_export(options, topology)
     from mpinet.programs.schedules.files.reading import read_schedule
-    from mpinet.programs.schedules.files.told import Told
+    from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
     for name in ("chunks", "bytes", "rounds"):
         value = getattr(options, name)
         if value is not None and not 1 <= value <= 2**20:
             raise UsageError(f"--{name} is a whole number 1..2^20, not {value}.")
     root = None if options.root is None else topology.find(str(options.root))
-    told = Told(
+    reading = ReadingOptions(
         options.collective,
         options.chunks,
         root,
@@ -47,7 +47,7 @@ def prepare(options: argparse.Namespace) -> Job:
         options.bytes,
         options.rounds or 1,
     )
-    read = read_schedule(Path(options.file), told)
+    read = read_schedule(Path(options.file), reading)
     if options.ports is None:
         options.ports = read.timetable.ports or "one"
     require_same_network(topology, read)
@@ -96,6 +96,7 @@ class RunSchedule(MachineJob):
             "steps": found.steps,
             "messages": found.messages,
             "lower_bound": found.lower_bound,
+            "lower_by": None if found.lower_bound is None else found.lower_bound.by,
             "correct": found.correct,
         }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Hosted, Network, mapping_of, topology_of
+from mpinet.commands.options import Bytes, Hosted, Network, mapping_of, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
@@ -27,6 +28,8 @@ def show(
     distances: bool = False,
     edges: Path | str | None = None,
     mapping: Hosted = "blocks",
+    memory_limit: Bytes | None = None,
+    force: bool = False,
     seed: int = 0,
 ) -> Result:
     """Tell what a network is: size, degrees, links (collective).
@@ -41,6 +44,10 @@ def show(
         Where the links are written.
     mapping : {'blocks', 'clusters', 'measured', 'random'}
         How ranks host processors; changes no result.
+    memory_limit : int or str, optional
+        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
+    force : bool
+        Whether to try what does not fit into the memory there is.
     seed : int
         For everything random.
 
@@ -108,27 +115,38 @@ class Show(Job):
         result["stated"] = network.stated
         return result
 
+    def needs(self, ranks: int) -> int:
+        """What floods from all nodes need."""
+        if not self._options.distances:
+            return 0
+        from mpinet.programs.flood import floods_need, require_end
+
+        require_end(self._network, ranks)
+        return floods_need(self._network, ranks)
+
+    @property
+    def title(self) -> str:
+        """What a sentence calls the run."""
+        return f"A flood of {self.topology} from each of its nodes"
+
     def _edges_file(self, rank: int) -> AbstractContextManager[BinaryIO | None]:
         wanted = self._options.edges is not None and rank == 0
         return whole_file(self._options.edges) if wanted else nullcontext()
 
     def _distances(self, transport: Local, watch: Watch) -> Row:
         from mpinet.machine import Machine
+        from mpinet.machine.state import State
         from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
 
         mapping = mapping_of(self._options, self._network, transport)
         machine = Machine(self._network, "all", transport, mapping)
         self.model = machine.model.as_json()
-        found = distances(machine, watch)
-        measured = {
-            "diameter": found.diameter,
-            "distance_sum": found.distance_sum,
-            "average_distance": found.average_distance,
-        }
-        if self._network.hosts == self._network.size:
-            return measured
-        hosts, total = self._network.hosts, host_distances(machine)
+        with State(machine, "show") as state:
+            measured: Row = state.once("distances", lambda: asdict(distances(machine, watch)))
+            if self._network.hosts == self._network.size:
+                return measured
+            hosts, total = self._network.hosts, host_distances(machine)
         return measured | {
             "host_diameter": total.diameter,
             "host_distance_sum": total.total,

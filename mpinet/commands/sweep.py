@@ -10,7 +10,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import mpinet
 from mpinet.commands import function_of
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import given
@@ -19,8 +18,9 @@ from mpinet.commands.result import Result
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
 from mpinet.numerals import is_whole, quoted
-from mpinet.report.files import as_csv, as_json, write_text
+from mpinet.report.files import as_csv, as_json, is_aside, write_text
 from mpinet.report.rows import Row, identified
+from mpinet.version import __version__
 
 if TYPE_CHECKING:
     from mpinet.experiments.journal import Rows
@@ -124,7 +124,7 @@ def _run(point: Point) -> Run:
 
 
 def _try(run: Run) -> None:
-    """Prepare a run; what is wrong with it is told with the point."""
+    """Prepare a run; what is wrong with it is reported with the point."""
     try:
         prepared(run.function, run.options)
     except MpinetError as error:
@@ -148,7 +148,7 @@ def require_folder(folder: Path) -> None:
             if not folder.absolute().parent.is_dir():
                 raise FileError(f"--out {folder}: the folder above it does not exist.")
             return
-        names = {path.name for path in folder.iterdir()}
+        names = {path.name for path in folder.iterdir() if not is_aside(path)}
         mark = (folder / MARK).read_text() if MARK in names else ""
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is no text"
@@ -214,7 +214,7 @@ class Sweep(Job):
             except OSError as error:
                 raise FileError(f"--out {self._folder}: {error.strerror}.") from None
             if not (self._folder / MARK).exists():
-                write_text(self._folder / MARK, as_json(FORM), self._writer)
+                write_text(self._folder / MARK, as_json(FORM))
         transport.share(b"")
         name = f"{self._writer}rank-{transport.rank}"
         return Rows(self._folder / "journal", name, version_of(), "--out")
@@ -230,9 +230,9 @@ class Sweep(Job):
         """The rows of a point."""
         job = prepared(run.function, run.options)
         result = carried_out(run.function, run.options, job, ranks, perf_counter())
-        told = {"error": result.shortfall} if result.shortfall else {}
+        shortfall = {"error": result.shortfall} if result.shortfall else {}
         return [
-            {**_origin(run), **_kept(row), "digest": result.digest, **told}
+            {**_origin(run), **_kept(row), "digest": result.digest, **shortfall}
             for row in result.records()
         ]
 
@@ -247,9 +247,9 @@ class Sweep(Job):
         ]
         text = as_csv(self.table)
         if self._folder is not None and len(there) == len(self._runs):
-            document = {"mpinet": mpinet.__version__, "rows": self.table}
-            write_text(self._folder / "results.csv", text, self._writer)
-            write_text(self._folder / "results.json", as_json(document), self._writer)
+            document = {"mpinet": __version__, "rows": self.table}
+            write_text(self._folder / "results.csv", text)
+            write_text(self._folder / "results.json", as_json(document))
         failed = [
             {"point": str(run.point), "error": error}
             for run in there
@@ -287,19 +287,19 @@ class Sweep(Job):
         """The counts, and where the table is."""
         from mpinet.report.tables import fields
 
-        told: Row = {"points": result["points"], "computed now": result["computed"]}
-        told |= {name: result[name] for name in ("left", "damaged_lines") if result[name]}
-        told |= {"failed": len(result["failed"]), "rows": result["rows"]}
+        shown: Row = {"points": result["points"], "computed now": result["computed"]}
+        shown |= {name: result[name] for name in ("left", "damaged_lines") if result[name]}
+        shown |= {"failed": len(result["failed"]), "rows": result["rows"]}
         if self._folder is None:
-            return fields(told)
+            return fields(shown)
         if result["left"]:
-            return f"{fields(told)}\nThe table is written when the other shards are there, too."
-        return f"{fields(told)}\n{self._folder / 'results.csv'}"
+            return f"{fields(shown)}\nThe table is written when the other shards are there, too."
+        return f"{fields(shown)}\n{self._folder / 'results.csv'}"
 
 
 def _origin(run: Run) -> Row:
     """What begins each row: the point's hash, and the version."""
-    return {"point": run.key, "mpinet": mpinet.__version__}
+    return {"point": run.key, "mpinet": __version__}
 
 
 def _error(rows: list[Row] | None, failure: str | None) -> str:

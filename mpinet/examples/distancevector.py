@@ -1,4 +1,4 @@
-"""Distance-vector routing (Bellman 1958, Ford 1956), all-port: tables told to all neighbours."""
+"""Distance-vector routing (Bellman 1958, Ford 1956), all-port: tables sent to all neighbours."""
 
 
 def distance_vector(node, rounds=None):
@@ -15,8 +15,8 @@ def distance_vector(node, rounds=None):
     table = {node.id: (0, node.id)}
     for _ in range(node.size - 1 if rounds is None else rounds):
         distances = {target: distance for target, (distance, _) in table.items()}
-        told = yield node.exchange(node.ports, distances)
-        for port, theirs in told.items():
+        received = yield node.exchange(node.ports, distances)
+        for port, theirs in received.items():
             neighbor = node.neighbor(port)
             length = 1 + (node.id + neighbor) % 3
             for target, distance in theirs.items():

@@ -7,6 +7,7 @@ measured any further.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -18,9 +19,13 @@ from mpinet.errors import TooLarge, UsageError
 from mpinet.experiments.compare import Subject, moore_bound
 from mpinet.experiments.members import listed_families, members
 from mpinet.networks.topology import Topology
+from mpinet.numerals import quoted
 
 MOST_CANDIDATES = 20_000
 """Networks that a search looks at."""
+
+MOST_OF_A_FAMILY = 32
+"""Networks of a family that a list of families looks at."""
 
 MOST_PROCESSORS = 1 << 14
 """Processors of the largest network that a search measures."""
@@ -34,6 +39,25 @@ MEASURES: dict[str, Callable[[Subject], Any]] = {
     "processors": lambda s: s.network.hosts,
 }
 """What can be minimised; cost is degree times diameter."""
+
+
+def range_of(text: str) -> tuple[int, int]:
+    """Read ``A..B`` or ``A``."""
+    match = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
+    if match is None:
+        raise UsageError(f"Processors are a number or a range 500..520, not {quoted(text)}.")
+    low, high = int(match[1]), int(match[2] or match[1])
+    if not 1 <= low <= high:
+        raise UsageError(f"A range of processors goes from at least 1 upwards, not {text}.")
+    return low, high
+
+
+def most_degree(text: str) -> int:
+    """Read ``..K`` or ``K``."""
+    match = re.fullmatch(r"(?:\.\.)?(\d{1,9})", text)
+    if match is None:
+        raise UsageError(f"A degree is a largest one, ..4 or 4, not {quoted(text)}.")
+    return int(match[1])
 
 
 def measures_of(text: str) -> list[str]:
@@ -72,6 +96,12 @@ def candidates(low: int, high: int, families: Iterable[str] | None = None) -> li
             "for a narrower range, or for some families."
         )
     return found
+
+
+def spread(found: Sequence[Topology], most: int = MOST_OF_A_FAMILY) -> list[Topology]:
+    """So many of a family's networks at most, evenly spread over all of them."""
+    step = max(1, -(-len(found) // most))
+    return list(found[::step])
 
 
 def best(

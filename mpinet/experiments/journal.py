@@ -15,8 +15,8 @@ from os import SEEK_END
 from pathlib import Path
 from typing import IO, Any
 
-import mpinet
 from mpinet.errors import FileError, OutputError
+from mpinet.version import PACKAGE, __version__
 
 
 def version_of(files: Sequence[str] = ()) -> str:
@@ -27,9 +27,8 @@ def version_of(files: Sequence[str] = ()) -> str:
     files : sequence of str
         A user's files that findings depend on.
     """
-    package = Path(mpinet.__file__).parent
-    fingerprint = sha256(mpinet.__version__.encode())
-    for path in [*sorted(package.rglob("*.py")), *map(Path, files)]:
+    fingerprint = sha256(__version__.encode())
+    for path in [*sorted(PACKAGE.rglob("*.py")), *map(Path, files)]:
         fingerprint.update(path.read_bytes())
     return fingerprint.hexdigest()
 

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from mpinet.errors import MpinetError, UsageError
+from mpinet.errors import MpinetError
+from mpinet.experiments.journal import Rows, version_of
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
+from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
-from mpinet.machine.traffic.run import Buffering, Generation, OpenLoop, Window
+from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import Local, alone, hosted_by
-from mpinet.measure import diameter
 from mpinet.measure.channelload import saturation_bound
-from mpinet.networks.classes import LONGEST, ChannelClasses, no_classes, open_classes
+from mpinet.measure.deadlock import counted_classes
+from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
@@ -69,15 +71,7 @@ class Setting:
         """The class rule, with its count (collective where that is the diameter)."""
         if self.buffering.buffers == 0:
             return no_classes(self.topology.params)
-        classes = open_classes(self.topology, self.routing, self.classes)
-        if classes.count != LONGEST:
-            return classes
-        if not self.routing.shortest:
-            raise UsageError(
-                f"The classes {classes.name} are as many as a path has hops, which is known for "
-                f"shortest paths; routing {self.routing.name} of {self.topology.name} takes others."
-            )
-        return replace(classes, count=max(1, diameter(self.topology)))
+        return counted_classes(self.topology, self.routing, self.classes)
 
     @property
     def mean_flits(self) -> float:
@@ -103,6 +97,11 @@ class Setting:
             self.faults,
         )
         return {"rate": rate} | results(run.run())
+
+
+def is_small(settings: Sequence[Setting]) -> bool:
+    """Whether all machines are so small that each run is made on one rank alone."""
+    return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
 
 def curves(
@@ -147,16 +146,33 @@ def _curves(
     for setting in settings:
         setting.channel_classes  # noqa: B018 (may be collective, and may refuse)
     tasks = [(i, rate) for i in range(len(settings)) for rate in _wanted(settings[i], rates)]
-    small = all(each.topology.size * each.topology.ports <= SMALL for each in settings)
-    if small and transport.size > 1 and len(tasks) > 1:
-        found = _shared_out(settings, tasks, transport, watch)
-    else:
-        found = {}
-        for task in tasks:
-            setting = settings[task[0]]
+    small = is_small(settings)
+    journal = _journal(transport)
+    known = journal.known()[0] if journal is not None and transport.rank == 0 else {}
+    known = json.loads(transport.share(json.dumps(known).encode()))
+    found = {task: known[str(task)][0] for task in tasks if str(task) in known}
+    left = [task for task in tasks if task not in found]
+    if small and transport.size > 1 and len(left) > 1:
+        found |= _shared_out(settings, left, transport, watch, journal)
+        left = []
+    for task in left:
+        setting = settings[task[0]]
+        with transport.unkept():
             found[task] = setting.run(machine_of(setting.topology), task[1])
-            watch(len(found))
+        if journal is not None and transport.rank == 0:
+            journal.write(str(task), [found[task]])
+        watch(len(found))
+        if transport.keeper is not None:
+            transport.keeper.meet()
     return [_curve(setting, rates, found, i) for i, setting in enumerate(settings)]
+
+
+def _journal(transport: Local) -> Rows | None:
+    """This rank's journal, if the runs are kept."""
+    if transport.keeper is None:
+        return None
+    name = f"rank-{transport.rank}"
+    return Rows(transport.keeper.journal, name, version_of(), "--checkpoint")
 
 
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
@@ -179,6 +195,7 @@ def _shared_out(
     tasks: Sequence[Task],
     transport: Local,
     watch: Callable[[int], None],
+    journal: Rows | None,
 ) -> dict[Task, dict[str, Any]]:
     """Every run on one rank alone; each rank takes the next one when it is ready."""
     mine: list[tuple[int, dict[str, Any]]] = []
@@ -190,6 +207,9 @@ def _shared_out(
                 mine.append((number, settings[which].run(Machine(settings[which].topology), rate)))
         except MpinetError as wrong:
             error = error or wrong
+        else:
+            if journal is not None:
+                journal.write(str(tasks[number]), [mine[-1][1]])
         watch(len(mine))
     if error is not None:
         transport.fail(error)
@@ -222,9 +242,11 @@ def _curve(
 
 def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> float | None:
     """The bound by channel loads, in flits of a processor a step (collective)."""
-    one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
+    ejects_one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
     limits = {} if most is None else {"most": most}
-    return saturation_bound(setting.topology, routing, setting.pattern, setting.seed, one, **limits)
+    return saturation_bound(
+        setting.topology, routing, setting.pattern, setting.seed, ejects_one, **limits
+    )
 
 
 def better_routing(setting: Setting) -> str | None:

@@ -1,6 +1,6 @@
 """The members of every family that have a given number of processors.
 
-Most families take whole numbers with which they grow: these are counted up. The rest is told how:
+Most families take whole numbers with which they grow: these are counted up. The rest is said how:
 grids by their sides, rings with chords by the chords, dual nets by their bases. Where a family has
 endless variants (blocks of a GBSN, jumps of a circulant) the regular ones are listed.
 """

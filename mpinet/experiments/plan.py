@@ -11,7 +11,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -94,7 +94,7 @@ def points_of(plan: Mapping[str, Any]) -> list[Point]:
     """
     shared = {name: value for name, value in plan.items() if name != "part"}
     parts = plan.get("part", [{}])
-    if not (isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts)):
+    if not (isinstance(parts, list) and parts and all(isinstance(item, dict) for item in parts)):
         raise UsageError("part: the parts of a sweep are tables, written as [[part]].")
     points: list[Point] = []
     for part in parts:
@@ -143,8 +143,8 @@ def _values(name: str, given: Any) -> list[Any]:
 
 def _are_numbers(given: Any) -> bool:
     return isinstance(given, list) and all(
-        isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
-        for one in given
+        isinstance(item, int | float) and not isinstance(item, bool) and math.isfinite(item)
+        for item in given
     )
 
 
@@ -195,6 +195,22 @@ FILE = re.compile(r"[^:,=\s]+\.[A-Za-z]\w*")
 """What may be a file in an option's value, as in path/file.py:Class or graph:wiring.edges."""
 
 
+def files_named(values: Iterable[Any]) -> dict[str, str]:
+    """The sha256 of the files that options' values name, by the names."""
+    texts = [
+        str(text)
+        for value in values
+        for text in (value if isinstance(value, list | tuple) else [value])
+        if isinstance(text, str | Path)
+    ]
+    return {
+        word: sha256(Path(word).read_bytes()).hexdigest()
+        for text in texts
+        for word in FILE.findall(text)
+        if Path(word).is_file()
+    }
+
+
 def key_of(command: str, options: Mapping[str, Any]) -> str:
     """A point's hash: of its command, all its options, and the files that they name.
 
@@ -205,13 +221,7 @@ def key_of(command: str, options: Mapping[str, Any]) -> str:
     options : mapping
         All options, also those that are as by default.
     """
-    files = {
-        word: sha256(Path(word).read_bytes()).hexdigest()
-        for value in options.values()
-        if isinstance(value, str)
-        for word in FILE.findall(value)
-        if Path(word).is_file()
-    }
+    files = files_named(options.values())
     identity = {"command": command, "options": options, "files": files}
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), default=str)
     return sha256(text.encode()).hexdigest()[:20]

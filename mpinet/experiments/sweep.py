@@ -74,7 +74,8 @@ def play(
     for number in left if together else _dealt(left, transport):
         try:
             if together:
-                rows = run(number, transport)
+                with transport.unkept():
+                    rows = run(number, transport)
             else:
                 with alone():
                     rows = run(number, Local())
@@ -85,10 +86,12 @@ def play(
             if journal is not None and (transport.rank == 0 or not together):
                 journal.write(keys[number], rows)
         watch(len(found) + len(failed))
+        if together and transport.keeper:
+            transport.keeper.meet()
     if together and transport.rank != 0:
         found = {}  # a rank's part of a result is no result
-    told = transport.gather(json.dumps([found, failed]).encode())
-    for text in told:
+    gathered = transport.gather(json.dumps([found, failed]).encode())
+    for text in gathered:
         some_found, some_failed = json.loads(text)
         known |= some_found
         failed |= some_failed

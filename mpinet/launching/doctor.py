@@ -14,10 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-import mpinet
 from mpinet.errors import MpinetError
 from mpinet.launching.launcher import find_launcher, launch
 from mpinet.memory import host_memory, in_units, process_limit
+from mpinet.version import PACKAGE, __version__
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
 """What a finding means: as it should be; works, with something to know; does not work."""
@@ -73,7 +73,7 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Look at everything in turn; the last finding runs a job on two ranks."""
-    yield Finding("mpinet", f"{mpinet.__version__} in {Path(mpinet.__file__).parent}")
+    yield Finding("mpinet", f"{__version__} in {PACKAGE}")
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     yield _packages()
     yield _extras()
@@ -147,6 +147,11 @@ def _cache() -> Finding:
         return Finding(
             "compiled code", f"kept in {folder}, empty: a first run compiles for seconds"
         )
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named and not folder.resolve().is_relative_to(Path(named).resolve()):
+        advice = f"chmod go-w {named} and the folders above it, or name one of your own"
+        found = f"kept in {folder}: others can write NUMBA_CACHE_DIR={named}"
+        return Finding("compiled code", found, NOTE, advice)
     kept = sum(file.stat().st_size for file in folder.glob("*.nb*"))
     return Finding("compiled code", f"kept in {folder}, {in_units(kept)}")
 

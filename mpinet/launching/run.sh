@@ -3,22 +3,27 @@
 #   run.sh NAME COUNT WORD .. ARGUMENT ..
 # NAME is what the user typed, and the COUNT words after it stand in front of the user's command.
 set -uo pipefail
+unset CDPATH # would lead cd elsewhere
 me=$1
 before=("${@:3:$2}")
 shift $((2 + $2))
 
+watchdog=${MPINET_WATCHDOG:-60}
 usage() {
   local command=COMMAND
   [ ${#before[@]} -eq 0 ] || command='MPINET-COMMAND'
   cat <<END
 usage: $me -n R [options] $command ...
        $me -n R [options] LAUNCHER-OPTION ... -- $command ...
+$([ ${#before[@]} -eq 0 ] || echo "       $me --slurm [--nodes H] --tasks R $command ...   (prints a batch script)")
 
 Runs the command on R ranks with the MPI launcher beside this Python, otherwise the PATH's.
 
   -n R             number of ranks
   --hostfile FILE  hosts to run on (mpinet template openmpi-hosts, mpich-hosts); --host LIST likewise
   --mpirun PATH    the launcher to use
+  --watchdog S     seconds after which a process of the job on this host that is stopped (SIGSTOP)
+                   ends it; 0: never (default $watchdog)
   --no-proof       trust the launcher's exit status (rank 0 runs on a host that shares no files)
   -h, --help       this text
 
@@ -47,11 +52,12 @@ launcher_options=()
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage; exit 0 ;;
-    -n | -np | --mpirun | --hostfile | --host)
+    -n | -np | --mpirun | --hostfile | --host | --watchdog)
       [ $# -ge 2 ] || refuse 2 "$1 needs a value"
       case $1 in
         -n | -np) ranks=$2 ;;
         --mpirun) mpirun=$2 ;;
+        --watchdog) watchdog=$2 ;;
         *) launcher_options+=("$1" "$2") ;;
       esac
       shift 2 ;;
@@ -67,6 +73,19 @@ while [ $# -gt 0 ]; do
 done
 case $ranks in '' | *[!0-9]* | 0*) refuse 2 "-n needs the number of ranks, 1 or more (given: '$ranks')" ;; esac
 [ $# -gt 0 ] || refuse 2 "a command is missing; see $me -h"
+if [[ -n "${before[*]-}" || ${1##*/} == mpinet ]]; then # the option of an mpinet command
+  previous=''
+  for word in "$@"; do
+    case $word in exec | run) break ;; --watchdog=*) watchdog=${word#*=} ;; esac
+    [ "$previous" != --watchdog ] || watchdog=$word
+    previous=$word
+  done
+fi
+case $watchdog in '' | . | *[!0-9.]* | *.*.*)
+  refuse 2 "--watchdog needs seconds, 0 for never (given: '$watchdog')" ;;
+esac
+patience=${MPINET_PATIENCE:-60}
+case $patience in *[!0-9]* | 0*) patience=60 ;; esac
 
 set -- ${before[@]+"${before[@]}"} "$@"
 
@@ -76,9 +95,9 @@ in_front() { case ":$PATH:" in ":$1:"*) ;; *) export PATH="$1:$PATH" ;; esac; }
 
 if [ -n "$mpirun" ]; then
   [ -x "$mpirun" ] || refuse 2 "no launcher at $mpirun"
-  bin=$(cd "$(dirname "$mpirun")" && pwd)
+  bin=$(cd -- "$(dirname -- "$mpirun")" && pwd)
   [ -e "$bin/../pyvenv.cfg" ] && in_front "$bin" # its Python and its mpinet belong to it
-  mpirun=$bin/$(basename "$mpirun")
+  mpirun=$bin/${mpirun##*/}
 else
   mpirun=$(command -v mpirun) || mpirun=''
 fi
@@ -105,7 +124,7 @@ if [ -z "${SLURM_JOB_ID:-}${PBS_JOBID:-}" ]; then # a batch system's cores are t
   default OMPI_MCA_mpi_yield_when_idle 1
   default OMPI_MCA_rmaps_base_oversubscribe 1                    # Open MPI 4
   default OMPI_MCA_hwloc_base_binding_policy none
-  default PRTE_MCA_rmaps_default_mapping_policy :oversubscribe   # Open MPI 5
+  default PRTE_MCA_rmaps_default_mapping_policy slot:oversubscribe # Open MPI 5: ":oversubscribe" alone fills the first host
   default PRTE_MCA_hwloc_default_binding_policy none
   if [ "$ranks" -gt "$(getconf _NPROCESSORS_ONLN)" ]; then       # slows large messages otherwise
     default MPIR_CVAR_ENABLE_HEAVY_YIELD 1                       # MPICH
@@ -113,117 +132,125 @@ if [ -z "${SLURM_JOB_ID:-}${PBS_JOBID:-}" ]; then # a batch system's cores are t
   fi
 fi
 
-export MPINET_PROOF="${TMPDIR:-/tmp}/mpinet-proof-$$-$RANDOM$RANDOM"
-trap 'rm -f "$MPINET_PROOF"; echo over 2>/dev/null >&9' EXIT
+own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX") ||
+  refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
+export MPINET_PROOF="$own/proof" MPINET_RUN=$$ MPINET_WATCHDOG=$watchdog
+ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
+trap 'rm -rf -- "$own"; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
+
+# Other hosts by onhost.sh in ssh's place. Slurm, LSF and Grid Engine have ways of their own to them.
+if [ -z "${SLURM_JOB_ID:-}${LSB_JOBID:-}${PE_HOSTFILE:-}" ] && [[ $own != *[[:space:]]* ]]; then
+  ln -s "$(cd "${BASH_SOURCE[0]%/*}" && pwd)/onhost.sh" "$own/ssh" # launchers take no path with blanks
+  default PRTE_MCA_plm_ssh_agent "bash $own/ssh"             # Open MPI 5
+  default PRTE_MCA_plm_ssh_no_tree_spawn 1
+  default OMPI_MCA_plm_rsh_agent "bash $own/ssh"             # Open MPI 4
+  default OMPI_MCA_plm_rsh_no_tree_spawn 1
+  default HYDRA_LAUNCHER ssh                                 # MPICH
+  default HYDRA_LAUNCHER_EXEC "$own/ssh"
+fi
 
 # MPICH hands the whole environment to other hosts, Open MPI what it is told to.
 if [ ${#launcher_options[@]} -gt 0 ] && [[ $("$mpirun" --version 2>&1) == *"Open MPI"* ]]; then
   for name in ${!MPINET_@} ${!NUMBA_@} ${!OMP_@} ${!OPENBLAS_@} ${!PYTHON@}; do
     launcher_options+=(-x "$name")
   done
+  launcher_options+=(--leave-session-attached) # daemons end with the connection that started them
 fi
 
 # ---- the job
 
-below() { # every process that descends from process $1
-  local child
-  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null || pgrep -P "$1"); do
-    echo "$child"
-    below "$child"
-  done
-}
-
-gone_within() { # TENTHS PID ...
-  local tenths=$1
-  shift
-  while kill -0 "$@" 2>/dev/null; do
-    [ $((tenths--)) -gt 0 ] || return 1
-    sleep 0.1
-  done
-}
-
-end() { # SIGNAL: pass it on; kill what is still there after 2 seconds
-  local family
-  family="$job $(below "$job")"
-  kill -"$1" "$job" 2>/dev/null
-  if ! gone_within 20 $family; then
-    kill -KILL $family 2>/dev/null
-    gone_within 10 $family
-  fi
-}
-
-end_orphans() { # Open MPI's ranks survive their launcher: find them by what is theirs alone
-  local file
-  for file in $(grep -lszxF "MPINET_PROOF=$MPINET_PROOF" /proc/[0-9]*/environ 2>/dev/null); do
-    file=${file%/environ}
-    kill -KILL "${file#/proc/}" 2>/dev/null
-  done
+# What watches the job (mpinet/guardian.py), and ends it: also where this script is killed, which it
+# hears by the end of its input, and where processes have been stopped for too long.
+guardian=''
+ask() { # WORDS: of the guardian; it exits when it has done so
+  [ -n "$guardian" ] && echo "$*" 2>/dev/null >&9 && wait "$guardian" 2>/dev/null
 }
 
 end_job() { # SIGNAL NUMBER
   trap '' INT TERM HUP
-  end "$1"
+  ask end "$2" || kill -"$1" "$job" 2>/dev/null
   wait "$job" 2>/dev/null
   exit $((128 + $2))
 }
 
-stopped() { # PID: by SIGSTOP, say
-  local word state
-  while read -r word state _; do
-    [ "$word" != State: ] || break
-  done 2>/dev/null <"/proc/$1/status" || state=$(ps -o state= -p "$1" 2>/dev/null)
-  [[ $state == [Tt]* ]]
+proved() { # rank 0 came to its end in success
+  [ "$(cat "$MPINET_PROOF" 2>/dev/null)" = 0 ]
 }
 
-# Reads the job's number, then "over". If this script is killed before it says so, the job is ended;
-# if the launcher is stopped meanwhile (it would be waited for without a word), that is told.
-guard() {
-  trap '' INT TERM HUP
-  local patience=${MPINET_PATIENCE:-60} told='' status
-  case $patience in *[!0-9]* | 0*) patience=60 ;; esac
-  read -r job || return
-  while true; do
-    read -r -t "$patience" && return
-    status=$?
-    [ $status -gt 128 ] || break # the end, not the time limit
-    [ -z "$told" ] && stopped "$job" || continue
-    echo "$me: process $job, which runs the job, is stopped (kill -CONT $job lets it go on)" >&2
-    told=yes
+say_lost() { # the host that onhost.sh has told of
+  echo "$me: $(cat "$MPINET_PROOF.lost" 2>/dev/null); the job is ended" >&2
+}
+
+lost() { # a host, while the launcher may still wait for it
+  trap '' INT TERM HUP USR2
+  for _ in {1..5}; do
+    kill -0 "$job" 2>/dev/null || break
+    sleep 0.1
   done
-  end TERM
+  if proved && ! kill -0 "$job" 2>/dev/null; then return; fi
+  say_lost
+  ask end 15 || kill -KILL "$job" 2>/dev/null
+  exit 1
 }
 
 start=("$program" "$@")
 [ -z "$mpirun" ] || start=("$mpirun" -n "$ranks" ${launcher_options[@]+"${launcher_options[@]}"} "${start[@]}")
 set -m # process groups of their own: Ctrl-C reaches the job once, through end_job
-alive=$MPINET_PROOF.alive
-if mkfifo "$alive" 2>/dev/null; then
-  guard <"$alive" >/dev/null &
-  exec 9>"$alive" # open as long as this script lives
-  rm -f "$alive"
-else
-  exec 9>/dev/null
+exec 9>/dev/null
+trap : PIPE # a guardian that is gone must not end this script
+if python=$(type -P python3 || type -P python) && mkfifo "$own/alive" 2>/dev/null; then
+  "$python" -I -S "${BASH_SOURCE[0]%/*}/../guardian.py" "$watchdog" "$patience" "$me" $$ \
+    <"$own/alive" >/dev/null &
+  guardian=$!
+  exec 9>"$own/alive" # open as long as this script lives
 fi
 # Input is empty, but ends a little later: MPICH's launcher dies of SIGPIPE where it passes the
 # end of its input on to a command that is just over, and commands like hostname are over at once.
 "${start[@]}" < <(exec sleep 0.5 2>/dev/null 9>&-) 9>&- &
 job=$!
-echo "$job" >&9
+echo "watch $job" 2>/dev/null >&9
 set +m
 trap 'end_job INT 2' INT
 trap 'end_job TERM 15' TERM
 trap 'end_job HUP 1' HUP
+trap lost USR2
+trap 'kill -USR1 "$job" 2>/dev/null' USR1 # the launcher passes it on: write a checkpoint and end
+case " $* " in
+  *" --checkpoint "* | *" --checkpoint="* | *" resume "*) # the first SIGTERM asks for that, too
+    trap 'kill -USR1 "$job" 2>/dev/null; trap "end_job TERM 15" TERM' TERM ;;
+esac
 wait "$job"
 status=$?
-[ $status != 137 ] || end_orphans # was it the launcher that was killed?
+while [ $status -gt 128 ] && kill -0 "$job" 2>/dev/null; do # it was a signal that ended the wait
+  wait "$job"
+  status=$?
+done
+trap '' USR2
+[ $status != 140 ] || status=0 # that was USR2, and rank 0 has proved its end
+ended=yes
+[ $status = 0 ] || ask orphans # was it the launcher that was killed?
 
 # ---- did it come to its end?
 
-case "$(basename "$program") $*" in
+case "${program##*/} $*" in
   mpinet\ * | python*\ *"-m mpinet"*) ;;
   *) prove=no ;;
 esac
-if [ $status = 0 ] && [ $prove = yes ] && [ "$(cat "$MPINET_PROOF" 2>/dev/null)" != 0 ]; then
+
+# A launcher that ends for a lost host may be quicker than the word of it; where it was itself killed,
+# what its end makes of the connections to other hosts tells nothing.
+if ! proved && [ $status != 137 ]; then
+  for _ in {1..15}; do
+    [ ! -e "$MPINET_PROOF.lost" ] && compgen -G "$MPINET_PROOF.ssh.*" >/dev/null || break
+    sleep 0.1
+  done
+  if [ -e "$MPINET_PROOF.lost" ] && [ "$status$prove" != 0no ]; then
+    say_lost
+    exit $((status ? status : 1))
+  fi
+fi
+
+if [ $status = 0 ] && [ $prove = yes ] && ! proved; then
   refuse 1 "the launcher reports success, but mpinet did not come to its end: do not trust the output"
 fi
 exit $status

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 TEMPLATES = {
@@ -28,3 +30,23 @@ def template(name: str) -> str:
     """
     text = Path(__file__).with_name(TEMPLATES[name]).read_text()
     return CHECKOUT_FOLDER.sub("", text)
+
+
+def slurm_job(command: Sequence[str], nodes: int, tasks: int) -> str:
+    """A batch script for Slurm that runs one command.
+
+    Parameters
+    ----------
+    command : sequence of str
+        The words after ``mpinet``.
+    nodes, tasks : int
+        Hosts, and ranks on all of them together.
+    """
+    words = " ".join(map(shlex.quote, command))
+    text = re.sub(r"^(#SBATCH --nodes)=.*$", rf"\1={nodes}", template("slurm"), flags=re.M)
+    text = re.sub(r"^#SBATCH --ntasks-per-node=.*$", f"#SBATCH --ntasks={tasks}", text, flags=re.M)
+    begin, end = text.index("# Template for Slurm"), text.index("#SBATCH")
+    text = (
+        f"{text[:begin]}# For Slurm: set what else the job needs, then: sbatch FILE\n{text[end:]}"
+    )
+    return re.sub(r"^\[ \$# -gt 0 \].*$", lambda _: f"set -- {words}", text, flags=re.M)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arguments import PortRule
 from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
@@ -152,8 +153,8 @@ class Arbiter:
         return best
 
 
-@kernel("void(int64[::1], int64[::1], int64[::1], boolean[::1])")
-def mark_best(slots, priorities, lowest, best):
+@kernel
+def mark_best(slots: Ints, priorities: Ints, lowest: Ints, best: Flags) -> None:
     """Mark the message of each slot that has the lowest priority; `lowest` is all `NONE`."""
     for i in range(slots.size):
         lowest[slots[i]] = min(lowest[slots[i]], priorities[i])
@@ -163,8 +164,16 @@ def mark_best(slots, priorities, lowest, best):
         lowest[slots[i]] = NONE
 
 
-@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], boolean[::1])")
-def pair_up(neighbor_rule, wiring, nodes, ports, priorities, lowest, granted):
+@kernel
+def pair_up(
+    neighbor_rule: PortRule,
+    wiring: Ints,
+    nodes: Ints,
+    ports: Ints,
+    priorities: Ints,
+    lowest: Ints,
+    granted: Flags,
+) -> None:
     """Grant every processor one message to send and one to receive.
 
     Of the messages that wait at a processor the best is nominated, of those nominated for a

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arguments import PortRule
+from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.step import ascend, by_owner
 from mpinet.networks.topology import Topology
@@ -84,11 +85,16 @@ def _each_once_here(machine: Machine, nodes: Ints) -> bool:
     return bool(inside and (nodes[1:] > nodes[:-1]).all())
 
 
-@kernel(
-    "UniTuple(int64, 3)(port_rule, int64[::1], int64[::1], int64, boolean[::1], int64[::1], "
-    "int64[::1])"
-)
-def spread_beeps(neighbor_rule, params, nodes, first, received, near, away):
+@kernel
+def spread_beeps(
+    neighbor_rule: PortRule,
+    params: Ints,
+    nodes: Ints,
+    first: int,
+    received: Flags,
+    near: Ints,
+    away: Ints,
+) -> tuple[int, int, int]:
     """Mark and list the processors of this rank that receive a beep; list those of other ranks.
 
     Returns how many messages were sent, and the lengths of both lists.
@@ -112,8 +118,8 @@ def spread_beeps(neighbor_rule, params, nodes, first, received, near, away):
     return sent, new, left
 
 
-@kernel("int64(int64[::1], boolean[::1])")
-def mark_first(slots, marks):
+@kernel
+def mark_first(slots: Ints, marks: Flags) -> int:
     """Mark these slots, and keep each that is not marked yet, in order; how many there are."""
     kept = 0
     for i in range(slots.size):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mpinet.arrays import Array, Ints
 from mpinet.machine import hop
 from mpinet.machine.ledger import Ledger
+from mpinet.machine.state import Fields, Rows, Total, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +131,30 @@ class Deliveries:
     def lost_numbers(self) -> Ints:
         """The numbers of the expected messages that could not go on from here, in any order."""
         return hop.high(self._together(self._lost[self._forgotten :])[:, hop.NUMBER])
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it; the steps of the delivered stand behind their rows."""
+        lengths = [len(part) for part in self._delivered]
+        steps = np.repeat(np.array(self._steps, np.int64), lengths)
+        return {
+            "latency": Total(self.latency),
+            "ends": Rows(
+                np.column_stack([self._together(self._delivered), steps]),
+                node=lambda rows: hop.high(rows[:, hop.PLACE]),
+                order=lambda rows: np.argsort(rows[:, -1], kind="stable"),
+            ),
+            "gone": Rows(
+                self._together(self._lost), node=lambda rows: hop.high(rows[:, hop.PLACE])
+            ),
+        }
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self.latency = found["latency"]
+        parts = parts_of(found["ends"], found["ends"][:, -1])
+        self._delivered = [np.ascontiguousarray(part[:, :-1]) for part in parts]
+        self._steps = [int(part[0, -1]) for part in parts]
+        self._lost = [found["gone"]] if len(found["gone"]) else []
 
     def _together(self, parts: list[Ints]) -> Ints:
         """The rows of all parts."""

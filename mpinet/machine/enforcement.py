@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.arguments import PortRule
+from mpinet.arrays import Array, Counts, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.step import (
@@ -124,24 +125,21 @@ def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:
     return Sends(nodes, ports, targets, arrivals, channels, transmissions)
 
 
-@kernel(
-    "UniTuple(int64, 2)(port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64, int64, uint32[::1], uint32[::1], int64[::1], int64[::1])"
-)
+@kernel
 def look_up_sends(
-    neighbor_rule,
-    reverse_rule,
-    params,
-    nodes,
-    ports,
-    slots,
-    count,
-    limit,
-    used,
-    sent,
-    targets,
-    arrivals,
-):
+    neighbor_rule: PortRule,
+    reverse_rule: PortRule,
+    params: Ints,
+    nodes: Ints,
+    ports: Ints,
+    slots: Ints,
+    count: int,
+    limit: int,
+    used: Counts,
+    sent: Counts,
+    targets: Ints,
+    arrivals: Ints,
+) -> tuple[int, int]:
     """Write where every send goes; the first violation's code and place, or (FINE, 0).
 
     `used` has a bit for every port of the hosted processors, `sent` a count for each of them;

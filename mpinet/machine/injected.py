@@ -125,7 +125,7 @@ def require_numbered(numbers: Ints, total: int) -> None:
 def require_different(machine: Machine, numbers: Ints, total: int) -> None:
     """Check that no two ranks give a message the same number (collective).
 
-    Every number has a rank that looks after it, to which it is told.
+    Every number has a rank that looks after it, to which it is reported.
 
     Raises
     ------

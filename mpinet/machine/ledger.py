@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from operator import itemgetter, setitem
 from typing import Any
 
 import numpy as np
+
+from mpinet.machine.state import Fields, Largest, Total
 
 (
     LIVE,
@@ -84,3 +87,21 @@ class Ledger(array):  # type: ignore[type-arg]
 
     def __init__(self) -> None:
         self.numbers = np.frombuffer(self, np.int64)
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {
+            "step": self.step,
+            "delivered": Total(self.delivered),
+            "lost": Total(self.lost),
+            "hops_total": Total(self.hops_total),
+            "hops_max": Largest(self.hops_max),
+            "queue_max": Largest(self.queue_max),
+            "unwired": Largest(self.unwired),
+            "arrivals_seal": Total(self.arrivals_seal),
+        }
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        for name in self.state():
+            setattr(self, name, found[name])

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpinet.arguments import PortRule
 from mpinet.arrays import Ints, Words
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import goes_unchecked, wired
+from mpinet.memory import require_memory
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine
@@ -45,6 +47,9 @@ class LocalBroadcast:
 
     def __init__(self, machine: Machine, ports: Ports | None = None):
         self._machine = machine
+        placement = machine.placement
+        # The processors' numbers, and twice where the neighbours of each begin; these come on top.
+        require_memory(24 * placement.most, f"A step to all neighbours in {machine.topology.name}")
         if ports is not None:
             _check_both_ends(machine, *ports)
         # In an all-port machine that nobody watches there is nothing more to check or write down.
@@ -155,8 +160,10 @@ def _in_a_row(slots: Ints) -> Ints | slice:
     return slice(first, first + len(slots)) if follow else slots
 
 
-@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int64[::1])")
-def list_neighbors(neighbor_rule, params, nodes, starts, neighbors):
+@kernel
+def list_neighbors(
+    neighbor_rule: PortRule, params: Ints, nodes: Ints, starts: Ints, neighbors: Ints
+) -> None:
     """Write the neighbours of nodes in the order of the ports, and where each node's begin."""
     neighbor, place = neighbor_rule.call, 0
     for i in range(nodes.size):

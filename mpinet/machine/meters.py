@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Array
+from mpinet.arguments import PortRule
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 
 
@@ -76,8 +77,8 @@ class Crossing:
     bytes: int
 
 
-@kernel("int64(port_rule, int64[::1], int64[::1])")
-def count_wired(neighbor_rule, nodes, params):
+@kernel
+def count_wired(neighbor_rule: PortRule, nodes: Ints, params: Ints) -> int:
     """Number of wired ports of these nodes."""
     neighbor, wired = neighbor_rule.call, 0
     for i in range(nodes.size):

@@ -248,8 +248,8 @@ def start_of(rank, split):
     return rank * split[0] + min(rank, split[1])
 
 
-@kernel("void(int64[::1], int64[::1], int64[::1])")
-def find_owners(positions, split, owners):
+@kernel
+def find_owners(positions: Ints, split: Ints, owners: Ints) -> None:
     """Write the rank that hosts each position."""
     for i in range(positions.size):
         owners[i] = owner_of(positions[i], split)

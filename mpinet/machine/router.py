@@ -10,7 +10,9 @@ how a step is made of the loops of `hop` comes after it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +32,7 @@ from mpinet.machine.injected import (
 )
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.machine import Machine
+from mpinet.machine.state import Fields, Frame, Rows
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
@@ -302,6 +305,7 @@ class Router:
         staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
         away = len(leaving) - staying
         exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
+        self.machine.transport.moving = exchanged.total
         if exchanged.total == 0:
             self._ledger.step -= 1
             return False
@@ -318,9 +322,41 @@ class Router:
 
     def run(self) -> None:
         """Step until no message can move any more (collective), then check conservation."""
-        while self.step():
-            pass
+        with Frame(self.machine, "router", self._state, self._restore) as frame:
+            while self.step():
+                frame.boundary()
         self.check_conservation()
+
+    def _state(self) -> Fields:
+        """What a checkpoint has to hold, beside what is injected again."""
+        return {
+            "messages": Rows(
+                self._messages[: self.live],
+                node=lambda rows: hop.high(rows[:, hop.PLACE]),
+                order=self._in_order,
+            ),
+            "recorded_from": self._recorded_from,
+            **self._ledger.state(),
+            **self._deliveries.state(),
+        }
+
+    def _in_order(self, rows: Ints) -> Ints:
+        """The places of messages in the order in which they stand here."""
+        if self.fifo:
+            return np.lexsort((rows[:, hop.NUMBER], rows[:, -1]))
+        return np.argsort(rows[:, hop.NUMBER], kind="stable")
+
+    def _restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `_state` gave on any ranks."""
+        messages = found["messages"]
+        self._ledger.restore(found)
+        self._ledger.live = len(messages)
+        self._recorded_from = found["recorded_from"]
+        self._reserve(len(messages))
+        self._messages[: len(messages)] = messages
+        self._deliveries.restore(found)
+        if self._ledger.unwired:
+            self._ledger.unwired = int(len(self._unwired(messages[:, hop.PLACE])) > 0)
 
     def check_conservation(self) -> None:
         """Check that injected = delivered + undeliverable + in flight, and where (collective).
@@ -490,7 +526,7 @@ class Router:
         waiting = self._messages[: self.live]
         nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
         if self._ledger.unwired:
-            self._refuse_unwired(nodes, ports)
+            self._refuse_unwired(waiting[:, hop.PLACE])
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
             self._require_early()
@@ -510,13 +546,17 @@ class Router:
                 f"{hop.LOW_MOST} steps."
             )
 
-    def _refuse_unwired(self, nodes: Ints, ports: Ints) -> None:
+    def _refuse_unwired(self, places: Ints) -> None:
         """Raise the error of the first message that waits for an unwired port."""
-        topology = self.machine.topology
-        there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
-        wrong = np.flatnonzero(~there | (ports >= topology.ports))
+        wrong = self._unwired(places)
         self._ledger.wrong, self._ledger.wrong_message = hop.UNWIRED_PORT, int(wrong[0])
         self._raise_wrong()
+
+    def _unwired(self, places: Ints) -> Ints:
+        """Which of the messages at these places wait for an unwired port."""
+        topology, nodes, ports = self.machine.topology, hop.high(places), hop.low(places)
+        there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
+        return np.flatnonzero(~there | (ports >= topology.ports))
 
     def _settled(self, rows: Ints) -> Ints:
         """Let messages that have just come decide on their next port; those that go on."""

@@ -134,8 +134,8 @@ def in_order(
     if listen is None:
         return order, keys
     wanted = np.asarray(listen[0], np.int64) * ports + np.asarray(listen[1], np.int64)
-    heard = np.isin(keys, wanted)
-    return np.arange(len(keys))[order][heard], keys[heard]
+    received = np.isin(keys, wanted)
+    return np.arange(len(keys))[order][received], keys[received]
 
 
 def _sorted_places(machine: Machine, arrivals: Arrivals, keys: Ints) -> Ints:
@@ -150,8 +150,8 @@ def _sorted_places(machine: Machine, arrivals: Arrivals, keys: Ints) -> Ints:
     return order
 
 
-@kernel("boolean(int64[::1])")
-def ascend(numbers):
+@kernel
+def ascend(numbers: Ints) -> bool:
     """Whether no number is less than that before it."""
     for i in range(1, numbers.size):
         if numbers[i] < numbers[i - 1]:
@@ -159,8 +159,8 @@ def ascend(numbers):
     return True
 
 
-@kernel("void(int64[::1], int64, int64, int64[::1], int64[::1])")
-def sort_by_count(numbers, first, count, places, ordered):
+@kernel
+def sort_by_count(numbers: Ints, first: int, count: int, places: Ints, ordered: Ints) -> None:
     """Write the places in the order of their numbers, first .. first + count - 1; stable."""
     ends = np.zeros(count + 1, np.int64)
     for i in range(numbers.size):
@@ -194,7 +194,7 @@ def gather_claims(machine: Machine, claims: Ints) -> Ints:
     Returns
     -------
     ndarray of int64, shape (m, c)
-        These rows, then those told by other ranks (collective).
+        These rows, then those received from other ranks (collective).
     """
     if machine.transport.size == 1:
         return claims
@@ -205,7 +205,7 @@ def gather_claims(machine: Machine, claims: Ints) -> Ints:
     row, port = row[same], port[same]
     owners = machine.placement.owners(fellows[row, port])
     away = owners != machine.transport.rank
-    told = np.unique(owners[away] * len(claims) + row[away])
-    counts = np.bincount(told // max(len(claims), 1), minlength=machine.transport.size)
-    heard = machine.transport.exchange(claims[told % max(len(claims), 1)], counts).records
-    return np.concatenate([claims, heard])
+    outgoing = np.unique(owners[away] * len(claims) + row[away])
+    counts = np.bincount(outgoing // max(len(claims), 1), minlength=machine.transport.size)
+    received = machine.transport.exchange(claims[outgoing % max(len(claims), 1)], counts).records
+    return np.concatenate([claims, received])

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Array
+from mpinet.arguments import PortRule
+from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 
@@ -106,8 +107,10 @@ def _fits_blocks(machine: Machine, bit: int) -> bool:
     return machine.placement.even and equal_blocks and count & (count - 1) == 0
 
 
-@kernel("boolean(port_rule, int64[::1], int64, int64, int64, int64)")
-def leads_across(neighbor_rule, params, first, count, port, bit):
+@kernel
+def leads_across(
+    neighbor_rule: PortRule, params: Ints, first: int, count: int, port: int, bit: int
+) -> bool:
     """Whether the port leads every one of these nodes to that whose number differs in the bit."""
     neighbor = neighbor_rule.call
     if port < 0 or port >= params[1]:

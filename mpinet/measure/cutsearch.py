@@ -122,8 +122,17 @@ def move(node, offsets, channels, within, inside):
         within[channels[e]] += 1 if inside[node] else -1
 
 
-@kernel("int64(int64[::1], int64[::1], int64[::1], int64, int64, int64, int64[::1], boolean[::1])")
-def exchange(offsets, channels, members, hosts, rounds, seed, within, inside):
+@kernel
+def exchange(
+    offsets: Ints,
+    channels: Ints,
+    members: Ints,
+    hosts: int,
+    rounds: int,
+    seed: int,
+    within: Ints,
+    inside: Flags,
+) -> int:
     """Exchange a host inside for one outside, again and again; leave the narrowest cut seen.
 
     The best of the hosts that have not moved lately goes, also if the cut gets wider; after it

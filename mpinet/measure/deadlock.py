@@ -3,27 +3,35 @@
 Its nodes are the channels; an arc leads from a channel to the next one that some message on it
 needs: a message that holds a channel and waits for the next makes the one depend on the other. A
 routing with one channel a link (no virtual channels) cannot deadlock if no channel depends on
-itself by way of others, and a routing whose next channel is determined can if one does.
+itself by way of others, and a routing whose next channel is determined can if one does. With
+classes the nodes are pairs of a channel and a class; of an adaptive routing, those of its escape
+(see `escape`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.arguments import ClassRule, DecideRule, PortRule, StartRule
+from mpinet.arrays import ByteRows, Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.transport import world
 from mpinet.measure.distance import diameter
+from mpinet.measure.escape import escape_dependencies
 from mpinet.measure.pairs import Pairs, as_routing
-from mpinet.measure.routes import own_share
+from mpinet.measure.routes import longest_route, own_share
 from mpinet.measure.wiring import as_topology
 from mpinet.memory import require_memory
-from mpinet.networks.classes import LONGEST, open_classes
+from mpinet.networks.classes import LONGEST, ChannelClasses, open_classes
 from mpinet.networks.routing import Routing, hop_limit, onward, rules
 from mpinet.networks.topology import Topology
+
+MOST_PAIRS = 2**22
+"""Pairs whose routes are followed to find the longest: a second."""
 
 
 def channel_dependency_cycle(
@@ -51,8 +59,9 @@ def channel_dependency_cycle(
     list or None
         None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
         of a shortest cycle, each waiting for the next and the last for the first, from the lowest
-        channel that is on one: (node, port) of the sender for each direction of a link, with
-        classes (node, port, class); numbers for busses.
+        channel that is on one: (node, port) of the sender for each direction of a link, numbers
+        for busses; with classes (node, port, class). Of an adaptive routing the cycle is
+        one of its escape, whose classes it names itself.
 
     Raises
     ------
@@ -71,9 +80,10 @@ def channel_dependency_cycle(
     True
     """
     network = as_topology(topology)
-    if classes is not None:
-        return _class_cycle(network, as_routing(network, routing), pairs, classes)
-    heads, tails = dependencies(network, as_routing(network, routing), pairs)
+    chosen = as_routing(network, routing)
+    if classes is not None or chosen.adaptive:
+        return _class_cycle(network, chosen, pairs, classes)
+    heads, tails = dependencies(network, chosen, pairs)
     count = network.size * network.ports if network.links else network.busses or 0
     offsets = np.searchsorted(heads, np.arange(count + 1))
     cycle = np.empty(count, np.int64)
@@ -86,14 +96,15 @@ def channel_dependency_cycle(
 
 
 def _class_cycle(
-    network: Topology, routing: Routing, pairs: Any, name: str
+    network: Topology, routing: Routing, pairs: Any, name: str | None
 ) -> list[tuple[int, ...]] | None:
     """The shortest cycle of pairs of a channel and a class (collective)."""
-    if not network.links:
-        raise UsageError(f"{network.name} has busses: classes are those of links' channels.")
-    classes = open_classes(network, routing, name)
-    count = classes.count if classes.count != LONGEST else diameter(network)
+    classes = counted_classes(network, routing, name)
+    count = classes.count
     channels = network.size * network.ports * count
+    if routing.adaptive:
+        arcs = escape_dependencies(network, routing, pairs)
+        return _shortest(network, count, arcs[:, 0].copy(), arcs[:, 1].copy())
     require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
     transport = world()
     follows = np.zeros((channels, network.ports * count), np.uint8)
@@ -118,6 +129,39 @@ def _class_cycle(
     heads, then = np.nonzero(transport.max(follows))
     nodes, ports = np.divmod(heads // count, network.ports)
     tails = network.neighbor(nodes, ports) * network.ports * count + then
+    return _shortest(network, count, heads, tails)
+
+
+def counted_classes(
+    topology: Topology, routing: Routing, name: str | None = None
+) -> ChannelClasses:
+    """A class rule by name, with its count, which may be hops of the longest path (collective).
+
+    Raises
+    ------
+    UsageError
+        There are no such classes, or nobody knows how many hops paths have.
+    """
+    classes = open_classes(topology, routing, name)
+    if classes.count != LONGEST:
+        return classes
+    times = 1 if routing.shortest else routing.diameters
+    if times:
+        return replace(classes, count=max(1, times * diameter(topology)))
+    if topology.hosts**2 > MOST_PAIRS:
+        raise UsageError(
+            f"The classes {classes.name} are as many as a path has hops, which is known for "
+            f"shortest paths and in small networks; routing {routing.name} of {topology.name} "
+            "takes others."
+        )
+    return replace(classes, count=max(1, longest_route(topology, routing)))
+
+
+def _shortest(
+    network: Topology, count: int, heads: Ints, tails: Ints
+) -> list[tuple[int, ...]] | None:
+    """The shortest cycle of arcs, ascending, between pairs of a channel and a class."""
+    channels = network.size * network.ports * count
     offsets = np.searchsorted(heads, np.arange(channels + 1))
     cycle = np.empty(channels, np.int64)
     length = shortest_cycle(offsets, tails, remaining(offsets, tails), cycle)
@@ -128,24 +172,21 @@ def _class_cycle(
     ]
 
 
-@kernel(
-    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, class_rule, "
-    "int64[::1], int64, int64[::1], int64[::1], uint8[:, ::1])"
-)
+@kernel
 def note_class_dependencies(
-    neighbor_rule,
-    start_rule,
-    decide_rule,
-    wiring,
-    wayfinding,
-    words,
-    class_rule,
-    class_params,
-    classes,
-    sources,
-    targets,
-    follows,
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    class_rule: ClassRule,
+    class_params: Ints,
+    classes: int,
+    sources: Ints,
+    targets: Ints,
+    follows: ByteRows,
+) -> int:
     """Mark, for channel and class of each hop, the port and class of the next; a wrong class."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     class_of = class_rule.call
@@ -172,7 +213,7 @@ def note_class_dependencies(
                     in_port = np.int64(back)
                     break
             node = following
-    return np.int64(-1)
+    return -1
 
 
 def dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> tuple[Ints, Ints]:
@@ -195,13 +236,18 @@ def dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> tu
     return np.ascontiguousarray(different[:, 0]), np.ascontiguousarray(different[:, 1])
 
 
-@kernel(
-    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
-    "int64[::1], uint8[:, ::1])"
-)
+@kernel
 def note_dependencies(
-    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets, follows
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    sources: Ints,
+    targets: Ints,
+    follows: ByteRows,
+) -> None:
     """Mark, for the channel of each hop, the port that the message leaves by after it."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)
@@ -232,8 +278,8 @@ def remaining(offsets: Ints, tails: Ints) -> Flags:
         left = waits
 
 
-@kernel("int64(int64[::1], int64[::1], boolean[::1], int64[::1])")
-def shortest_cycle(offsets, tails, left, cycle):
+@kernel
+def shortest_cycle(offsets: Ints, tails: Ints, left: Flags, cycle: Ints) -> int:
     """Write the shortest cycle through vertices that are `left`; return its length or 0."""
     count = offsets.size - 1
     best = 0

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.arrays import HalfRows, Ints, WordRows
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
@@ -347,8 +347,8 @@ class Floods:
         return self._floods.waves(sources)
 
 
-@kernel("void(uint64[:, ::1], int64, int64, uint16[:, ::1])")
-def write_distances(fresh, distance, begin, rows):
+@kernel
+def write_distances(fresh: WordRows, distance: int, begin: int, rows: HalfRows) -> None:
     """Write the distance at every bit: its node's row, its source's column."""
     for u in range(fresh.shape[0]):
         for w in range(fresh.shape[1]):

@@ -11,7 +11,7 @@ from math import comb, inf
 
 import numpy as np
 
-from mpinet.arrays import Ints, Words
+from mpinet.arrays import Ints, Rows, WordRows, Words
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -201,8 +201,8 @@ class Tries:
         return fresh, seen, np.bitwise_or.reduce(fresh, axis=0)
 
 
-@kernel("void(uint64[:, ::1], int64, int64, int64[::1], int64[::1])")
-def book_pairs(fresh, words, distance, diameters, pairs):
+@kernel
+def book_pairs(fresh: WordRows, words: int, distance: int, diameters: Ints, pairs: Ints) -> None:
     """Note for every removal the pairs at this distance, if there are any."""
     for u in range(fresh.shape[0]):
         for w in range(fresh.shape[1]):
@@ -241,8 +241,8 @@ def subsets(size: int, members: int, begin: int, count: int) -> Ints:
     return rows
 
 
-@kernel("void(int64, int64[:, ::1])")
-def follow_subsets(size, rows):
+@kernel
+def follow_subsets(size: int, rows: Rows) -> None:
     """Write the subsets that follow the one in the first row."""
     members = rows.shape[1]
     for i in range(1, rows.shape[0]):

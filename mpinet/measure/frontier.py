@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from mpinet.arrays import Flags
+from mpinet.arrays import ByteTables, Flags, HalfRows, Rows
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.cutsearch import Cuts
 from mpinet.networks.arithmetic import count_ones
@@ -155,8 +155,8 @@ def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[i
     return widest, events
 
 
-@kernel("int64(int64[:, ::1], int64, uint16[:, ::1], uint8[:, :, ::1])")
-def sweep(events, hosts, parted, chosen):
+@kernel
+def sweep(events: Rows, hosts: int, parted: HalfRows, chosen: ByteTables) -> int:
     """Return the links that the narrowest cut with half of the hosts inside parts.
 
     `parted` is the table. Which side `leave` chose is written to `chosen`, unless that is empty.
@@ -187,8 +187,8 @@ def sweep(events, hosts, parted, chosen):
     return parted[0, hosts // 2]
 
 
-@kernel("void(int64[:, ::1], int64, uint8[:, :, ::1], boolean[::1])")
-def retrace(events, hosts, chosen, inside):
+@kernel
+def retrace(events: Rows, hosts: int, chosen: ByteTables, inside: Flags) -> None:
     """Write which nodes are inside in the cut that a sweep's choices lead to."""
     # Undone backwards, a node that comes back into the front is on the side that `leave` chose, and
     # stays there when its placing is undone.

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
@@ -169,6 +170,15 @@ def own_share(transport: Local, count: int) -> slice:
     return slice(count * rank // size, count * (rank + 1) // size)
 
 
+def longest_route(topology: Topology, routing: Routing) -> int:
+    """Hops of the longest route between two processors (collective)."""
+    transport, longest = world(), 0
+    for sources, targets in Pairs(topology, "all").parts():
+        hops = _own_hops(topology, routing, transport, sources, targets)[0]
+        longest = max(longest, int(hops.max(initial=0)))
+    return int(transport.max(np.array([longest], np.int64))[0])
+
+
 def _distances(topology: Topology, sources: Ints, targets: Ints) -> NDArray[np.int16]:
     """Distances of pairs, shape (k,) (collective)."""
     starts, rows = np.unique(sources, return_inverse=True)
@@ -197,13 +207,18 @@ def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | No
     return None
 
 
-@kernel(
-    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
-    "int64[::1], int64[::1])"
-)
+@kernel
 def walk_pairs(
-    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets, hops
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    sources: Ints,
+    targets: Ints,
+    hops: Ints,
+) -> None:
     """Write the length of every pair's route, or why it has none."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)
@@ -323,13 +338,17 @@ def repeats(
     return found.agree(network.size)[1]
 
 
-@kernel(
-    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], "
-    "int64[::1])"
-)
+@kernel
 def first_repeat(
-    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, sources, targets
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    sources: Ints,
+    targets: Ints,
+) -> int:
     """The first pair whose route comes to a node for the second time; -1 if there is none."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)

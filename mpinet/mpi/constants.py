@@ -37,7 +37,7 @@ class Numbered:
     f2py = fromint
 
 
-def instance_of(cls: type[Any], one: Any) -> Any:
+def instance_of(cls: type[Any], value: Any) -> Any:
     """An argument that is to be an object of a class.
 
     Raises
@@ -45,20 +45,20 @@ def instance_of(cls: type[Any], one: Any) -> Any:
     TypeError
         It is none.
     """
-    if not isinstance(one, cls):
+    if not isinstance(value, cls):
         raise TypeError(
             f"Argument has incorrect type (expected {REAL.__name__}.{cls.__name__}, got "
-            f"{type(one).__name__})"
+            f"{type(value).__name__})"
         )
-    return one
+    return value
 
 
-def serialized(one: Any, constant: str) -> Any:
+def serialized(value: Any, constant: str) -> Any:
     """What pickle keeps of an object that is equal to one of MPI's constants.
 
     Parameters
     ----------
-    one : object
+    value : object
         The object.
     constant : str
         The constant's name; "" if it is equal to none.
@@ -69,6 +69,7 @@ def serialized(one: Any, constant: str) -> Any:
         It is equal to none: another process could not tell what it is.
     """
     if not constant:
-        raise ValueError(f"cannot serialize '{type(one).__module__}.{type(one).__name__}' instance")
+        cls = type(value)
+        raise ValueError(f"cannot serialize '{cls.__module__}.{cls.__name__}' instance")
     own = getattr(sys.modules[REAL.__name__], constant)
-    return constant if one is own else (type(one), (own,))
+    return constant if value is own else (type(value), (own,))

@@ -54,12 +54,14 @@ def outcome(world: World) -> Outcome:
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
     opened = [account.row for account in world.accounts.accounts]
     booked = [(number, account.row) for number, account in world.transit.arrivals.booked.items()]
-    told = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
-    shares = [[Account.of(row) for row in rows] for rows, _, _ in told]
-    arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in told]
+    gathered_rows = gathered(machine.transport, (opened, booked, sorted(left_at)[:NAMED]))
+    shares = [[Account.of(row) for row in rows] for rows, _, _ in gathered_rows]
+    arrivals = [{number: Account.of(row) for number, row in rows} for _, rows, _ in gathered_rows]
     accounts = books(shares, arrivals)
     hops, total = machine.sum(sum(account.hops for account in accounts), int(unreceived.sum()))
-    found = sorted((node, count) for _, _, places in told for node, count in places)[:NAMED]
+    found = sorted((node, count) for _, _, places in gathered_rows for node, count in places)[
+        :NAMED
+    ]
     steps, output = world.transit.now, world.exits.output
     return Outcome(world.size, steps, hops, total, found, output, accounts)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
-from mpinet.compiled import kernel
+from mpinet.arguments import PortRule
+from mpinet.arrays import Ints, Shorts
+from mpinet.compiled import inlined, kernel
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
@@ -58,8 +59,8 @@ class Adjacency:
         return np.diff(self.begin)
 
 
-@kernel("void(port_rule, int64[::1], int64[::1], int64[::1])")
-def count_neighbors(neighbor_rule, params, row, begin):
+@kernel
+def count_neighbors(neighbor_rule: PortRule, params: Ints, row: Ints, begin: Ints) -> None:
     """Write the number of different neighbours of node u to ``begin[u + 1]``."""
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
@@ -73,8 +74,10 @@ def count_neighbors(neighbor_rule, params, row, begin):
         begin[node + 1] = count
 
 
-@kernel("void(port_rule, int64[::1], int64[::1], int64[::1], int32[::1])")
-def list_neighbors(neighbor_rule, params, row, begin, others):
+@kernel
+def list_neighbors(
+    neighbor_rule: PortRule, params: Ints, row: Ints, begin: Ints, others: Shorts
+) -> None:
     """Write the different neighbours of every node, ascending."""
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
@@ -87,3 +90,26 @@ def list_neighbors(neighbor_rule, params, row, begin, others):
                 others[at] = row[place]
                 at += 1
             before = max(before, row[place])
+
+
+@inlined
+def spread(begin, others, root, distance, queue):
+    """Write hops from a root where there is -1; how many nodes are reached."""
+    distance[root], queue[0] = 0, root
+    head, tail = 0, 1
+    while head < tail:
+        node = queue[head]
+        head += 1
+        for at in range(begin[node], begin[node + 1]):
+            other = others[at]
+            if distance[other] == -1:
+                distance[other] = distance[node] + 1
+                queue[tail] = other
+                tail += 1
+    return tail
+
+
+@kernel
+def measure_distances(begin: Ints, others: Shorts, root: int, distance: Shorts) -> int:
+    """Write hops from the root where there is -1; how many nodes are reached."""
+    return spread(begin, others, root, distance, np.empty(distance.size, np.int32))

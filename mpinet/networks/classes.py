@@ -102,6 +102,13 @@ def open_classes(topology: Topology, routing: Routing, name: str | None = None) 
     """
     choices = dict(topology.channel_classes)
     own = routing.channel_class
+    if routing.adaptive:
+        if name not in (None, "own"):
+            raise UsageError(
+                f"Routing {routing.name} of {topology.name} names the classes of its candidates "
+                f"itself: --classes own, not {name}."
+            )
+        return ChannelClasses("own", one_class, topology.params, routing.classes)
     if own is not None:
         params = np.asarray(routing.params)
         choices = {"own": lambda: ChannelClasses("own", own, params, routing.classes)} | choices

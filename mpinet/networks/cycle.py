@@ -101,8 +101,8 @@ def cycle_order(topology: Topology, cycle: Cycle) -> Ints:
     return order
 
 
-@kernel("void(int64[::1], int64[::1])")
-def follow(following, order):
+@kernel
+def follow(following: Ints, order: Ints) -> None:
     """Write who follows whom, from the first entry on."""
     for place in range(1, order.size):
         order[place] = following[order[place - 1]]

@@ -15,6 +15,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError, TopologyFileError
+from mpinet.markup import require_plain
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
@@ -254,11 +255,17 @@ def _networkx_reader(name: str) -> Callable[[str], Any]:
     return read
 
 
+def _read_graphml(path: str) -> Any:
+    """GraphML without document types and entities: networkx would expand them."""
+    require_plain(Path(path).read_bytes())
+    return _networkx_reader("read_graphml")(path)
+
+
 READERS: dict[str, Callable[[str], Any]] = {
     ".txt": read_edge_list,
     ".edges": read_edge_list,
     ".edgelist": read_edge_list,
-    ".graphml": _networkx_reader("read_graphml"),
+    ".graphml": _read_graphml,
     ".gml": _networkx_reader("read_gml"),
     ".g6": _networkx_reader("read_graph6"),
 }

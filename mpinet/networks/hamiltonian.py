@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw
 from mpinet.networks.cycle import Cycle, table_cycle
@@ -99,8 +99,8 @@ def _search(neighbors: Ints, closed: bool) -> Ints | None:
     return order if found else None
 
 
-@kernel("boolean(int64[:, ::1], boolean, int64, int64[::1])")
-def grow(neighbors, closed, effort, order):
+@kernel
+def grow(neighbors: Rows, closed: bool, effort: int, order: Ints) -> bool:
     """Write a path or a cycle through all nodes, from node 0 on; return whether it was found."""
     size = order.size
     places = np.full(size, -1, np.int64)

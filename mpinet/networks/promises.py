@@ -13,7 +13,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.compiled import Mapped
 from mpinet.errors import RoutingError, Stuck, UsageError, WiringError
-from mpinet.networks.routing import Routing, path
+from mpinet.networks.routing import ARRIVED, STUCK, Routing, path
 from mpinet.networks.schedule import SPAN, Schedule
 from mpinet.networks.topology import Topology
 
@@ -45,11 +45,16 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
     known |= {name: partial(make, 0) for name, make in topology.random_routings.items()}
     pairs = list(_routed_pairs(topology, random))
     routed, distances = 0, _Distances(topology)
+    # Those for open-loop traffic are tried too, and not counted: every network has some of them.
+    counted = len(known)
+    known |= {name: partial(make, 0) for name, make in topology.load_routings.items()}
     for place, make in enumerate(known.values()):
         try:
             routing = make()
         except UsageError:
             continue
+        if routing.numbered and not _goes_far(topology):
+            continue  # by a node drawn anywhere
         for source, target in pairs:
             try:
                 ports = path(topology, routing, source, target)[1]
@@ -59,8 +64,116 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
                 continue
             if routing.shortest and distances.known:
                 _check_shortest(topology, routing, source, target, len(ports), distances)
-        routed += len(pairs)
+        if routing.adaptive:
+            _check_adaptive(topology, routing, pairs, distances)
+        routed += len(pairs) if place < counted else 0
     return routed
+
+
+def _check_adaptive(
+    topology: Topology, routing: Routing, pairs: list[tuple[int, int]], distances: _Distances
+) -> None:
+    """Check candidates and choices in the states that messages come to, up to `MOST_STATES`."""
+    seen: set[State] = set()
+    fresh: list[tuple[State, int]] = []
+    for source, target in pairs:
+        header = np.zeros(routing.words, np.int64)
+        routing.start(source, target, header, routing.params)
+        fresh.append(((source, -1, -1, *header.tolist()), target))
+    most = MOST_STATES if distances.known else SOME_STATES
+    while fresh and len(seen) < most:
+        state, target = fresh.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        ways, header = _candidates(topology, routing, state, target)
+        for port, group in ways:
+            other = topology.neighbor(state[0], port)
+            if group >= routing.escape_classes or routing.escape is None:
+                _check_closer(topology, routing, (state[0], other, target), distances)
+            back = topology.reverse_port(state[0], port)
+            fresh.append(((other, back, group, *header.tolist()), target))
+        if ways:
+            _check_choices(topology, routing, state[0], header, ways)
+
+
+State = tuple[int, ...]
+"""Where a message's head is, the port and the class by which it came, and its header."""
+
+MOST_STATES, SOME_STATES = 4096, 64
+"""States of an adaptive routing's messages that are tried in small networks, and in others."""
+
+
+def _candidates(
+    topology: Topology, routing: Routing, state: State, target: int
+) -> tuple[list[tuple[int, int]], Ints]:
+    """The candidates in a state, none at the target, and the header as they leave it."""
+    assert routing.candidates is not None
+    node, in_port, in_class, *words = state
+    header, room = np.array(words, np.int64), topology.ports * routing.classes
+    who = f"Routing {routing.name} on {topology.name}"
+    answers = []
+    for _ in range(2):  # a head that waits is asked again
+        ways = np.zeros((room, 2), np.int64)
+        count = int(routing.candidates(node, in_port, in_class, header, ways, routing.params))
+        answers.append((count, ways[: max(count, 0)].tolist(), header.tolist()))
+    if answers[0] != answers[1]:
+        raise RoutingError(
+            f"{who} has other candidates at node {node} for a message to {target} when it is asked "
+            "again: a head that waits is asked in every step."
+        )
+    if count == ARRIVED and node != target:
+        raise RoutingError(f"{who} stopped at node {node} with a message to {target}.")
+    if count <= 0 and count not in (ARRIVED, STUCK):
+        raise RoutingError(
+            f"{who} gave {count} candidates at node {node} for a message to {target}: at least "
+            f"one, {ARRIVED} for arrived, or {STUCK} for no way."
+        )
+    pairs = [(port, group) for port, group in answers[0][1]]
+    for port, group in pairs:
+        wired = 0 <= port < topology.ports and topology.neighbor(node, port) >= 0
+        if not wired or not 0 <= group < routing.classes or pairs.count((port, group)) > 1:
+            raise RoutingError(
+                f"{who} has the candidate (port {port}, class {group}) at node {node} for a "
+                f"message to {target}: candidates are wired ports with classes "
+                f"0..{routing.classes - 1}, each pair once."
+            )
+    return pairs, header
+
+
+def _check_closer(
+    topology: Topology, routing: Routing, ends: tuple[int, int, int], distances: _Distances
+) -> None:
+    """A candidate that is none of the escape leads closer to the target."""
+    node, other, target = ends
+    if not distances.known:
+        return
+    far = distances.between(node, target)
+    if distances.between(other, target) >= far:
+        raise RoutingError(
+            f"Routing {routing.name} on {topology.name} offers the hop from node {node} to {other} "
+            f"to a message to {target}, which is {far} hops away and comes no closer: only the "
+            "classes of a declared escape may lead so."
+        )
+
+
+def _check_choices(
+    topology: Topology,
+    routing: Routing,
+    node: int,
+    header: Ints,
+    pairs: list[tuple[int, int]],
+) -> None:
+    """The choice is one of the candidates, or none, whichever have room."""
+    ways, count = np.array(pairs, np.int64), len(pairs)
+    full = np.full(count, 4, np.int64)
+    for credits in [full, *np.eye(count, dtype=np.int64)]:
+        way = int(routing.choose(node, header.copy(), ways, credits, routing.params))
+        if not -1 <= way < count:
+            raise RoutingError(
+                f"Routing {routing.name} on {topology.name} chose {way} at node {node}, where "
+                f"there are {count} candidates: one of 0..{count - 1}, or -1 to wait."
+            )
 
 
 def _check_shortest(
@@ -110,11 +223,16 @@ def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[t
     if topology.hosts**2 <= ALL_PAIRS:
         yield from np.ndindex(topology.hosts, topology.hosts)
         return
-    far = topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
+    far = _goes_far(topology)
     for _ in range(PAIRS):
         source = int(random.integers(topology.hosts))
         target = int(random.integers(topology.hosts)) if far else _walk(topology, source, random)
         yield source, target
+
+
+def _goes_far(topology: Topology) -> bool:
+    """Whether messages between any two processors are tried: a path may be as long as a ring."""
+    return topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
 
 
 def _walk(topology: Topology, node: int, random: np.random.Generator) -> int:
@@ -151,10 +269,10 @@ def _play(topology: Topology, schedule: Schedule) -> Ints:
     informed[schedule.root], step = 0, 0
     while step < (schedule.steps if schedule.phases else topology.size):
         step += 1
-        heard = _play_step(topology, schedule, informed, step)
-        if not (heard or schedule.phases):
+        received = _play_step(topology, schedule, informed, step)
+        if not (received or schedule.phases):
             break
-        for node, count in heard.items():
+        for node, count in received.items():
             if schedule.receive is not None and count > schedule.receive:
                 raise WiringError(
                     f"{_label(topology, schedule)}: processor {node} receives {count} messages in "
@@ -166,7 +284,7 @@ def _play(topology: Topology, schedule: Schedule) -> Ints:
 
 def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int) -> dict[int, int]:
     """Run one step of the schedule; count the messages that each receiver gets."""
-    heard: dict[int, int] = {}
+    received: dict[int, int] = {}
     for node in np.flatnonzero(informed >= 0).tolist():
         since = int(informed[node])
         answer = int(schedule.rule(node, schedule.root, since, step, schedule.params))
@@ -185,8 +303,8 @@ def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int
                     f"{_label(topology, schedule)}: processor {node} sends on port {port} in step "
                     f"{step}, which is not wired."
                 )
-            heard[other] = heard.get(other, 0) + 1
-    return heard
+            received[other] = received.get(other, 0) + 1
+    return received
 
 
 def check_cycle(topology: Topology) -> None:

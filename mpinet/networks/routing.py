@@ -17,6 +17,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
+from mpinet.networks.adaptive import most_room
 
 if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
@@ -71,6 +72,26 @@ class Routing:
         The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters.
     classes : int
         How many classes it has.
+    candidates : Rule, optional
+        Makes the routing adaptive (see `mpinet.networks.adaptive`):
+        ``candidates(node, in_port, in_class, header, candidates, params)`` writes the ports that
+        the message may leave by and the classes of their channels into rows of `candidates`, no
+        pair twice, and returns how many there are, `ARRIVED` or `STUCK`. It may rewrite the header,
+        to the same if it is asked again. `decide` is the way where nothing is chosen.
+    choose : Rule
+        ``choose(node, header, candidates, credits, params)``: the row of the candidate to take, or
+        -1 to wait. ``credits[i]`` are those of the virtual channel that candidate i would get, 0
+        where it can have none in this step.
+    escape : int, optional
+        The classes below it are those of the escape: from everywhere they lead to the target
+        without a cycle of dependencies. Default: all.
+    numbered : bool
+        Whether `start` finds the message's number in the header's last word (0 where there are no
+        messages), for routings that draw.
+    diameters : int
+        Paths that are not all shortest have at most so many times the diameter in hops; 0: unknown.
+    base : Routing, optional
+        Makes it a routing by a drawn processor (`mpinet.networks.valiant`): that of both ways.
 
     Examples
     --------
@@ -98,6 +119,22 @@ class Routing:
     dead: tuple[int, ...] = ()
     channel_class: Rule | None = None
     classes: int = 1
+    candidates: Rule | None = None
+    choose: Rule = most_room
+    escape: int | None = None
+    numbered: bool = False
+    diameters: int = 0
+    base: Routing | None = None
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether nodes choose among candidates."""
+        return self.candidates is not None
+
+    @property
+    def escape_classes(self) -> int:
+        """How many classes the escape has; all where none is declared."""
+        return self.classes if self.escape is None else self.escape
 
     def around(self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()) -> Routing:
         """Return the routing that avoids dead nodes and links: itself if it avoids none.

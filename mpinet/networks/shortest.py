@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Halves, Ints, Rows
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.effort import require_walk
 from mpinet.errors import UsageError
@@ -91,8 +91,8 @@ def neighbor_table(topology: Topology) -> Ints:
     return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])
 
 
-@kernel("void(int64[:, ::1], int64, uint16[::1])")
-def fill_first_ports(neighbors, representatives, entries):
+@kernel
+def fill_first_ports(neighbors: Rows, representatives: int, entries: Halves) -> None:
     """Breadth-first search from each representative, passing the lowest first port on."""
     size, ports = neighbors.shape
     distance = np.empty(size, np.int64)

@@ -291,15 +291,37 @@ class Topology:
         return {self.address(node): node for node in reversed(range(self.size))}
 
     def find(self, text: str) -> int:
-        """The node that a person means: by its number, or by its address."""
+        """The node that a person means: by its number, or by its address.
+
+        Digits are a number. Where they are the address of another node (``0010`` of a hypercube),
+        nobody knows which is meant, and both are shown.
+
+        Raises
+        ------
+        NodeError
+            There is no such node, or there are two.
+        """
         if not looks_whole(text):
             return self.node(text)
         try:
             number = whole(text)
         except ValueError as error:
             raise NodeError(f"{error}; {self.name} has nodes 0..{self.size - 1}.") from None
-        self.require_node(number)
-        return number
+        fits = 0 <= number < self.size
+        if fits and not text.startswith("0"):
+            return number
+        try:
+            addressed = self.node(text)
+        except NodeError:
+            addressed = number
+        if addressed == number:
+            self.require_node(number)
+            return number
+        other = f"{number} for the node of this number, or " if fits else ""
+        raise NodeError(
+            f"{text} is a number and an address on {self.name}: give {other}{addressed} for the "
+            "node of this address."
+        )
 
     def require_node(self, node: int) -> None:
         """Raise `NodeError` unless `node` is a node of this network."""
@@ -318,13 +340,24 @@ class Topology:
         """The family's routings that draw random numbers, by name; each is made for a seed."""
         return {}
 
+    @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Routings for open-loop traffic, by name; each is made for a seed.
+
+        Valiant's on any network of two processors or more; families add their adaptive ones.
+        """
+        from mpinet.networks.valiant import valiant
+
+        return {"valiant": lambda seed: valiant(self, seed)}
+
     def routing(self, name: str | None = None, seed: int = 0) -> Routing:
         """One of the family's routings.
 
         Parameters
         ----------
         name : str, optional
-            As in `routings` or `random_routings`. Default: the first of `routings`.
+            As in `routings`, `random_routings` or `load_routings`. Default: the first of
+            `routings`.
         seed : int
             For a routing that draws random numbers.
 
@@ -333,13 +366,13 @@ class Topology:
         UsageError
             The network has no routing of that name, or it is too large for its table.
         """
-        known, drawing = self.routings, self.random_routings
+        known, drawing = self.routings, self.load_routings | self.random_routings
         if name is None:
             name = next(iter(known))
         if name in drawing:
             return drawing[name](seed)
         if name not in known:
-            names = ", ".join([*known, *drawing])
+            names = ", ".join([*known, *self.random_routings, *self.load_routings])
             raise UsageError(f"{self.name} has no routing {name!r}; it has: {names}.")
         return known[name]()
 

@@ -109,12 +109,12 @@ def _outcome(scheduler: Scheduler, spent: Spent) -> Outcome:
     left = np.flatnonzero(scheduler.unreceived)
     left = left[np.argsort(machine.nodes[left])[:NAMED]]
     left_at = zip(machine.nodes[left].tolist(), scheduler.unreceived[left].tolist(), strict=True)
-    told = machine.transport.gather(
+    gathered = machine.transport.gather(
         to_bytes((list(left_at), machine.nodes.tolist(), scheduler.values))
     )
     places: list[tuple[int, int]] = []
-    values: list[Any] = [None] * machine.topology.hosts * bool(told)
-    for text in told:
+    values: list[Any] = [None] * machine.topology.hosts * bool(gathered)
+    for text in gathered:
         some_places, nodes, returned = from_bytes(text)
         places += some_places
         for node, value in zip(nodes, returned, strict=True):
@@ -122,7 +122,7 @@ def _outcome(scheduler: Scheduler, spent: Spent) -> Outcome:
                 values[node] = unpack(value)
     places = sorted(places)[:NAMED]
     proof = machine.checked(
-        lambda: digest(spent.steps, spent.messages, unreceived, places, values) if told else ""
+        lambda: digest(spent.steps, spent.messages, unreceived, places, values) if gathered else ""
     )
     proof, found = agreed(machine.transport, (proof, places))
     places = [(node, count) for node, count in found]

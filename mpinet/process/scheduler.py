@@ -231,9 +231,9 @@ class Scheduler:
         if isinstance(error, MpinetError):
             self._fail(node, where, str(error))
             return
-        told = "".join(traceback.format_exception_only(error)).strip()
+        reason = "".join(traceback.format_exception_only(error)).strip()
         lines = traceback.format_exception(error.with_traceback(_users(error)))
-        self._fail(node, where, f"{told}\n{''.join(lines).rstrip()}")
+        self._fail(node, where, f"{reason}\n{''.join(lines).rstrip()}")
 
     def _fail(self, node: Node, where: str, sentence: str) -> None:
         """Note that a processor has failed; of several in one step the lowest counts."""

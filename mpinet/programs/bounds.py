@@ -17,7 +17,37 @@ from mpinet.programs.flood import flood
 from mpinet.programs.waves import adjacency, shared_out
 
 
-def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> int:
+class Bound(int):
+    """A number of steps that nothing beats, and what shows it.
+
+    Attributes
+    ----------
+    by : str
+        ``"distance"`` (an item has so many hops to go), ``"growth"`` (of those that have one),
+        ``"ends"`` (what a processor has to send or to accept), ``"hops"`` (those of all items, over
+        all channels), or the kind of a certificate: ``"cut"``, ``"flow"``.
+
+    Examples
+    --------
+    >>> larger = max(Bound(3, "distance"), Bound(4, "growth"))
+    >>> larger, larger.by
+    (4, 'growth')
+    """
+
+    by: str
+
+    def __new__(cls, steps: int, by: str) -> Bound:
+        """So many steps, shown by this."""
+        bound = super().__new__(cls, steps)
+        bound.by = by
+        return bound
+
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
+        """What a copy is made of."""
+        return int(self), self.by
+
+
+def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> Bound:
     """Steps that no broadcast from `root` beats: its distances, and the growth of the informed.
 
     In a step an informed processor informs at most `send` others, so their number grows at most by
@@ -34,10 +64,10 @@ def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> 
         Steps in which the machine has brought the message to all processors. None of them is
         farther away, so that the distances are only measured where growth alone needs fewer.
     """
-    growth = growth_bound(machine.topology.hosts, fanout(machine))
+    growth = Bound(growth_bound(machine.topology.hosts, fanout(machine)), "growth")
     if made_in is not None and made_in <= growth:
         return growth
-    return max(farthest(machine, root), growth)
+    return max(growth, Bound(farthest(machine, root), "distance"))
 
 
 def multicast_bound(machine: Machine, root: int, targets: Ints) -> int:
@@ -59,31 +89,32 @@ def multicast_bound(machine: Machine, root: int, targets: Ints) -> int:
     return max(longest, growth_bound(len(others) + 1, fanout(machine)))
 
 
-def gossip_bound(machine: Machine) -> int:
+def gossip_bound(machine: Machine) -> Bound:
     """Steps that no all-to-all broadcast beats: N-1 with one port.
 
     Every processor has to receive N-1 items, in a step one from each of its channels or as many as
     it may accept; links together have to carry N(N-1); and an item goes to the farthest processor.
     """
     hosts = machine.topology.hosts
-    received = received_bound(machine, machine.model.receive)
+    received = Bound(received_bound(machine, machine.model.receive), "ends")
     if machine.model.receive == 1 and hosts == machine.topology.size:
         return received
     hops = max(hops_per_step(machine), 1)
     carried = -(-hosts * (hosts - 1) // hops) if machine.topology.links else 0
-    return max(received, carried, host_distances(machine).diameter)
+    diameter = Bound(host_distances(machine).diameter, "distance")
+    return max(received, Bound(carried, "hops"), diameter)
 
 
-def combining_gossip_bound(machine: Machine) -> int:
+def combining_gossip_bound(machine: Machine) -> Bound:
     """Steps that no all-to-all broadcast beats if a message may hold any number of items.
 
     The diameter between processors, and the growth of those that know one item.
     """
-    growth = growth_bound(machine.topology.hosts, fanout(machine))
-    return max(host_distances(machine).diameter, growth)
+    growth = Bound(growth_bound(machine.topology.hosts, fanout(machine)), "growth")
+    return max(growth, Bound(host_distances(machine).diameter, "distance"))
 
 
-def exchange_bound(machine: Machine) -> int:
+def exchange_bound(machine: Machine) -> Bound:
     """Steps that no total exchange beats: max(N-1, ceil(sum of distances / N)) with one port.
 
     Every processor sends and receives N-1 items, and the items' hops have to be made.
@@ -93,21 +124,28 @@ def exchange_bound(machine: Machine) -> int:
         received_bound(machine, machine.model.receive), received_bound(machine, machine.model.send)
     )
     hops = -(-distances.total // max(hops_per_step(machine), 1))
-    return max(ends, hops, distances.diameter)
+    diameter = Bound(distances.diameter, "distance")
+    return max(Bound(ends, "ends"), Bound(hops, "hops"), diameter)
 
 
-def scatter_bound(machine: Machine, root: int) -> int:
+def scatter_bound(machine: Machine, root: int) -> Bound:
     """Steps that no scatter from `root` beats: N-1 with one port.
 
     The root has to send N-1 items, in a step one on each of its channels or as many as it may; and
     the farthest processor has to get one.
     """
-    return max(farthest(machine, root), _served_bound(machine, root, machine.model.send))
+    return _one_sided_bound(machine, root, machine.model.send)
 
 
-def gather_bound(machine: Machine, root: int) -> int:
+def gather_bound(machine: Machine, root: int) -> Bound:
     """Steps that no gather to `root` beats; as `scatter_bound`, with what the root may accept."""
-    return max(farthest(machine, root), _served_bound(machine, root, machine.model.receive))
+    return _one_sided_bound(machine, root, machine.model.receive)
+
+
+def _one_sided_bound(machine: Machine, root: int, limit: int | None) -> Bound:
+    """Steps that no scatter or gather beats, with what the root may do in a step."""
+    served = Bound(_served_bound(machine, root, limit), "ends")
+    return max(served, Bound(farthest(machine, root), "distance"))
 
 
 def growth_bound(processors: int, fanout: int) -> int:

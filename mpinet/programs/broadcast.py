@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.arguments import ScheduleRule
+from mpinet.arrays import Ints, Shorts
 from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
+from mpinet.machine.state import Fields, Held, Largest, Rows, State
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import broadcast_bound
+from mpinet.programs.bounds import Bound, broadcast_bound
 from mpinet.programs.collective import require_processor
 from mpinet.programs.offers import Offers
 from mpinet.programs.passes import broadcast_timetable, sees_whole
@@ -53,7 +57,7 @@ class BroadcastResult:
         where they are not all.
     phases : tuple of (str, int)
         Names and lengths, in steps, of its phases, as far as they belong to `steps`.
-    lower_bound : int
+    lower_bound : Bound
         Steps that no broadcast from this root can beat under the machine's port model.
     preparation : Preparation
         What it took before on a machine beside, for a tree.
@@ -64,7 +68,7 @@ class BroadcastResult:
     messages: int
     informed: int
     phases: tuple[tuple[str, int], ...]
-    lower_bound: int
+    lower_bound: Bound
     preparation: Preparation = field(default=NONE, kw_only=True)
 
 
@@ -103,14 +107,20 @@ def broadcast(
     name, schedule = require_algorithm(machine.topology, root, algorithm, machine.model)
     if name == BEST:
         name, schedule = shortest(machine, root)
-    with machine.spending() as spent:
-        message, preparation = inform_all(machine, root, name, schedule)
-    steps = message.last_step(spent.begun) - spent.begun
-    informed = message.informed()
-    bound = broadcast_bound(machine, root, steps if informed == machine.topology.hosts else None)
+
+    def inform() -> tuple[int, int, int, int, int]:
+        with machine.spending() as spent:
+            message, preparation = inform_all(machine, root, name, schedule)
+        steps = message.last_step(spent.begun) - spent.begun
+        return steps, spent.messages, message.informed(), preparation.steps, preparation.messages
+
+    with State(machine, "broadcast") as state:
+        steps, messages, informed, *before = state.once("informed", inform)
+        whole = informed == machine.topology.hosts
+        bound = broadcast_bound(machine, root, steps if whole else None)
     phases = _begun(schedule.phases if schedule is not None else (), steps) or ((name, steps),)
     return BroadcastResult(
-        name, steps, spent.messages, informed, phases, bound, preparation=preparation
+        name, steps, messages, informed, phases, bound, preparation=Preparation(*before)
     )
 
 
@@ -248,20 +258,22 @@ def _by_schedule(
     since[machine.nodes == schedule.root] = 0
     sends = ScheduledPorts(machine, schedule.rule)
     listening = None if schedule.listen is None else ScheduledPorts(machine, schedule.listen)
-    step = 0
-    while not schedule.phases or step < schedule.steps:
-        step += 1
-        slots, ports = sends.ports(schedule, since, step, 0)
-        if not schedule.phases and machine.sum(len(slots))[0] == 0:
-            return
-        listen = None
-        if listening is not None:
-            listeners, accepting = listening.ports(schedule, since, step, UNINFORMED)
-            listen = machine.nodes[listeners], accepting
-        inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
-        receivers = machine.slots(inbox.nodes)
-        since[receivers[since[receivers] == UNINFORMED]] = step
-        message.store(receivers, inbox.payload)
+    with State(machine, "schedule", message, step=0, since=Held(since, machine.nodes)) as state:
+        since = state.since
+        while not schedule.phases or state.step < schedule.steps:
+            state.step += 1
+            slots, ports = sends.ports(schedule, since, state.step, 0)
+            if not schedule.phases and machine.sum(len(slots))[0] == 0:
+                return
+            listen = None
+            if listening is not None:
+                listeners, accepting = listening.ports(schedule, since, state.step, UNINFORMED)
+                listen = machine.nodes[listeners], accepting
+            inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
+            receivers = machine.slots(inbox.nodes)
+            since[receivers[since[receivers] == UNINFORMED]] = state.step
+            message.store(receivers, inbox.payload)
+            state.boundary()
 
 
 class ScheduledPorts:
@@ -313,11 +325,18 @@ RUN = 64
 """Processors that are passed over together where none of them is asked."""
 
 
-@kernel(
-    "int64(schedule_rule, int64[::1], int32[::1], int64, int64, int64, int64[::1], int64[::1], "
-    "int64[::1])"
-)
-def ask_schedule(schedule_rule, nodes, since, asked, root, step, params, slots, ports):
+@kernel
+def ask_schedule(
+    schedule_rule: ScheduleRule,
+    nodes: Ints,
+    since: Shorts,
+    asked: int,
+    root: int,
+    step: int,
+    params: Ints,
+    slots: Ints,
+    ports: Ints,
+) -> int:
     """Write what those answer that were informed in step `asked` or later; how many ports.
 
     Only as many are written as there is room for.
@@ -356,48 +375,58 @@ def by_timetable(machine: Machine, timetable: Timetable, message: Message) -> No
         What it brings to all.
     """
     part = Part(machine, timetable)
-    for step in range(1, timetable.last + 1):
-        rows = part.sends(step)
-        slots = part.slots[rows]
-        inbox = machine.step(machine.nodes[slots], part.ports[rows], message.of(slots))
-        message.store(machine.slots(inbox.nodes), inbox.payload)
+    with State(machine, "timetable", message, step=0) as state:
+        while state.step < timetable.last:
+            state.step += 1
+            rows = part.sends(state.step)
+            slots = part.slots[rows]
+            inbox = machine.step(machine.nodes[slots], part.ports[rows], message.of(slots))
+            message.store(machine.slots(inbox.nodes), inbox.payload)
+            state.boundary()
 
 
 def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     tree = Tree(machine, root)
-    served = np.zeros(machine.placement.count, np.int64)
-    active = np.flatnonzero(machine.nodes == root)
-    while True:
-        active = active[served[active] < tree.children[active]]
-        ports = tree.child_port(active, served[active])
-        served[active] += 1
-        if machine.sum(len(active))[0] == 0:
-            return Preparation.on(tree.survey)
-        inbox = machine.step(machine.nodes[active], ports, message.of(active))
-        receivers = machine.slots(inbox.nodes)
-        message.store(receivers, inbox.payload)
-        active = np.concatenate([active, receivers])
+    preparation = Preparation.on(tree.survey)
+    served = Held(np.zeros(machine.placement.count, np.int64), machine.nodes)
+    first = Rows(machine.nodes[machine.nodes == root])
+    with State(machine, "tree", message, served=served, informed=first) as state:
+        while True:
+            active = machine.slots(state.informed)
+            active = active[state.served[active] < tree.children[active]]
+            ports = tree.child_port(active, state.served[active])
+            state.served[active] += 1
+            if machine.sum(len(active))[0] == 0:
+                return preparation
+            senders = machine.nodes[active]
+            inbox = machine.step(senders, ports, message.of(active))
+            message.store(machine.slots(inbox.nodes), inbox.payload)
+            state.informed = np.concatenate([senders, inbox.nodes])
+            state.boundary()
 
 
 def _by_flooding(machine: Machine, root: int, message: Message) -> None:
     """Every informed processor offers the first bus that has not carried the message (ALL)."""
-    informed = machine.nodes == root
+    informed = Held(machine.nodes == root, machine.nodes)
     offers = Offers(machine)
     missing = machine.topology.hosts - 1
-    while missing:
-        slots, ports = offers.sends(np.flatnonzero(informed))
-        inbox = machine.step(machine.nodes[slots], ports, message.of(slots))
-        receivers = machine.slots(inbox.nodes)
-        offers.mark_used(slots, ports)
-        offers.mark_used(receivers, inbox.ports)
-        message.store(receivers, inbox.payload)
-        fresh = np.unique(receivers[~informed[receivers]])
-        informed[fresh] = True
-        active, new = machine.sum(len(slots), len(fresh))
-        if active == 0:
-            return
-        missing -= new
+    state = State(machine, "flooding", message, offers, informed=informed, missing=missing)
+    with state:
+        while state.missing:
+            slots, ports = offers.sends(np.flatnonzero(state.informed))
+            inbox = machine.step(machine.nodes[slots], ports, message.of(slots))
+            receivers = machine.slots(inbox.nodes)
+            offers.mark_used(slots, ports)
+            offers.mark_used(receivers, inbox.ports)
+            message.store(receivers, inbox.payload)
+            fresh = np.unique(receivers[~state.informed[receivers]])
+            state.informed[fresh] = True
+            active, new = machine.sum(len(slots), len(fresh))
+            if active == 0:
+                return
+            state.missing -= new
+            state.boundary()
 
 
 NOTHING = 0
@@ -420,6 +449,14 @@ class Message:
         self._value = 0x6D70696E + root
         self._held = np.where(machine.nodes == root, self._value, NOTHING)
         self._last = 0
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {"held": Held(self._held, self._machine.nodes), "last": Largest(self._last)}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self._held, self._last = found["held"], found["last"]
 
     def of(self, slots: Ints) -> Ints:
         """What these processors send."""

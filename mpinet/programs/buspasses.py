@@ -64,13 +64,13 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     for start in range(starts):
         rest[:] = 0
         for turn in range(ROUNDS):
-            told = tell_busses(
+            informed = inform_over_busses(
                 lists.node_begin, lists.busses, lists.bus_begin, lists.members,
                 root, start * ROUNDS + turn, rest, parent, bus, since,
             )  # fmt: skip
-            if told < size:
+            if informed < size:
                 raise Disconnected(
-                    f"{topology.name} is not connected: from node {root}, {told} of its "
+                    f"{topology.name} is not connected: from node {root}, {informed} of its "
                     f"{size} nodes are reached."
                 )
             steps = time_left(parent, bus, since, root, rest)
@@ -79,48 +79,56 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
         if best <= bound:
             break
     since, parent, bus = kept
-    told = np.flatnonzero(parent >= 0)
-    order = told[np.lexsort((told, parent[told], since[told]))]
+    informed = np.flatnonzero(parent >= 0)
+    order = informed[np.lexsort((informed, parent[informed], since[informed]))]
     rows = since[order], parent[order], order, np.zeros(len(order), np.int64)
     return Timetable("broadcast", size, *rows, root=root, bus=bus[order], ports="one")
 
 
-@kernel(
-    "int64(int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], "
-    "int64[::1], int64[::1])"
-)
-def tell_busses(node_begin, busses, bus_begin, members, root, seed, rest, parent, bus, since):
-    """Tell everybody, a step after the other; how many are told."""
+@kernel
+def inform_over_busses(
+    node_begin: Ints,
+    busses: Ints,
+    bus_begin: Ints,
+    members: Ints,
+    root: int,
+    seed: int,
+    rest: Ints,
+    parent: Ints,
+    bus: Ints,
+    since: Ints,
+) -> int:
+    """Inform everybody, a step after the other; how many are informed."""
     size, count = since.size, bus_begin.size - 1
     parent[:] = -1
     bus[:] = -1
     since[:] = -1
     since[root] = 0
-    told, step, before = 1, 0, 0
+    informed, step, before = 1, 0, 0
     urgency = np.empty(count, np.int64)
     sender = np.full(count, -1)
     busy, serves = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    while told < size and told > before:
+    while informed < size and informed > before:
         step += 1
-        before = told
-        for one in range(count):
+        before = informed
+        for b in range(count):
             longest, new, known = 0, 0, False
-            for at in range(bus_begin[one], bus_begin[one + 1]):
+            for at in range(bus_begin[b], bus_begin[b + 1]):
                 member = members[at]
                 if since[member] >= 0:
                     known = True
                 else:
                     longest = max(longest, rest[member])
                     new += 1
-            noise = draw32(int(seed), int(one), int(step), 6) & 0xFF
-            urgency[one] = ((longest << 24 | new) << 8) | noise if known and new > 0 else -1
+            noise = draw32(int(seed), int(b), int(step), 6) & 0xFF
+            urgency[b] = ((longest << 24 | new) << 8) | noise if known and new > 0 else -1
         order = np.argsort(-urgency)
         for i in range(count):
-            one = order[i]
-            if urgency[one] < 0:
+            b = order[i]
+            if urgency[b] < 0:
                 break
             new, chosen = 0, -1
-            for at in range(bus_begin[one], bus_begin[one + 1]):
+            for at in range(bus_begin[b], bus_begin[b + 1]):
                 member = members[at]
                 new += since[member] < 0
                 early = since[member] >= 0 and since[member] < step
@@ -129,7 +137,7 @@ def tell_busses(node_begin, busses, bus_begin, members, root, seed, rest, parent
             if new == 0:
                 continue
             if chosen < 0:
-                for at in range(bus_begin[one], bus_begin[one + 1]):
+                for at in range(bus_begin[b], bus_begin[b + 1]):
                     middle = members[at]
                     if since[middle] < 0 or since[middle] == step:
                         continue
@@ -148,18 +156,18 @@ def tell_busses(node_begin, busses, bus_begin, members, root, seed, rest, parent
                         break
             if chosen < 0:
                 continue
-            sender[one], busy[chosen], serves[chosen] = chosen, step, one
-            for at in range(bus_begin[one], bus_begin[one + 1]):
+            sender[b], busy[chosen], serves[chosen] = chosen, step, b
+            for at in range(bus_begin[b], bus_begin[b + 1]):
                 member = members[at]
                 if since[member] < 0:
-                    since[member], parent[member], bus[member] = step, chosen, one
-                    told += 1
-    return told
+                    since[member], parent[member], bus[member] = step, chosen, b
+                    informed += 1
+    return informed
 
 
-@kernel("int64(int64[::1], int64[::1], int64[::1], int64, int64[::1])")
-def time_left(parent, bus, since, root, rest):
-    """Write how many steps each one's part of the schedule takes after it is told; all steps."""
+@kernel
+def time_left(parent: Ints, bus: Ints, since: Ints, root: int, rest: Ints) -> int:
+    """Write the steps of each node's subtree once it is informed; return those of the root's."""
     rest[:] = 0
     order = np.argsort(-since)
     for i in range(order.size):

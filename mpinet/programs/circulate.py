@@ -15,6 +15,7 @@ from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import Bound
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules import find_schedule
@@ -85,7 +86,7 @@ def circulate(
     phases = tuple((f"dimension {z}", lengths[z]) for z in sorted(lengths))
     correct = machine.sum(int(not _complete(seed, q, schedule.index, state)))[0] == 0
     return CollectiveResult(
-        schedule.name, spent.steps, spent.messages, phases, (1 << q) - 1, correct
+        schedule.name, spent.steps, spent.messages, phases, Bound((1 << q) - 1, "ends"), correct
     )
 
 

@@ -13,6 +13,7 @@ from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Spent
 from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import Bound
 from mpinet.programs.preparation import NONE, Preparation
 
 Result = TypeVar("Result", bound="CollectiveResult")
@@ -30,31 +31,28 @@ class CollectiveResult:
         Steps of the machine until the last item has arrived, and messages sent.
     phases : tuple of (str, int)
         Names and lengths, in steps, of its phases.
-    lower_bound : int
+    lower_bound : Bound
         Steps that nobody can beat under the machine's port model with one item per message.
     correct : bool
         Whether every processor ended with exactly the items that are meant for it.
     preparation : Preparation
         What it took before on a machine beside, for a tree.
-    lower_by : str
-        What shows the lower bound where it is not the simple bounds: ``"flow"``.
     """
 
     algorithm: str
     steps: int
     messages: int
     phases: tuple[tuple[str, int], ...]
-    lower_bound: int
+    lower_bound: Bound
     correct: bool
     preparation: Preparation = field(default=NONE, kw_only=True)
-    lower_by: str = field(default="", kw_only=True)
 
     @classmethod
     def of(
         cls: type[Result],
         algorithm: str,
         spent: Spent,
-        lower_bound: int,
+        lower_bound: Bound,
         correct: bool,
         preparation: Preparation = NONE,
         **more: Any,
@@ -70,6 +68,11 @@ class CollectiveResult:
             preparation=preparation,
             **more,
         )
+
+    @property
+    def lower_by(self) -> str:
+        """What shows the lower bound, as in `Bound`."""
+        return self.lower_bound.by
 
 
 def items(seed: int, sources: Ints, targets: Ints) -> Ints:
@@ -87,8 +90,8 @@ def items(seed: int, sources: Ints, targets: Ints) -> Ints:
     return contents
 
 
-@kernel("void(int64, int64[::1], int64[::1], int64[::1])")
-def draw_items(seed, sources, targets, contents):
+@kernel
+def draw_items(seed: int, sources: Ints, targets: Ints, contents: Ints) -> None:
     """Write the items' contents."""
     for i in range(sources.size):
         contents[i] = draw(seed, int(sources[i]), int(targets[i]))

@@ -16,6 +16,7 @@ from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.machine.router import Router
+from mpinet.machine.state import State
 from mpinet.machine.step import by_owner
 from mpinet.networks.cycle import cycle_order
 from mpinet.networks.routing import ARRIVED, Routing
@@ -154,12 +155,16 @@ def measure(machine: Machine, embedding: Embedding, routing: Routing | None = No
     host = host_of(machine, embedding)
     routing = routing or host.routing()
     measuring = Machine(host, "all", machine.transport, machine.mapping, loads=True)
-    longest = _longest_way(measuring, embedding, preferring_links(host, routing))
-    congestion = _busiest_link(measuring)
-    dilation: int | None = longest
-    if not routing.shortest:
-        nearest = _shortest_routing(host)
-        dilation = None if nearest is None else _longest_way(measuring, embedding, nearest)
+    with State(measuring, "measures") as state:
+        longest = state.once(
+            "longest",
+            lambda: _longest_way(measuring, embedding, preferring_links(host, routing)),
+        )
+        congestion = state.once("congestion", lambda: _busiest_link(measuring))
+        dilation: int | None = longest
+        if not routing.shortest:
+            nearest = _shortest_routing(host)
+            dilation = None if nearest is None else _longest_way(measuring, embedding, nearest)
     return Measures(dilation, longest, congestion, host.size / embedding.guest.size)
 
 

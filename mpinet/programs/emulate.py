@@ -12,6 +12,7 @@ import numpy as np
 from mpinet.arrays import Array
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
+from mpinet.machine.state import State
 from mpinet.networks.routing import Routing
 from mpinet.programs import ascend
 from mpinet.programs.collective import items
@@ -25,7 +26,12 @@ from mpinet.programs.embed import (
 from mpinet.programs.operators.operator import ASCEND, Operator, Pass
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.routed import as_words, from_words
-from mpinet.programs.schedules.schedule import PassSchedule, Phase, require_power_of_two
+from mpinet.programs.schedules.schedule import (
+    Dimensions,
+    PassSchedule,
+    Phase,
+    require_power_of_two,
+)
 
 STEP = "step"
 """The program of one step of the guest: a message over every link, both ways."""
@@ -143,12 +149,18 @@ def emulate_ascend(
     """
     host = host_of(machine, embedding)
     schedule = emulation(embedding, preferring_links(host, routing or host.routing()))
-    found = ascend.run(machine, operator, kind, seed, schedule)
-    guest = embedding.guest
-    itself = Machine(guest, machine.model, machine.transport)
-    schedule = emulation(Embedding(guest, guest), preferring_links(guest, guest.routing()))
-    alone = ascend.run(itself, operator, kind, seed, schedule)
-    return Emulated(kind, alone.steps, found.steps, found.correct and alone.correct)
+
+    def on_host() -> tuple[int, bool]:
+        found = ascend.run(machine, operator, kind, seed, schedule)
+        return found.steps, found.correct
+
+    with State(machine, "emulation") as state:
+        steps, correct = state.once("on host", on_host)
+        guest = embedding.guest
+        itself = Machine(guest, machine.model, machine.transport)
+        own = emulation(Embedding(guest, guest), preferring_links(guest, guest.routing()))
+        alone = ascend.run(itself, operator, kind, seed, own)
+    return Emulated(kind, alone.steps, steps, correct and alone.correct)
 
 
 def emulation(embedding: Embedding, routing: Routing) -> type[PassSchedule]:
@@ -185,13 +197,12 @@ class Emulation(PassSchedule):
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Exchange and operate in every dimension of the pass."""
-        stages = []
-        for j in sweep.dimensions:
-            before = self.machine.steps
-            received = self._partners(j, state)
-            state[:] = keep_own(sweep.oper, j, self.index, state, received)
-            stages.append((f"dimension {j}", self.machine.steps - before))
-        return stages
+        with Dimensions(self.machine) as made:
+            for j in sweep.dimensions[len(made.each) :]:
+                received = self._partners(j, state)
+                state[:] = keep_own(sweep.oper, j, self.index, state, received)
+                made.note()
+        return made.stages(sweep)
 
     def _partners(self, j: int, state: Array) -> Array:
         """The states of the elements ``index XOR 2^j``."""

@@ -1,4 +1,4 @@
-"""Total exchange: a different item from every processor to every other, by routing."""
+"""Total exchange: an item from every processor to every other, by routing or farthest first."""
 
 from __future__ import annotations
 
@@ -6,41 +6,53 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
+from mpinet.machine.model import PortModel
 from mpinet.machine.router import Router
 from mpinet.networks.routing import Routing
-from mpinet.programs.bounds import exchange_bound
-from mpinet.programs.collective import CollectiveResult, items, require_few
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import Bound, exchange_bound
+from mpinet.programs.carry import carry
+from mpinet.programs.collective import CollectiveResult, choose, items, require_few
+from mpinet.programs.cuts import best_cut
+from mpinet.programs.farthest import farthest_timetable
 
 ROUTED = "routed"
 """Name of what the router does by itself."""
 
-MOST_PROCESSORS = 2**12
-"""Most processors that all send to all at once: 2^24 messages."""
+FARTHEST = "farthest"
+"""Name of what a search that sees the whole network finds."""
+
+MOST_PROCESSORS = {ROUTED: 2**12, FARTHEST: 2**8}
+"""Most processors that all send to all at once: 2^24 messages for the router."""
 
 
 def exchange(
     machine: Machine,
     routing: Routing | None = None,
     seed: int = 0,
+    algorithm: str | None = None,
 ) -> CollectiveResult:
     """Bring an item of every processor to every other, one per message (collective).
 
-    All messages are there in step 0. In round k processor s addresses s + k (mod N); messages of
-    lower rounds go first.
+    ``routed``: all messages are there in step 0; in round k processor s addresses s + k (mod N),
+    and messages of lower rounds go first. ``farthest`` (links): over fewest hops, items with the
+    farthest target first; its lower bound is that of the best cut.
 
     Parameters
     ----------
     machine : Machine
         Moves, polices and counts.
     routing : Routing, optional
-        Default: the network's first.
+        The router's; default: the network's first.
     seed : int
         Chooses the items' contents.
+    algorithm : str, optional
+        Default: ``"routed"``.
 
     Raises
     ------
     UsageError
-        There are too many processors.
+        There are too many processors, or there is no such algorithm here.
 
     Examples
     --------
@@ -48,18 +60,66 @@ def exchange(
     >>> found.steps, found.messages, found.lower_bound, found.correct
     (6, 30, 6, True)
     """
-    require_few(machine.topology, "Total exchange", MOST_PROCESSORS)
+    name = require_algorithm(machine.topology, algorithm, machine.model)
+    if name == FARTHEST:
+        return _farthest_first(machine, seed)
     bound = exchange_bound(machine)
     sources, targets, numbers = all_pairs(machine)
     rows = np.stack([sources, items(seed, sources, targets)], axis=1)
     total = machine.topology.hosts * (machine.topology.hosts - 1)
     with machine.spending() as spent:
         nodes, came = send_routed(machine, sources, targets, numbers, total, rows, routing)
+    return CollectiveResult.of(name, spent, bound, _complete(machine, seed, nodes, came))
+
+
+def require_algorithm(topology: Topology, algorithm: str | None, model: PortModel) -> str:
+    """The algorithm that a total exchange uses.
+
+    Raises
+    ------
+    UsageError
+        There is no such algorithm here, or there are too many processors for it.
+    """
+    offered = [ROUTED]
+    limits = model.send, model.receive, model.half_duplex
+    if topology.links and limits in ((1, 1, False), (None, None, False)):
+        offered.append(FARTHEST)
+    name = choose(topology, "total exchange", algorithm, offered)
+    what = "Total exchange" if name == ROUTED else f"Total exchange {name!r}"
+    require_few(topology, what, MOST_PROCESSORS[name])
+    return name
+
+
+def _farthest_first(machine: Machine, seed: int) -> CollectiveResult:
+    """Move the items as a timetable says."""
+    topology, bound = machine.topology, exchange_bound(machine)
+    cut = best_cut(topology, machine.model, "exchange")
+    if cut is not None:
+        bound = max(bound, Bound(cut.steps, "cut"))
+    timetable = farthest_timetable(topology, machine.model.send == 1, bound)
+    sources, targets, _ = all_pairs(machine)
+    rows = np.stack([sources * topology.hosts + targets, items(seed, sources, targets)], axis=1)
+    with machine.spending() as spent:
+        slots = machine.slots(sources)
+        nodes, came = carry(machine, timetable, slots, rows, topology.hosts**2)
+    came[:, 0] //= topology.hosts
+    return CollectiveResult.of(FARTHEST, spent, bound, _complete(machine, seed, nodes, came))
+
+
+def _complete(machine: Machine, seed: int, nodes: Ints, came: Ints) -> bool:
+    """Whether every processor has received its item of every other one, and no other (collective).
+
+    Parameters
+    ----------
+    nodes : ndarray of int64, shape (m,)
+        This rank's receivers.
+    came : ndarray of int64, shape (m, 2)
+        Sources, and contents.
+    """
     origins, contents = came.T
     right = np.array_equal(contents, items(seed, origins, nodes))
     right = right and from_all_others(machine, nodes, origins)
-    correct = machine.sum(int(not right))[0] == 0
-    return CollectiveResult.of(ROUTED, spent, bound, correct)
+    return machine.sum(int(not right))[0] == 0
 
 
 def all_pairs(machine: Machine) -> tuple[Ints, Ints, Ints]:

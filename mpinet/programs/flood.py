@@ -12,6 +12,7 @@ from mpinet.effort import LOOKS, require_walk
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
+from mpinet.machine.state import Held, Joined, Largest, Rows, State, Total
 from mpinet.machine.step import gather_claims
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
@@ -87,26 +88,32 @@ def flood(machine: Machine, root: int) -> FloodResult:
 
 def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     """Flood: nodes informed, and the machine's step in which the last processor was."""
-    informed = np.zeros(machine.placement.count, bool)
-    fresh = machine.nodes[machine.nodes == root]
-    informed[machine.slots(fresh)] = True
-    reached, farthest_host = 1, machine.steps
     wave = _beep_wave if machine.topology.links else _bus_wave
     if machine.model.half_duplex:
         wave = _half_duplex_wave
-    carried = np.empty((0, 2), np.int64)
-    while reached < machine.topology.size:
-        nodes, carried = wave(machine, fresh, carried)
-        slots = machine.slots(nodes)
-        fresh = nodes[~informed[slots]]
-        informed[slots] = True
-        new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
-        if new == 0:
-            break
-        reached += new
-        if hosts:
-            farthest_host = machine.steps
-    return reached, farthest_host
+    state = State(
+        machine,
+        "flood",
+        informed=Held(machine.nodes == root, machine.nodes),
+        fresh=Rows(machine.nodes[machine.nodes == root]),
+        carried=Rows(np.empty((0, 2), np.int64)),
+        reached=1,
+        farthest_host=machine.steps,
+    )
+    with state:
+        while state.reached < machine.topology.size:
+            nodes, state.carried = wave(machine, state.fresh, state.carried)
+            slots = machine.slots(nodes)
+            state.fresh = fresh = nodes[~state.informed[slots]]
+            state.informed[slots] = True
+            new, hosts = machine.sum(len(fresh), int((fresh < machine.topology.hosts).sum()))
+            if new == 0:
+                break
+            state.reached += new
+            if hosts:
+                state.farthest_host = machine.steps
+            state.boundary()
+    return state.reached, state.farthest_host
 
 
 def _beep_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
@@ -208,17 +215,34 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
     size = machine.topology.size
     if not machine.topology.links:
         machine = Machine(adjacency(machine.topology), "all", machine.transport, machine.mapping)
-    floods, sources = shared_out(machine, np.arange(size))
-    diameter = total = reached = done = 0
-    for wave in floods.waves(sources):
-        if watch is not None and wave.begin > done:
-            done = wave.begin
-            watch(done * size // len(sources))
-        diameter = max(diameter, wave.distance)
-        total += wave.distance * wave.bits
-        reached += wave.bits
-    total, reached = machine.sum(total, reached)
-    diameter = machine.max(diameter)[0]
+    state = State(
+        machine,
+        "distances",
+        diameter=Largest(0),
+        total=Total(0),
+        reached=Total(0),
+        done=Joined(np.empty(0, np.int64)),
+    )
+    with state:
+        floods, sources = shared_out(machine, np.setdiff1d(np.arange(size), state.done))
+        first = machine.transport.rank == 0
+        tells = first or floods.machine is not machine
+        if not first:
+            state.done = state.done[:0]  # rank 0 tells what was done before
+        most = machine.max(len(sources))[0]
+        for begin in range(0, most, SOURCES):
+            batch = sources[begin : begin + SOURCES]
+            for wave in floods.waves(batch):
+                state.diameter = max(state.diameter, wave.distance)
+                state.total += wave.distance * wave.bits
+                state.reached += wave.bits
+            if tells:
+                state.done = np.concatenate([state.done, batch])
+            if watch is not None and begin + SOURCES < most:
+                watch(min(size, (begin + SOURCES) * size // max(1, len(sources))))
+            state.meeting()
+    total, reached = machine.sum(state.total, state.reached)
+    diameter = machine.max(state.diameter)[0]
     if watch is not None:
         watch(size)
     if reached != size**2:
@@ -229,12 +253,23 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
 
 def require_floods(topology: Topology, ranks: int) -> None:
     """Raise `UsageError` where floods from all nodes would not end, or not fit into memory."""
+    require_end(topology, ranks)
+    what = f"A flood of {topology.name} from each of its nodes"
+    require_memory(floods_need(topology, ranks), what)
+
+
+def require_end(topology: Topology, ranks: int) -> None:
+    """Raise `UsageError` where floods from all nodes would not end."""
     what = f"A flood of {topology.name} from each of its nodes"
     floods = -(-topology.size // SOURCES)
     require_walk(floods * topology.size * topology.ports, what, ranks, LOOKS * MANY)
+
+
+def floods_need(topology: Topology, ranks: int) -> int:
+    """Bytes of a rank's part of floods from all nodes: rooms for nodes' bits, and wired ports."""
     bits = min(topology.size, SOURCES) // 8
     hosted = -(-topology.size // ranks)
-    require_memory(hosted * (ROOMS * bits + BYTES_A_PORT * topology.ports), what)
+    return hosted * (ROOMS * bits + BYTES_A_PORT * topology.ports)
 
 
 def _require_all_port(machine: Machine, what: str) -> None:

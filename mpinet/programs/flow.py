@@ -15,8 +15,9 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mpinet.arrays import Ints, ShortRows
+from mpinet.arrays import Ints, ShortRows, Shorts
 from mpinet.compiled import kernel
 from mpinet.errors import TooLarge
 from mpinet.machine.beep import wired
@@ -73,25 +74,83 @@ def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: in
     ).ordered()
 
 
+@dataclass(frozen=True)
+class FlowCut:
+    """Why so many steps are too few for a gather: what a set of places in time lets out.
+
+    Attributes
+    ----------
+    since : list of int
+        The step after which each node belongs to the set, 0 for from the beginning, -1 for never.
+    senders, receivers : list of [int, int]
+        Nodes and steps that are counted once, however many links lead out of the set by them.
+    """
+
+    since: list[int]
+    senders: list[list[int]]
+    receivers: list[list[int]]
+
+
+def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> FlowCut | None:
+    """Why a gather takes more than so many steps; None where it does not.
+
+    Parameters
+    ----------
+    topology, root, model
+        As in `gather_timetable`.
+    steps : int
+        Steps, 0 or more.
+    """
+    _require_fit("gather", topology, steps)
+    search = _Search(topology, root, model)
+    flow = np.zeros((steps, len(search.places.tail)), np.int32)
+    sent, seen = search.augment(0, flow)
+    if sent == len(search.sources):
+        return None
+    size, within = topology.size, seen.reshape(steps + 1, search.places.number) == sent
+    inside, out, into = (within[:, part * size : (part + 1) * size] for part in range(3))
+    since = np.where(inside.any(axis=0), inside.argmax(axis=0), -1)
+    senders = inside[:-1] & ~out[:-1] & (model.send is not None)
+    receivers = into[:-1] & ~inside[1:] & (model.receive is not None)
+    moments = [np.argwhere(on)[:, ::-1] + np.array([0, 1]) for on in (senders, receivers)]
+    return FlowCut(since.tolist(), moments[0].tolist(), moments[1].tolist())
+
+
+class _Search:
+    """The places of a network in time, and the items that are to come to the root."""
+
+    def __init__(self, topology: Topology, root: int, model: PortModel):
+        self.root, self.places = root, Places.of(topology, model)
+        places = self.places
+        distance = np.full(places.number, NEVER, np.int64)
+        measure(root, places.tail, places.head, places.delay, distance)
+        sources = np.setdiff1d(np.arange(topology.hosts), [root])
+        self.sources = sources[np.argsort(distance[sources], kind="stable")]
+        self._begin, self._arcs = places.ways(distance)
+
+    def augment(self, sent: int, flow: ShortRows) -> tuple[int, NDArray[np.int32]]:
+        """Send more items; how many are sent then, and the last that looked at each place."""
+        places = self.places
+        seen = np.full((len(flow) + 1) * places.number, -1, np.int32)
+        numbers = (places.tail, places.head, places.delay, places.capacity)
+        ways = (self._begin, self._arcs)
+        return int(augment(self.root, self.sources, sent, *ways, *numbers, flow, seen)), seen
+
+
 def _items_on_their_way(
     topology: Topology, root: int, model: PortModel, steps: int, what: str
 ) -> Timetable:
     """A gather's rows, by step."""
     _require_fit(what, topology, steps)
-    places = Places.of(topology, model)
-    distance = np.full(places.number, NEVER, np.int64)
-    measure(root, places.tail, places.head, places.delay, distance)
-    sources = np.setdiff1d(np.arange(topology.hosts), [root])
-    sources = sources[np.argsort(distance[sources], kind="stable")]
-    begin, arcs = places.ways(distance)
+    search = _Search(topology, root, model)
+    places, sources = search.places, search.sources
     flow, sent = np.zeros((0, len(places.tail)), np.int32), 0
     while sent < len(sources):
         _require_fit(what, topology, steps)
         longer = np.zeros((steps, len(places.tail)), np.int32)
         longer[: len(flow)] = flow
         flow = longer
-        numbers = (places.tail, places.head, places.delay, places.capacity)
-        sent = augment(root, sources, sent, begin, arcs, *numbers, flow)
+        sent, _ = search.augment(sent, flow)
         steps += 1
     rows = [
         (at + 1, places.sender[link], places.port[link], places.receiver[link], item)
@@ -201,8 +260,8 @@ def _ways_of_items(
     return ways
 
 
-@kernel("void(int64, int64[::1], int64[::1], int64[::1], int64[::1])")
-def measure(root, tail, head, delay, distance):
+@kernel
+def measure(root: int, tail: Ints, head: Ints, delay: Ints, distance: Ints) -> None:
     """Write every place's steps to the root."""
     distance[root] = 0
     changed = True
@@ -215,14 +274,22 @@ def measure(root, tail, head, delay, distance):
                 changed = True
 
 
-@kernel(
-    "int64(int64, int64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64[::1], int32[:, ::1])"
-)
-def augment(root, sources, sent, begin, arcs, tail, head, delay, capacity, flow):
+@kernel
+def augment(
+    root: int,
+    sources: Ints,
+    sent: int,
+    begin: Ints,
+    arcs: Ints,
+    tail: Ints,
+    head: Ints,
+    delay: Ints,
+    capacity: Ints,
+    flow: ShortRows,
+    seen: Shorts,
+) -> int:
     """Send the items of ``sources[sent:]``, too, until one has no way; how many are sent then."""
     steps, number = flow.shape[0], begin.size - 1
-    seen = np.full((steps + 1) * number, -1, np.int32)
     following = np.empty((steps + 1) * number, np.int64)
     came_by = np.empty((steps + 1) * number, np.int64)
     while sent < sources.size:

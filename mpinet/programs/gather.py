@@ -7,14 +7,15 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
+from mpinet.machine.state import Rows, State
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import gather_bound
+from mpinet.programs.bounds import Bound, gather_bound
+from mpinet.programs.carry import carry
 from mpinet.programs.collective import CollectiveResult, choose, items, require_processor
 from mpinet.programs.exchange import ROUTED, send_routed
 from mpinet.programs.flow import gather_timetable
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE
-from mpinet.programs.schedules.timetable import Part, Timetable
 
 TREE, FLOW = "tree", "flow"
 
@@ -55,10 +56,10 @@ def gather(
     """
     name = require_algorithm(machine.topology, root, algorithm, "gather", machine.model)
     bound = gather_bound(machine, root)
-    preparation, lower_by = NONE, ""
+    preparation = NONE
     if name == FLOW:
         timetable = gather_timetable(machine.topology, root, machine.model, bound)
-        bound, lower_by = timetable.last, FLOW
+        bound = Bound(timetable.last, FLOW)
     with machine.spending() as spent:
         if machine.topology.hosts == 1:
             came = np.empty((0, 2), np.int64)
@@ -70,12 +71,14 @@ def gather(
         elif name == FLOW:
             hosts = machine.nodes[machine.nodes < machine.topology.hosts]
             rows = np.stack([hosts, items(seed, hosts, hosts)], axis=1)
-            nodes, came = carry(machine, timetable, machine.slots(hosts), rows)
+            nodes, came = carry(
+                machine, timetable, machine.slots(hosts), rows, machine.topology.hosts
+            )
             came = came[(nodes == root) & (came[:, 0] != root)]
         else:
             came = _routed(machine, root, seed)
     correct = _complete(machine, root, seed, came)
-    return CollectiveResult.of(name, spent, bound, correct, preparation, lower_by=lower_by)
+    return CollectiveResult.of(name, spent, bound, correct, preparation)
 
 
 def require_algorithm(
@@ -115,54 +118,22 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
     starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
     by_start = np.argsort(starts, kind="stable")
     bounds = np.searchsorted(starts[by_start], np.arange(1, order.last + 2))
-    passing, carried = by_start[:0], rows[:0]
-    came, turns = [carried], [passing]
-    for step in range(1, order.last + 1):
-        own = by_start[bounds[step - 1] : bounds[step]]
-        slots = np.concatenate([passing, own])
-        payload = np.concatenate([carried, rows[own]])
-        inbox = machine.step(machine.nodes[slots], order.tree.up[slots], payload)
-        here = inbox.nodes == order.root
-        came.append(inbox.payload[here])
-        turns.append(np.full(int(here.sum()), step))
-        passing, carried = machine.slots(inbox.nodes[~here]), inbox.payload[~here]
-    return np.concatenate(came), np.concatenate(turns)
-
-
-def carry(machine: Machine, timetable: Timetable, slots: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Move items as a timetable says, each of which is in one place at a time (collective).
-
-    Parameters
-    ----------
-    timetable : Timetable
-        The same on all ranks; a chunk is an item.
-    slots : ndarray of int64, shape (k,)
-        Who of this rank's nodes have items at the start.
-    rows : ndarray of int64, shape (k, 2)
-        The items that they have, and their contents.
-
-    Returns
-    -------
-    nodes : ndarray of int64, shape (m,)
-        This rank's nodes that have items in the end, one for each.
-    rows : ndarray of int64, shape (m, 2)
-        What they have.
-    """
-    part = Part(machine, timetable)
-    chunks = timetable.chunk[part.index]
-    place = np.full(machine.topology.hosts, -1, np.int64)
-    contents = np.full_like(place, -1)
-    place[rows[:, 0]], contents[rows[:, 0]] = slots, rows[:, 1]
-    for step in range(1, timetable.last + 1):
-        sends = part.sends(step)
-        senders, sent = part.slots[sends], chunks[sends]
-        payload = np.stack([sent, np.where(place[sent] == senders, contents[sent], -1)], axis=1)
-        place[sent] = -1
-        inbox = machine.step(machine.nodes[senders], part.ports[sends], payload)
-        came, inside = inbox.payload.T
-        place[came], contents[came] = machine.slots(inbox.nodes), inside
-    here = np.flatnonzero(place >= 0)
-    return machine.nodes[place[here]], np.stack([here, contents[here]], axis=1)
+    nobody = np.empty((0, 1 + rows.shape[1]), np.int64)
+    at_root = Rows([nobody], node=lambda came: np.full(len(came), order.root))
+    with State(machine, "collect", step=0, passing=Rows(nobody), came=at_root) as state:
+        while state.step < order.last:
+            state.step += 1
+            own = by_start[bounds[state.step - 1] : bounds[state.step]]
+            slots = np.concatenate([machine.slots(state.passing[:, 0]), own])
+            payload = np.concatenate([state.passing[:, 1:], rows[own]])
+            inbox = machine.step(machine.nodes[slots], order.tree.up[slots], payload)
+            here = inbox.nodes == order.root
+            turns = np.full(int(here.sum()), state.step)
+            state.came.append(np.column_stack([turns, inbox.payload[here]]))
+            state.passing = np.column_stack([inbox.nodes[~here], inbox.payload[~here]])
+            state.boundary()
+    came = np.concatenate(state.came)
+    return came[:, 1:], came[:, 0]
 
 
 def _routed(machine: Machine, root: int, seed: int) -> Ints:

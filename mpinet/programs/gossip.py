@@ -6,29 +6,33 @@ their own successor alone; else along a tree, or, over busses, by routing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Ints, Rows, WordRows
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.state import Fields, Held, State, Total
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
-from mpinet.programs.bounds import gossip_bound
+from mpinet.programs.bounds import Bound, gossip_bound
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
+from mpinet.programs.cuts import best_cut
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
+from mpinet.programs.matchedgossip import matched_timetable
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.rarest import rarest_timetable
-from mpinet.programs.schedules.timetable import Part
+from mpinet.programs.schedules.timetable import Part, Timetable
 from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
 
-CYCLE, TREE, RAREST = "cycle", "tree", "rarest"
+CYCLE, TREE, RAREST, MATCHING = "cycle", "tree", "rarest", "matching"
 
-MOST_PROCESSORS = {CYCLE: 2**16, TREE: 2**13, ROUTED: 2**12, RAREST: 2**10}
+MOST_PROCESSORS = {CYCLE: 2**16, TREE: 2**13, ROUTED: 2**12, RAREST: 2**10, MATCHING: 2**10}
 """Most processors of each algorithm: the items that they hold in the end are the square of it."""
 
 
@@ -38,7 +42,9 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
     which nothing beats with one port. With all ports the items go both ways round. ``tree``: along
     a spanning tree, links of one colour after the other. ``routed``: N-1 messages each. ``rarest``
-    (all ports, links): everybody takes from its neighbours what fewest have.
+    (all ports, links): everybody takes from its neighbours what fewest have. ``matching`` (one
+    port, links): in every step a largest matching of those who can tell something new; its lower
+    bound is that of the best cut.
 
     Parameters
     ----------
@@ -61,17 +67,16 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     ('cycle', 7, 56, 7)
     """
     name = require_algorithm(machine.topology, machine.model.half_duplex, algorithm)
-    if name == RAREST and (machine.model.send, machine.model.receive) != (None, None):
-        raise UsageError("Gossip 'rarest' uses all ports: give --ports all.")
-    bound = gossip_bound(machine)
+    _require_ports(machine, name)
+    bound = _bound(machine, name)
     preparation = NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
     held = Holdings(machine, seed)
     of_hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     held.take(of_hosts, own[of_hosts])
-    with machine.spending() as spent:
+    with State(machine, "gossip", held), machine.spending() as spent:
         if machine.topology.hosts > 1:
-            preparation = _ALGORITHMS[name](machine, own, held.take)
+            preparation = _ALGORITHMS[name](machine, own, held.take, bound)
     correct = held.complete()
     return CollectiveResult.of(name, spent, bound, correct, preparation)
 
@@ -90,9 +95,27 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
         offered.insert(0, CYCLE)
     if topology.links and topology.hosts == topology.size and not half_duplex:
         offered.append(RAREST)
+    if topology.links and not half_duplex:
+        offered.append(MATCHING)
     name = choose(topology, "gossip", algorithm, offered)
     require_few(topology, f"Gossip {name!r}", MOST_PROCESSORS[name])
     return name
+
+
+def _require_ports(machine: Machine, name: str) -> None:
+    """Raise `UsageError` where an algorithm is made for another port model."""
+    limits = machine.model.send, machine.model.receive
+    if name == RAREST and limits != (None, None):
+        raise UsageError("Gossip 'rarest' uses all ports: give --ports all.")
+    if name == MATCHING and limits != (1, 1):
+        raise UsageError("Gossip 'matching' uses one port: give --ports one.")
+
+
+def _bound(machine: Machine, name: str) -> Bound:
+    """Steps that nothing beats; of ``matching`` with the best cut, too."""
+    simple = gossip_bound(machine)
+    cut = best_cut(machine.topology, machine.model, "gossip") if name == MATCHING else None
+    return simple if cut is None else max(simple, Bound(cut.steps, "cut"))
 
 
 Take = Callable[[Ints, Ints], None]
@@ -105,16 +128,18 @@ def _rotate(machine: Machine, own: Ints, take: Take) -> Preparation:
     ahead = _cycle_of(machine).successor(nodes)
     plan = machine.plan(nodes, ahead)
     slots = machine.slots(plan.nodes)
-    others, forward = machine.topology.size - 1, own.copy()
-    if model.send is None and model.receive is None and not model.half_duplex:
-        back = np.empty_like(ahead)
-        back[slots] = plan.ports
-        forward = _rotate_both_ways(machine, ahead, back, own, take)
-        others %= 2
-    for _ in range(others):
-        came = plan(forward)
-        forward[slots] = came
-        take(slots, came)
+    forward = Held(own.copy(), nodes)
+    with State(machine, "cycle", forward=forward, left=machine.topology.size - 1) as state:
+        if model.send is None and model.receive is None and not model.half_duplex:
+            back = np.empty_like(ahead)
+            back[slots] = plan.ports
+            _rotate_both_ways(machine, ahead, back, state, take)
+        while state.left:
+            came = plan(state.forward)
+            state.forward[slots] = came
+            state.left -= 1
+            take(slots, came)
+            state.boundary()
     return NONE
 
 
@@ -122,23 +147,24 @@ def _rotate_both_ways(
     machine: Machine,
     ahead: Ints,
     back: Ints,
-    own: Ints,
+    state: State,
     take: Take,
-) -> Ints:
-    """Half round the cycle in both directions; what goes ahead next."""
-    rounds = (machine.topology.size - 1) // 2
-    forward, backward = own.copy(), own.copy()
-    if rounds == 0:
-        return forward
+) -> None:
+    """Half round the cycle in both directions, of all that is left two at a time."""
+    if state.left < 2:
+        return
     plan = machine.plan(np.tile(machine.nodes, 2), np.concatenate([ahead, back]))
     slots = machine.slots(plan.nodes)
     from_behind = plan.ports == back[slots]
-    for _ in range(rounds):
-        came = plan(np.concatenate([forward, backward]))
-        forward[slots[from_behind]] = came[from_behind]
-        backward[slots[~from_behind]] = came[~from_behind]
-        take(slots, came)
-    return forward
+    backward = Held(state.forward.copy(), machine.nodes)
+    with State(machine, "both ways", backward=backward) as other:
+        while state.left > 1:
+            came = plan(np.concatenate([state.forward, other.backward]))
+            state.forward[slots[from_behind]] = came[from_behind]
+            other.backward[slots[~from_behind]] = came[~from_behind]
+            state.left -= 2
+            take(slots, came)
+            other.boundary()
 
 
 def _cycle_of(machine: Machine) -> Cycle:
@@ -165,29 +191,43 @@ def _route(machine: Machine, own: Ints, take: Take) -> Preparation:
     return NONE
 
 
-def _take_rarest(machine: Machine, own: Ints, take: Take) -> Preparation:
-    """Every processor sends as the rows of a timetable say, what it has received itself."""
-    timetable = rarest_timetable(machine.topology, gossip_bound(machine))
+def _by_timetable(machine: Machine, own: Ints, take: Take, timetable: Timetable) -> Preparation:
+    """Every node sends as the rows of a timetable say, what it has received itself."""
     part = Part(machine, timetable)
     contents = np.zeros((len(own), machine.topology.size), np.int64)
     contents[np.arange(len(own)), own[:, 0]] = own[:, 1]
     chunks = timetable.chunk[part.index]
-    for step in range(1, timetable.last + 1):
-        rows = part.sends(step)
-        slots, items_sent = part.slots[rows], chunks[rows]
-        payload = np.stack([items_sent, contents[slots, items_sent]], axis=1)
-        inbox = machine.step(machine.nodes[slots], part.ports[rows], payload)
-        slots = machine.slots(inbox.nodes)
-        contents[slots, inbox.payload[:, 0]] = inbox.payload[:, 1]
-        take(slots, inbox.payload)
+    with State(machine, "timetable", step=0, contents=Held(contents, machine.nodes)) as state:
+        contents = state.contents
+        while state.step < timetable.last:
+            state.step += 1
+            rows = part.sends(state.step)
+            slots, items_sent = part.slots[rows], chunks[rows]
+            payload = np.stack([items_sent, contents[slots, items_sent]], axis=1)
+            inbox = machine.step(machine.nodes[slots], part.ports[rows], payload)
+            slots = machine.slots(inbox.nodes)
+            contents[slots, inbox.payload[:, 0]] = inbox.payload[:, 1]
+            take(slots, inbox.payload)
+            state.boundary()
     return NONE
 
 
+def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
+    """By the timetable of all ports."""
+    return _by_timetable(machine, own, take, rarest_timetable(machine.topology, bound))
+
+
+def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
+    """By the timetable of one port."""
+    return _by_timetable(machine, own, take, matched_timetable(machine.topology, bound))
+
+
 _ALGORITHMS = {
-    CYCLE: _rotate,
-    TREE: gossip_along_tree,
-    ROUTED: _route,
+    CYCLE: lambda machine, own, take, bound: _rotate(machine, own, take),
+    TREE: lambda machine, own, take, bound: gossip_along_tree(machine, own, take),
+    ROUTED: lambda machine, own, take, bound: _route(machine, own, take),
     RAREST: _take_rarest,
+    MATCHING: _take_matched,
 }
 
 
@@ -208,6 +248,14 @@ class Holdings:
         self._bits = np.zeros((machine.placement.count, words), np.uint64)
         self._wrong = 0
 
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {"bits": Held(self._bits, self._machine.nodes), "wrong": Total(self._wrong)}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self._bits, self._wrong = found["bits"], found["wrong"]
+
     def take(self, slots: Ints, rows: Ints) -> None:
         """Note what the processors in these slots received: rows (origin, contents)."""
         slots, rows = np.ascontiguousarray(slots), np.ascontiguousarray(rows)
@@ -226,8 +274,8 @@ class Holdings:
 ITEMS_PER_WORD = 64
 
 
-@kernel("int64(int64, int64[::1], int64[:, ::1], uint64[:, ::1])")
-def mark_items(seed, slots, rows, bits):
+@kernel
+def mark_items(seed: int, slots: Ints, rows: Rows, bits: WordRows) -> int:
     """Set the bit of every item (origin, contents) in its receiver's row; how many are wrong."""
     wrong = 0
     for i in range(slots.size):

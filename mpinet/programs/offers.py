@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
+from mpinet.machine.state import Fields, Held
 from mpinet.machine.step import gather_claims
 
 
@@ -26,6 +30,14 @@ class Offers:
         self._ports = np.arange(machine.topology.ports)
         self._free = np.empty((machine.placement.count, machine.topology.ports), bool)
         self._free[:] = machine.topology.neighbor(machine.nodes[:, np.newaxis], self._ports) >= 0
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {"free": Held(self._free, self._machine.nodes)}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self._free = found["free"]
 
     def sends(self, informed: Ints) -> tuple[Ints, Ints]:
         """Who of the informed processors sends, on all ports of one bus (collective).

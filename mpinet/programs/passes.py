@@ -17,14 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.arrays import Ints
-from mpinet.compiled import kernel
-from mpinet.draws import draw32
-from mpinet.errors import Disconnected, UsageError
+from mpinet.errors import Disconnected, TooLarge, UsageError
 from mpinet.machine import PortModel
-from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.buspasses import bus_schedule
+from mpinet.programs.passkernels import (
+    draw_keys,
+    forward_pass,
+    label_tree,
+    lowest_nearer,
+    reverse_pass,
+    rising,
+    write_depths,
+)
 from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.tree import first_hops
 
@@ -51,7 +58,7 @@ RANDOM = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A broadcast tree, and when everybody is told.
+    """A broadcast tree, and when everybody is informed.
 
     Attributes
     ----------
@@ -59,7 +66,7 @@ class Found:
         Of the whole broadcast.
     parent, since : ndarray of int32, shape (N,)
         Who tells each node and in which step; -1 at the root, and at switches that need not be
-        told. The root's step is 0.
+        informed. The root's step is 0.
     """
 
     steps: int
@@ -113,12 +120,12 @@ def broadcast_timetable(
 
 def timetable_of(topology: Topology, root: int, found: Found, model: PortModel) -> Timetable:
     """A broadcast tree as rows, by step and sender."""
-    told = np.flatnonzero(found.parent >= 0)
-    parent, since = found.parent[told].astype(np.int64), found.since[told].astype(np.int64)
-    order = np.lexsort((told, parent, since))
-    chunk = np.zeros(len(told), np.int64)
+    informed = np.flatnonzero(found.parent >= 0)
+    parent, since = found.parent[informed].astype(np.int64), found.since[informed].astype(np.int64)
+    order = np.lexsort((informed, parent, since))
+    chunk = np.zeros(len(informed), np.int64)
     ports = "all" if model.send is None else "one"
-    rows = since[order], parent[order], told[order], chunk
+    rows = since[order], parent[order], informed[order], chunk
     return Timetable("broadcast", topology.hosts, *rows, root=root, ports=ports)
 
 
@@ -212,7 +219,10 @@ class Passes:
         topology, size = self._topology, self._topology.size
         if size > ROUTED:
             return None
-        routing = topology.routing()
+        try:
+            routing = topology.routing()
+        except TooLarge:
+            return None
         up = np.empty(size, np.int64)
         start, decide = routing.start.native, routing.decide.native
         first_hops(start, decide, routing.params, routing.words, np.arange(size), self._root, up)
@@ -249,7 +259,7 @@ class Passes:
         return Found(found.steps, found.parent.copy(), found.since.copy())
 
     def _levels(self) -> Short:
-        """When everybody was told; who was not, behind them all and behind those nearer."""
+        """When everybody was informed; who was not, behind them all and behind those nearer."""
         late = self._since.max() + self._distance
         return np.where(self._since < 0, late, self._since).astype(np.int32)
 
@@ -261,8 +271,8 @@ class Passes:
 
     def _falling(self, keys: Ints) -> Short:
         """All nodes but the root, those with the largest keys first."""
-        order = np.argsort(-keys, kind="stable")
-        return order[order != self._root].astype(np.int32)
+        order = rising(-keys)
+        return order[order != self._root]
 
     def _reverse(self, level: Short) -> None:
         """A pass from the end: `level` falls towards the root."""
@@ -288,8 +298,8 @@ class Passes:
 
     def _labelled(self, rank: Short | Ints) -> Found:
         """The tree's best order; `rank` is smaller at children than at their parents."""
-        told = np.flatnonzero(self._parent >= 0)
-        upwards = told[np.argsort(rank[told], kind="stable")].astype(np.int32)
+        informed = np.flatnonzero(self._parent >= 0)
+        upwards = informed[rising(rank[informed].astype(np.int64))].astype(np.int32)
         steps = label_tree(self._parent, upwards, self._hosts, self._root, self._rest, self._since)
         self._parent[self._since < 0] = -1
         return Found(steps, self._parent, self._since)
@@ -299,225 +309,3 @@ def depths_of(parent: Short, root: int) -> Ints | None:
     """Depths in a tree by its parents; None where they make none."""
     depth = np.full(len(parent), -1, np.int64)
     return depth if write_depths(parent, root, depth) else None
-
-
-@kernel("boolean(int32[::1], int64, int64[::1])")
-def write_depths(parent, root, depth):
-    """Write the depths; whether everybody with a parent hangs on the root."""
-    way = np.empty(parent.size, np.int64)
-    depth[root] = 0
-    for node in range(parent.size):
-        length, at = 0, node
-        while depth[at] < 0:
-            if parent[at] < 0 or length == parent.size:
-                return False
-            way[length] = at
-            length += 1
-            at = parent[at]
-        for place in range(length - 1, -1, -1):
-            depth[way[place]] = depth[at] + 1
-            at = way[place]
-    return True
-
-
-@kernel("void(int64, int64, int64[::1])")
-def draw_keys(seed, number, keys):
-    """Write random numbers of 16 bits, one a node."""
-    for node in range(keys.size):
-        keys[node] = draw32(int(seed), int(node), int(number), 5) & 0xFFFF
-
-
-@kernel("int64(int64[::1], int32[::1], int64, int32[::1])")
-def measure_distances(begin, others, root, distance):
-    """Write hops from the root where they are -1; how many nodes are reached."""
-    queue = np.empty(distance.size, np.int32)
-    distance[root], queue[0] = 0, root
-    head, tail = 0, 1
-    while head < tail:
-        node = queue[head]
-        head += 1
-        for at in range(begin[node], begin[node + 1]):
-            other = others[at]
-            if distance[other] < 0:
-                distance[other] = distance[node] + 1
-                queue[tail] = other
-                tail += 1
-    return tail
-
-
-@kernel("void(int64[::1], int32[::1], int32[::1], int32[::1])")
-def lowest_nearer(begin, others, distance, parent):
-    """Write everybody's lowest neighbour that is one hop nearer."""
-    for node in range(distance.size):
-        for at in range(begin[node + 1] - 1, begin[node] - 1, -1):
-            if distance[others[at]] == distance[node] - 1:
-                parent[node] = others[at]
-
-
-@kernel(
-    "void(int64[::1], int32[::1], int64, int32[::1], int32[::1], int64[::1], int32[::1], "
-    "int32[::1])"
-)
-def reverse_pass(begin, others, hosts, level, order, pick, parent, turn):
-    """Take nodes away, those that are told last first, each served by one that is left.
-
-    In a step (counted from the end) a node that is left serves one at most, and one that serves
-    stays. Nobody goes who is the only neighbour of lower level that somebody has left, so that all
-    that are left stay connected. Where all neighbours serve, one of them leaves the one it serves
-    to another. Of switches only those are told that serve somebody.
-    """
-    size = level.size
-    left, needed = np.ones(size, np.bool_), np.zeros(size, np.bool_)
-    needed[:hosts] = True
-    lower = np.zeros(size, np.int32)
-    busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    for node in range(size):
-        for at in range(begin[node], begin[node + 1]):
-            lower[node] += level[others[at]] < level[node]
-    parent[:] = -1
-    turn[:] = 0
-    todo, count, step = order.copy(), order.size, 0
-    while count > 0:
-        step += 1
-        kept = 0
-        for i in range(count):
-            node = todo[i]
-            todo[kept] = node
-            kept += 1
-            if busy[node] == step:
-                continue
-            stays, server = False, -1
-            for at in range(begin[node], begin[node + 1]):
-                other = others[at]
-                if not left[other]:
-                    continue
-                if level[other] > level[node] and lower[other] == 1:
-                    stays = True
-                    break
-                free = busy[other] != step
-                if free and (server < 0 or pick[other] > pick[server]):
-                    server = other
-            if stays:
-                continue
-            if needed[node]:
-                if server < 0:
-                    for at in range(begin[node], begin[node + 1]):
-                        middle = others[at]
-                        if not left[middle]:
-                            continue
-                        moved, instead = serves[middle], -1
-                        for place in range(begin[moved], begin[moved + 1]):
-                            other = others[place]
-                            free = left[other] and busy[other] != step and other != node
-                            if free and (instead < 0 or pick[other] > pick[instead]):
-                                instead = other
-                        if instead >= 0:
-                            parent[moved], serves[instead] = instead, moved
-                            busy[instead], needed[instead] = step, True
-                            server = middle
-                            break
-                if server < 0:
-                    continue
-                parent[node], turn[node] = server, step
-                busy[server], serves[server], needed[server] = step, node, True
-            left[node] = False
-            kept -= 1
-            for at in range(begin[node], begin[node + 1]):
-                if level[others[at]] > level[node]:
-                    lower[others[at]] -= 1
-        count = kept
-
-
-@kernel(
-    "void(int64[::1], int32[::1], int64, int64, int32[::1], int64[::1], int32[::1], int32[::1])"
-)
-def forward_pass(begin, others, hosts, root, order, pick, parent, since):
-    """Tell nodes in this order, each by a neighbour that was told in a step before.
-
-    Who has been told serves one a step at most. Where all those neighbours serve, one of them
-    leaves the one it serves to another. It ends when all processors are told.
-    """
-    size = since.size
-    busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    parent[:] = -1
-    since[:] = -1
-    since[root] = 0
-    todo, count, step, missing = order.copy(), order.size, 0, hosts - 1
-    while missing > 0:
-        step += 1
-        kept = 0
-        for i in range(count):
-            node = todo[i]
-            server, near = -1, False
-            for at in range(begin[node], begin[node + 1]):
-                other = others[at]
-                if since[other] < 0 or since[other] == step:
-                    continue
-                near = True
-                free = busy[other] != step
-                if free and (server < 0 or pick[other] > pick[server]):
-                    server = other
-            if server < 0 and near:
-                for at in range(begin[node], begin[node + 1]):
-                    middle = others[at]
-                    if since[middle] < 0 or since[middle] == step:
-                        continue
-                    moved, instead = serves[middle], -1
-                    for place in range(begin[moved], begin[moved + 1]):
-                        other = others[place]
-                        free = since[other] >= 0 and since[other] < step and busy[other] != step
-                        if free and (instead < 0 or pick[other] > pick[instead]):
-                            instead = other
-                    if instead >= 0:
-                        parent[moved], serves[instead] = instead, moved
-                        busy[instead] = step
-                        server = middle
-                        break
-            if server < 0:
-                todo[kept] = node
-                kept += 1
-                continue
-            parent[node], since[node] = server, step
-            busy[server], serves[server] = step, node
-            missing -= node < hosts
-        count = kept
-
-
-@kernel("int64(int32[::1], int32[::1], int64, int64, int32[::1], int32[::1])")
-def label_tree(parent, upwards, hosts, root, rest, since):
-    """Serve every node's children in the order of what their subtrees still need, longest first.
-
-    Write the steps that each subtree needs (-1: no processor is in it), and the step in which each
-    node is told (-1: not). Returns the steps of the whole tree. `upwards` has all nodes of the tree
-    but the root, children before their parents.
-    """
-    size = parent.size
-    begin = np.zeros(size + 1, np.int64)
-    for i in range(upwards.size):
-        begin[parent[upwards[i]] + 1] += 1
-    for node in range(size):
-        begin[node + 1] += begin[node]
-    end = begin[:-1].copy()
-    children = np.empty(upwards.size, np.int64)
-    rest[:] = -1
-    rest[:hosts] = 0
-    for i in range(upwards.size + 1):
-        node = int(upwards[i]) if i < upwards.size else int(root)
-        own = children[begin[node] : end[node]]
-        own.sort()
-        for turn in range(1, own.size + 1):
-            rest[node] = max(rest[node], (own[own.size - turn] >> 32) + turn)
-        if node != root and rest[node] >= 0:
-            above = parent[node]
-            children[end[above]] = (int(rest[node]) << 32) | node
-            end[above] += 1
-    since[:] = -1
-    since[root] = 0
-    for i in range(upwards.size, -1, -1):
-        node = int(upwards[i]) if i < upwards.size else int(root)
-        if since[node] < 0:
-            continue
-        for turn in range(1, end[node] - begin[node] + 1):
-            child = children[end[node] - turn] & 0xFFFFFFFF
-            since[child] = since[node] + turn
-    return rest[root]

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from mpinet.arguments import ScheduleRule
 from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, kernel, rule
-from mpinet.draws import draw32, scaled, shuffled
+from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import FileError, UsageError
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
 from mpinet.networks.topology import Topology
@@ -218,11 +219,6 @@ def _spot(topology: Topology, text: str, argument: str) -> Pattern:
     return _made(text, hotspot, topology, [node, below(percent / 100)])
 
 
-def below(probability: float) -> int:
-    """What 32 random bits must be below, for an event of this probability."""
-    return int(np.floor(probability * 4294967296.0 + 0.5))
-
-
 def _require_host(topology: Topology, node: int, where: str) -> None:
     if node >= topology.hosts:
         raise UsageError(
@@ -235,7 +231,10 @@ HEADING = ["step", "source", "target", "flits"]
 
 
 def read_trace(topology: Topology, path: Path) -> Ints:
-    """Read the lines ``step,source,target,flits`` of a file; a first line of words is a heading.
+    """Read the lines ``step,source,target,flits`` of a file.
+
+    A first line that names these columns is a heading: they may then stand in any order, among
+    others.
 
     Returns
     -------
@@ -249,11 +248,14 @@ def read_trace(topology: Topology, path: Path) -> Ints:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from None
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is not a CSV file.") from None
-    if rows and [field.strip() for field in rows[0]] == HEADING:
-        rows = rows[1:]
+    columns = [field.strip() for field in rows[0]] if rows else []
+    headed = set(HEADING) <= set(columns)
+    rows = rows[headed:]
     read = np.empty((len(rows), 4), np.int64)
     for number, row in enumerate(rows):
         fields = [field.strip() for field in row]
+        if headed and len(fields) == len(columns):
+            fields = [fields[columns.index(name)] for name in HEADING]
         step, flits = fields[:1], fields[3:]
         if len(fields) != 4 or not all(is_whole(each) for each in [*step, *flits]):
             raise UsageError(f"{path}: {','.join(row)!r} is not a line 'step,source,target,flits'.")
@@ -340,8 +342,8 @@ def shares(topology: Topology, pattern: Pattern, seed: int = 0) -> list[Share] |
     return [Share(Fraction(1), hosts, targets)]
 
 
-@kernel("void(schedule_rule, int64, int64[::1], int64[::1])")
-def map_targets(rule, seed, params, targets):
+@kernel
+def map_targets(rule: ScheduleRule, seed: int, params: Ints, targets: Ints) -> None:
     """Write every processor's target by a pattern that draws nothing."""
     target = rule.call
     for source in range(targets.size):

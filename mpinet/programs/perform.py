@@ -6,18 +6,22 @@ carry the set of those that contributed, so that nobody is counted twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.errors import ModelViolation, UsageError
-from mpinet.machine import Machine
+from mpinet.machine import Machine, Spent
 from mpinet.machine.router import Router
+from mpinet.machine.state import Fields, Rows, State
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
+from mpinet.programs.bounds import Bound
+from mpinet.programs.reduce import OPERATORS
 from mpinet.programs.schedules.chunks import (
     SUMS,
     UNSTATED,
@@ -36,6 +40,9 @@ BITS = 64
 HEAD = 3
 """Words of a message before the set: chunk, whether it is added, value."""
 
+NEUTRAL = {"sum": 0, "min": 2**64 - 1, "max": 0}
+"""What those hold who have contributed nothing."""
+
 Where = Callable[[int], str]
 """What a sentence on a row begins with: the file and the line, if there are any."""
 
@@ -48,7 +55,7 @@ class Performed:
     ----------
     steps, messages : int
         Steps of the machine, empty ones too, and messages sent.
-    lower_bound : int or None
+    lower_bound : Bound or None
         Steps that nobody beats; None where it is not stated what messages carry.
     correct : bool or None
         Whether every processor ended with the right number for every chunk that it needs; None
@@ -57,7 +64,7 @@ class Performed:
 
     steps: int
     messages: int
-    lower_bound: int | None
+    lower_bound: Bound | None
     correct: bool | None
 
 
@@ -99,8 +106,35 @@ def perform(
     >>> perform(Machine("ring:4", "one"), Timetable(**(vars(table) | {"root": 0})))
     Performed(steps=2, messages=3, lower_bound=2, correct=True)
     """
+    spent, holdings = play(machine, table, seed, routed, where)
+    if table.collective == UNSTATED:
+        return Performed(spent.steps, spent.messages, None, None)
+    correct = holdings.short() == 0
+    return Performed(spent.steps, spent.messages, lower_bound(machine, table), correct)
+
+
+def play(
+    machine: Machine,
+    table: Timetable,
+    seed: int = 0,
+    routed: bool = False,
+    where: Where = lambda row: "",
+    operator: str = "sum",
+) -> tuple[Spent, Holdings]:
+    """Run a timetable, and leave it to others to judge what it took (collective).
+
+    Parameters and errors are those of `perform`; `operator` says how contributions are combined:
+    ``"sum"``, ``"min"`` or ``"max"``.
+
+    Returns
+    -------
+    spent : Spent
+        Steps and messages.
+    holdings : Holdings
+        What this rank's processors have in the end.
+    """
     require_valid(machine.topology, table, routed, where)
-    holdings = Holdings(machine, table, seed)
+    holdings = Holdings(machine, table, seed, operator)
     try:
         with machine.spending() as spent:
             if routed:
@@ -110,10 +144,7 @@ def perform(
     except ModelViolation as error:
         text = str(error)
         raise ModelViolation(f"{where(-1)}{text[:1].lower()}{text[1:]}") from None
-    if table.collective == UNSTATED:
-        return Performed(spent.steps, spent.messages, None, None)
-    correct = holdings.complete()
-    return Performed(spent.steps, spent.messages, lower_bound(machine, table), correct)
+    return spent, holdings
 
 
 def require_valid(topology: Topology, table: Timetable, routed: bool, where: Where) -> None:
@@ -165,11 +196,14 @@ def _send(machine: Machine, table: Timetable, holdings: Holdings, where: Where) 
     """Every row over its channel, in its step."""
     part = Part(machine, table)
     mine = table.rows(part.index)
-    for step in range(1, table.last + 1):
-        rows = part.sends(step)
-        payload = holdings.messages(mine.rows(np.arange(rows.start, rows.stop)))
-        inbox = machine.step(machine.nodes[part.slots[rows]], part.ports[rows], payload)
-        _take(machine, holdings, inbox.nodes, inbox.payload, step, where)
+    with State(machine, "timetable", holdings, step=0) as state:
+        while state.step < table.last:
+            state.step += 1
+            rows = part.sends(state.step)
+            payload = holdings.messages(mine.rows(np.arange(rows.start, rows.stop)))
+            inbox = machine.step(machine.nodes[part.slots[rows]], part.ports[rows], payload)
+            _take(machine, holdings, inbox.nodes, inbox.payload, state.step, where)
+            state.boundary()
 
 
 def _route(machine: Machine, table: Timetable, holdings: Holdings, where: Where) -> None:
@@ -219,10 +253,13 @@ class Holdings:
         Says which chunks they have first, need, and are sent.
     seed : int
         Chooses the contents.
+    operator : str
+        How contributions are combined: ``"sum"``, ``"min"`` or ``"max"``.
     """
 
-    def __init__(self, machine: Machine, table: Timetable, seed: int):
+    def __init__(self, machine: Machine, table: Timetable, seed: int, operator: str = "sum"):
         self._machine, self._table, self._seed = machine, table, seed
+        self._combine = OPERATORS[operator]
         self._total = count_chunks(table.collective, table.processors, table.chunks)
         stated = table.collective != UNSTATED
         nodes = np.sort(machine.nodes[machine.nodes < table.processors])
@@ -239,7 +276,7 @@ class Holdings:
         self._keys = np.unique(np.concatenate([self._key(*pair) for pair in pairs]))
         words = -(-table.processors // BITS) if table.collective in SUMS else 0
         require_memory(8 * (words + 2) * len(self._keys), "Holding the chunks of the schedule")
-        self._values = np.zeros(len(self._keys), np.uint64)
+        self._values = np.full(len(self._keys), NEUTRAL[operator], np.uint64)
         self._givers = np.zeros((len(self._keys), words), np.uint64)
         if stated:
             place = self._find(*first)
@@ -284,26 +321,47 @@ class Holdings:
                 low = int(both[which, word])
                 giver = word * BITS + (low & -low).bit_length() - 1
                 return int(nodes[rows[which]]), int(payload[rows[which], 0]), giver
-            self._values[at] += values[rows]
+            self._values[at] = self._combine(self._values[at], values[rows])
             self._givers[at] |= givers[rows]
             left = np.delete(left, index)
         return None
 
-    def complete(self) -> bool:
-        """Whether every processor has the right number for every chunk it needs (collective)."""
-        found = self._values[self._find(*self._needed)]
-        right = results(self._table, self._seed, self._needed[1])
-        return self._machine.sum(int((found != right).sum()))[0] == 0
+    def short(self) -> int:
+        """How many processors lack the right number for a chunk that they need (collective)."""
+        nodes, chunks = self._needed
+        found = self._values[self._find(nodes, chunks)]
+        wrong = found != results(self._table, self._seed, chunks, self._combine)
+        return self._machine.sum(len(np.unique(nodes[wrong])))[0]
+
+    def value(self, node: int, chunk: int) -> int:
+        """The number that a processor holds of a chunk (collective)."""
+        here = self._machine.nodes == node
+        found = self._values[self._find(np.full(int(here.sum()), node), np.full(1, chunk))]
+        return self._machine.sum(int(found.view(np.int64).sum()))[0] % 2**64
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        nodes, chunks = np.divmod(self._keys, self._total)
+        numbers = [nodes, chunks, self._values.view(np.int64)]
+        rows = [np.stack(numbers, axis=1), self._givers.view(np.int64)]
+        return {"holdings": Rows(np.concatenate(rows, axis=1))}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        rows = found["holdings"]
+        place = self._find(rows[:, 0], rows[:, 1])
+        self._values[place] = np.ascontiguousarray(rows[:, 2]).view(np.uint64)
+        self._givers[place] = np.ascontiguousarray(rows[:, HEAD:]).view(np.uint64)
 
 
-def lower_bound(machine: Machine, table: Timetable) -> int:
+def lower_bound(machine: Machine, table: Timetable) -> Bound:
     """Steps that no schedule of the collective beats, one chunk a message (collective).
 
     That of one chunk a unit, and what every processor has to receive, at most one chunk in a step
     from each channel or as many as it may accept.
     """
     if machine.topology.hosts == 1:
-        return 0
+        return Bound(0, "ends")
     model, root = machine.model, table.root or 0
     simple = {
         "broadcast": lambda: bounds.broadcast_bound(machine, root),
@@ -324,4 +382,4 @@ def lower_bound(machine: Machine, table: Timetable) -> int:
     if model.receive is not None:
         doors = np.minimum(doors, model.receive)
     received = -(-wanted // np.maximum(doors, 1))
-    return max(least, machine.max(int(received.max(initial=0)))[0])
+    return max(least, Bound(machine.max(int(received.max(initial=0)))[0], "ends"))

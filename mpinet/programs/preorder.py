@@ -23,7 +23,7 @@ class Preorder:
 
     A node's children are walked shallowest subtree first, so that a scatter, which goes backwards,
     serves the deepest first. It is prepared by messages on the tree's own machine, whose steps are
-    not the collective's: sizes are told upwards, numbers downwards.
+    not the collective's: sizes go upwards, numbers downwards.
 
     Parameters
     ----------

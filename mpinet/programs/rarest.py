@@ -1,4 +1,4 @@
-"""Gossip on all ports: in every step every processor takes what is rarest from its neighbours.
+"""All ports: in every step every processor takes from its neighbours what is rarest.
 
 A processor matches its links with items that it lacks and that the neighbour has, those first that
 fewest have. Where all links that could bring an item bring another one, one of these is moved to a
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arrays import Ints, Rows, Shorts
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
 from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.starts import best_rows
 
 STARTS = 8
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
@@ -32,35 +34,52 @@ def rarest_timetable(topology: Topology, bound: int) -> Timetable:
     bound : int
         Steps that nothing beats: there the search stops.
     """
-    lists, size = Adjacency.of(topology), topology.size
-    looks = max(1, len(lists.others) * size * max(bound, 1))
-    room = size * (size - 1)
-    rows = np.empty((room, 4), np.int64)
-    best = rows[:0]
-    for seed in range(max(1, min(STARTS, LOOKS // looks))):
-        count = take_rarest(lists.begin, lists.others, seed, rows)
-        if not len(best) or rows[count - 1, 0] < best[-1, 0]:
-            best = rows[:count].copy()
-        if best[-1, 0] <= bound:
-            break
+    best = rarest_rows(topology, np.arange(topology.size), bound)
     step, sender, receiver, chunk = (np.ascontiguousarray(column) for column in best.T)
-    return Timetable("gossip", size, step, sender, receiver, chunk, ports="all")
+    return Timetable("gossip", topology.size, step, sender, receiver, chunk, ports="all")
 
 
-@kernel("int64(int64[::1], int32[::1], int64, int64[:, ::1])")
-def take_rarest(begin, others, seed, rows):
+def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
+    """Bring items from where they are to all processors, in few steps.
+
+    Parameters
+    ----------
+    topology, bound
+        As for `rarest_timetable`; there may be switches, which take what they can get.
+    sources : ndarray of int64, shape (items,)
+        The processor that has each item first.
+
+    Returns
+    -------
+    ndarray of int64, shape (rows, 4)
+        Step, sender, receiver and item of every message, by step.
+    """
+    lists, size, items = Adjacency.of(topology), topology.size, len(sources)
+    looks = max(1, len(lists.others) * items * max(bound, 1))
+    rows = np.empty((items * (size - 1), 4), np.int64)
+
+    def take(seed: int) -> int:
+        return int(take_rarest(lists.begin, lists.others, topology.hosts, sources, seed, rows))
+
+    return best_rows(take, rows, min(STARTS, LOOKS // looks), bound)
+
+
+@kernel
+def take_rarest(
+    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Rows
+) -> int:
     """Write rows (step, sender, receiver, item), by step; how many there are."""
-    size = begin.size - 1
-    held = np.zeros((size, size), np.bool_)
-    come = np.zeros((size, size), np.int64)  # the step in which an item comes
-    holders = np.ones(size, np.int64)
-    for node in range(size):
-        held[node, node] = True
-    keys = np.empty(size, np.int64)
-    lacking = np.empty(size, np.int64)
+    size, items = begin.size - 1, sources.size
+    held = np.zeros((size, items), np.bool_)
+    come = np.zeros((size, items), np.int64)  # the step in which an item comes
+    holders = np.ones(items, np.int64)
+    for item in range(items):
+        held[sources[item], item] = True
+    keys = np.empty(items, np.int64)
+    lacking = np.empty(items, np.int64)
     brings = np.empty(others.size, np.int64)
-    count, step = 0, 0
-    while count < rows.shape[0]:
+    count, step, left = 0, 0, items * (hosts - 1)
+    while left > 0:
         step += 1
         before = count
         brings[:] = -1
@@ -68,9 +87,9 @@ def take_rarest(begin, others, seed, rows):
             node = (turn + draw32(int(seed), int(step), 0, 7)) % size
             first, last = begin[node], begin[node + 1]
             missing = 0
-            for item in range(size):
+            for item in range(items):
                 if not held[node, item] and come[node, item] == 0:
-                    noise = draw32(int(seed), int(node * size + item), int(step), 8) & 0xFFFF
+                    noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
                     keys[missing] = holders[item] << 16 | noise
                     lacking[missing] = item
                     missing += 1
@@ -105,6 +124,7 @@ def take_rarest(begin, others, seed, rows):
             for at in range(begin[node], begin[node + 1]):
                 if brings[at] >= 0:
                     held[node, brings[at]] = True
+                    left -= node < hosts
                     rows[count, 0], rows[count, 1] = step, others[at]
                     rows[count, 2], rows[count, 3] = node, brings[at]
                     count += 1

@@ -1,14 +1,14 @@
 """Reduction to one root: a broadcast backwards, in which everybody combines what comes.
 
 A processor that the broadcast reaches first in step t of T sends what it has combined back over
-the same link in step T + 1 - t: by then those that it passed the message on to have told it theirs.
+the same link in step T + 1 - t: by then those that it passed the message on to have sent it theirs.
 The broadcast itself, on a machine of its own whose steps are not the reduction's, tells every
 processor when and over which link it is reached.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,9 +19,11 @@ from mpinet.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.machine import Inbox
+from mpinet.machine.state import Fields, Held, State
 from mpinet.machine.step import gather_claims
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
+from mpinet.programs.bounds import Bound
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.preparation import Preparation
 
@@ -99,31 +101,50 @@ def reduce(
     """
     require_operator(operator)
     reached = _Reached(machine, root)
-    found = forwards.broadcast(reached, root, algorithm)
-    require_all_reached(machine.topology, found)
-    preparation = found.preparation + Preparation.on(reached)
     inputs = values or partial(_drawn, seed)
     state = np.full(len(machine.nodes), NEUTRAL[operator])
     hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     state[hosts] = inputs(machine.nodes[hosts])
-    with machine.spending() as spent:
-        _play_back(machine, reached, OPERATORS[operator], state)
+    with State(reached, "reduce", reached) as reducing:
+        name, bound, shown_by, steps, messages = reducing.once(
+            "broadcast", lambda: _broadcast(reached, root, algorithm)
+        )
+        with machine.spending() as spent:
+            _play_back(machine, reached, OPERATORS[operator], state)
     at_root = state[machine.nodes == root].tolist()
     wrong = sum(value != _serially(machine, operator, inputs) for value in at_root)
     wrong, value = machine.sum(wrong, sum(at_root))
+    preparation = Preparation(steps, messages)
     return ReduceResult.of(
-        found.algorithm, spent, found.lower_bound, wrong == 0, preparation, value=value
+        name, spent, Bound(bound, shown_by), wrong == 0, preparation, value=value
     )
+
+
+def _broadcast(
+    reached: _Reached, root: int, algorithm: str | None
+) -> tuple[str, int, str, int, int]:
+    """The broadcast to turn round: name, bound, what shows it, and the preparation that it is."""
+    found = forwards.broadcast(reached, root, algorithm)
+    require_all_reached(reached.topology, found)
+    preparation = found.preparation + Preparation.on(reached)
+    bound = found.lower_bound
+    return found.algorithm, bound, bound.by, preparation.steps, preparation.messages
 
 
 def _play_back(machine: Machine, reached: _Reached, combine: np.ufunc, state: Ints) -> None:
     """The broadcast's steps from the last to the first; `state` is changed in place."""
-    for step in range(reached.last, 0, -1):
-        slots = np.flatnonzero(reached.since == step)
-        for senders in _turns(machine, slots, reached.ports[slots]):
-            ports = reached.ports[senders]
-            inbox = machine.step(machine.nodes[senders], ports, state[senders])
-            combine.at(state, machine.slots(inbox.nodes), inbox.payload)
+    held = Held(state, machine.nodes)
+    with State(machine, "back", left=reached.last, held=held) as playing:
+        state[:] = playing.held
+        playing.held = state
+        while playing.left:
+            slots = np.flatnonzero(reached.since == playing.left)
+            for senders in _turns(machine, slots, reached.ports[slots]):
+                ports = reached.ports[senders]
+                inbox = machine.step(machine.nodes[senders], ports, state[senders])
+                combine.at(state, machine.slots(inbox.nodes), inbox.payload)
+            playing.left -= 1
+            playing.boundary()
 
 
 def require_operator(operator: str) -> None:
@@ -161,6 +182,14 @@ class _Reached(Machine):
         self._root = root
         self.since = np.zeros(len(machine.nodes), np.int64)
         self.ports = np.full(len(machine.nodes), -1)
+
+    def state(self) -> Fields:
+        """What a checkpoint holds beside what it holds of every machine."""
+        return {"since": Held(self.since, self.nodes), "ports": Held(self.ports, self.nodes)}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self.since, self.ports = found["since"], found["ports"]
 
     @property
     def last(self) -> int:

@@ -6,11 +6,13 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.programs.bounds import scatter_bound
+from mpinet.machine.state import Rows, State
+from mpinet.programs.bounds import Bound, scatter_bound
+from mpinet.programs.carry import carry
 from mpinet.programs.collective import CollectiveResult, items
 from mpinet.programs.exchange import send_routed
 from mpinet.programs.flow import scatter_timetable
-from mpinet.programs.gather import FLOW, TREE, carry, collect, require_algorithm
+from mpinet.programs.gather import FLOW, TREE, collect, require_algorithm
 from mpinet.programs.preorder import Preorder
 from mpinet.programs.preparation import NONE, Preparation
 from mpinet.programs.schedules.timetable import Timetable
@@ -52,10 +54,10 @@ def scatter(
     """
     name = require_algorithm(machine.topology, root, algorithm, "scatter", machine.model)
     bound = scatter_bound(machine, root)
-    preparation, lower_by = NONE, ""
+    preparation = NONE
     if name == FLOW:
         timetable = scatter_timetable(machine.topology, root, machine.model, bound)
-        bound, lower_by = timetable.last, FLOW
+        bound = Bound(timetable.last, FLOW)
     with machine.spending() as spent:
         if machine.topology.hosts == 1:
             nodes, contents = machine.nodes[:0], machine.nodes[:0]
@@ -66,7 +68,7 @@ def scatter(
         else:
             nodes, contents = _routed(machine, root, seed)
     correct = _complete(machine, root, seed, nodes, contents)
-    return CollectiveResult.of(name, spent, bound, correct, preparation, lower_by=lower_by)
+    return CollectiveResult.of(name, spent, bound, correct, preparation)
 
 
 def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Preparation]:
@@ -78,20 +80,23 @@ def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Pre
     queue, leaves = queue[::-1], leaves[::-1]
     bounds = np.searchsorted(leaves, np.arange(1, order.last + 2))
     source = np.flatnonzero(machine.nodes == root)
-    passing, carried = source[:0], queue[:0]
-    nodes, contents = [machine.nodes[:0]], [machine.nodes[:0]]
-    for step in range(1, order.last + 1):
-        own = queue[bounds[step - 1] : bounds[step]]
-        slots = np.concatenate([passing, np.repeat(source, len(own))])
-        payload = np.concatenate([carried, own])
-        ports = order.child_port(slots, payload[:, 0])
-        inbox = machine.step(machine.nodes[slots], ports, payload)
-        slots = machine.slots(inbox.nodes)
-        here = inbox.payload[:, 0] == order.labels[slots]
-        nodes.append(inbox.nodes[here])
-        contents.append(inbox.payload[here, 1])
-        passing, carried = slots[~here], inbox.payload[~here]
-    return np.concatenate(nodes), np.concatenate(contents), preparation
+    nobody = np.empty((0, 3), np.int64)
+    with State(machine, "scatter", step=0, passing=Rows(nobody), came=Rows([nobody])) as state:
+        while state.step < order.last:
+            state.step += 1
+            own = queue[bounds[state.step - 1] : bounds[state.step]]
+            passing = machine.slots(state.passing[:, 0])
+            slots = np.concatenate([passing, np.repeat(source, len(own))])
+            payload = np.concatenate([state.passing[:, 1:], own])
+            ports = order.child_port(slots, payload[:, 0])
+            inbox = machine.step(machine.nodes[slots], ports, payload)
+            here = inbox.payload[:, 0] == order.labels[machine.slots(inbox.nodes)]
+            rows = np.column_stack([inbox.nodes, inbox.payload])
+            state.came.append(rows[here])
+            state.passing = rows[~here]
+            state.boundary()
+    came = np.concatenate(state.came)
+    return came[:, 0], came[:, 2], preparation
 
 
 def _queue(order: Preorder, root: int, seed: int) -> tuple[Ints, Ints]:
@@ -108,7 +113,7 @@ def _flowing(machine: Machine, timetable: Timetable, root: int, seed: int) -> tu
     targets = targets[targets != root]
     sources = np.full_like(targets, root)
     rows = np.stack([targets, items(seed, sources, targets)], axis=1)
-    nodes, came = carry(machine, timetable, machine.slots(sources), rows)
+    nodes, came = carry(machine, timetable, machine.slots(sources), rows, machine.topology.hosts)
     return nodes, came[:, 1]
 
 

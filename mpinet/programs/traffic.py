@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled, uniform_permutation
 from mpinet.errors import FileError, UsageError
@@ -273,15 +273,15 @@ BIT_PATTERNS: dict[str, Callable[[Ints, int], Ints]] = {
 """Patterns that move the bits of the number."""
 
 
-@kernel("void(int64[::1], int64, int64, int64[::1])")
-def permute(nodes, size, seed, targets):
+@kernel
+def permute(nodes: Ints, size: int, seed: int, targets: Ints) -> None:
     """Write where a seeded random permutation takes each node."""
     for i in range(nodes.size):
         targets[i] = shuffled(nodes[i], size, seed)
 
 
-@kernel("void(int64, int64, int64[::1], int64[:, ::1])")
-def draw_ends(seed, hosts, numbers, ends):
+@kernel
+def draw_ends(seed: int, hosts: int, numbers: Ints, ends: Rows) -> None:
     """Write a random source and target for every message."""
     for i in range(numbers.size):
         ends[0, i] = draw(seed, numbers[i], 0) % hosts

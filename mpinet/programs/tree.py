@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arguments import DecideRule, StartRule
 from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.effort import require_walk
@@ -180,8 +181,16 @@ def flooded(machine: Machine, root: int) -> Ints:
     return up
 
 
-@kernel("void(start_rule, decide_rule, int64[::1], int64, int64[::1], int64, int64[::1])")
-def first_hops(start_rule, decide_rule, params, header_words, nodes, target, ports):
+@kernel
+def first_hops(
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    params: Ints,
+    header_words: int,
+    nodes: Ints,
+    target: int,
+    ports: Ints,
+) -> None:
     """Write the port of every node's first hop towards the target; negative at the target."""
     start, decide = start_rule.call, decide_rule.call
     header = np.empty(header_words, np.int64)

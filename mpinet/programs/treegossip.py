@@ -7,14 +7,16 @@ have the same colour, so that nobody sends or receives twice in a step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.arrays import Flags, Ints, Rows, ShortRows, Tables
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
+from mpinet.machine.state import Fields, Held, State
 from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree
 
@@ -48,17 +50,19 @@ def gossip_along_tree(
     concerned = hosts | (tree.children > 0)
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
-    sent = np.zeros(len(arcs.slots), np.int64)
-    step = 0
-    while left:
-        turn = turns[step % arcs.period]
-        slots, ports, rows = held.next_over(arcs, turn, sent)
-        inbox = machine.step(machine.nodes[slots], ports, rows, word=len(slots))
-        receivers = machine.slots(inbox.nodes)
-        held.keep(receivers, inbox.ports, inbox.payload)
-        take(receivers, inbox.payload)
-        left -= inbox.total
-        step += 1
+    arcs_at = machine.nodes[arcs.slots] * machine.topology.ports + arcs.ports
+    sent = Held(np.zeros(len(arcs.slots), np.int64), arcs_at)
+    with State(machine, "tree", held, left=left, step=0, sent=sent) as state:
+        while state.left:
+            turn = turns[state.step % arcs.period]
+            slots, ports, rows = held.next_over(arcs, turn, state.sent)
+            inbox = machine.step(machine.nodes[slots], ports, rows, word=len(slots))
+            receivers = machine.slots(inbox.nodes)
+            held.keep(receivers, inbox.ports, inbox.payload)
+            take(receivers, inbox.payload)
+            state.left -= inbox.total
+            state.step += 1
+            state.boundary()
     return preparation
 
 
@@ -129,11 +133,24 @@ class _Held:
 
     def __init__(self, machine: Machine, own: Ints, hosts: Flags):
         shape = (machine.placement.count, machine.topology.hosts)
+        self._nodes = machine.nodes
         self._rows = np.empty((*shape, 2), np.int64)
         self._came_by = np.empty(shape, np.int32)
         self._rows[hosts, 0] = own[hosts]
         self._came_by[hosts, 0] = OWN
         self._count = hosts.astype(np.int64)
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {
+            "items": Held(self._rows, self._nodes),
+            "came_by": Held(self._came_by, self._nodes),
+            "count": Held(self._count, self._nodes),
+        }
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self._rows, self._came_by, self._count = found["items"], found["came_by"], found["count"]
 
     def next_over(self, arcs: _Arcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
         """What goes over these of the arcs now: senders' slots, ports, rows."""
@@ -149,11 +166,18 @@ class _Held:
         keep_rows(slots, ports, np.ascontiguousarray(rows), self._rows, self._came_by, self._count)
 
 
-@kernel(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], int32[:, ::1], "
-    "int64[::1], int64[:, ::1], boolean[::1])"
-)
-def find_next(turn, slots, ports, sent, held, came_by, count, rows, sends):
+@kernel
+def find_next(
+    turn: Ints,
+    slots: Ints,
+    ports: Ints,
+    sent: Ints,
+    held: Tables,
+    came_by: ShortRows,
+    count: Ints,
+    rows: Rows,
+    sends: Flags,
+) -> None:
     """Write the next row to send over each arc, past those that came over it, if there is one."""
     for i in range(turn.size):
         arc = turn[i]
@@ -167,8 +191,10 @@ def find_next(turn, slots, ports, sent, held, came_by, count, rows, sends):
         sent[arc] = place
 
 
-@kernel("void(int64[::1], int64[::1], int64[:, ::1], int64[:, :, ::1], int32[:, ::1], int64[::1])")
-def keep_rows(slots, ports, rows, held, came_by, count):
+@kernel
+def keep_rows(
+    slots: Ints, ports: Ints, rows: Rows, held: Tables, came_by: ShortRows, count: Ints
+) -> None:
     """Append what came in by a port to what its receiver holds."""
     for i in range(slots.size):
         slot = slots[i]

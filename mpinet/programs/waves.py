@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Words
+from mpinet.arrays import Counts, Flags, Ints, WordRows, Words, WordTables
 from mpinet.compiled import idiom, kernel
 from mpinet.machine import Machine
 from mpinet.machine.local_broadcast import LocalBroadcast
@@ -212,11 +212,15 @@ def count_word(word):
     return (int(word) * 0x0101010101010101 >> 56) & 0xFF
 
 
-@kernel(
-    "int64(uint64[::1], uint32[::1], uint64[:, :, ::1], uint64[:, ::1], uint64[:, :, ::1], "
-    "uint64[:, :, ::1])"
-)
-def take_new(starts, origins, rows, every, seen, following):
+@kernel
+def take_new(
+    starts: Words,
+    origins: Counts,
+    rows: WordTables,
+    every: WordRows,
+    seen: WordTables,
+    following: WordTables,
+) -> int:
     """Write the bits that nodes get for the first time; their number.
 
     Node u receives the rows ``origins[starts[u]:starts[u + 1]]``, which are blocks of `WORDS`
@@ -246,8 +250,8 @@ def take_new(starts, origins, rows, every, seen, following):
 take_new_of_one_word = take_new.bind("take_new_of_one_word", WORDS=1)
 
 
-@kernel("int64(uint64[:, ::1], int64[::1])")
-def count_bits(words, counts):
+@kernel
+def count_bits(words: WordRows, counts: Ints) -> int:
     """Add the number of one bits of each row to its count; the number of all."""
     total = 0
     for u in range(words.shape[0]):

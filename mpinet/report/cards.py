@@ -36,17 +36,17 @@ def _is_small(network: Topology) -> bool:
 
 
 def _sizes(network: Topology) -> dict[str, Any]:
-    """Processors, switches, links and degree; what takes long is told of small networks only."""
-    told: dict[str, Any] = {"processors": network.hosts}
+    """Processors, switches, links and degree; what takes long is shown of small networks only."""
+    figures: dict[str, Any] = {"processors": network.hosts}
     if network.size > network.hosts:
-        told["switches"] = network.size - network.hosts
+        figures["switches"] = network.size - network.hosts
     if network.links and _is_small(network):
         links = edges(network)
-        told["links"] = len(links)
-        told["degree"] = int(np.bincount(links.ravel()).max(initial=0))
+        figures["links"] = len(links)
+        figures["degree"] = int(np.bincount(links.ravel()).max(initial=0))
     else:
-        told["ports"] = network.ports
-    return told | {name: value for name, value in network.stated.items() if name == "diameter"}
+        figures["ports"] = network.ports
+    return figures | {name: value for name, value in network.stated.items() if name == "diameter"}
 
 
 def _state(machine: Machine) -> dict[str, Any]:

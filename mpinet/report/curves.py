@@ -63,7 +63,7 @@ def read_rows(path: Path) -> list[Row]:
         path = path / "results.csv"
     try:
         with path.open(newline="") as file:
-            rows = _of_json(json.load(file)) if path.suffix == ".json" else _of_csv(file)
+            rows = READERS.get(path.suffix.lower(), _of_csv)(file)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, AttributeError, csv.Error, RecursionError):
@@ -81,8 +81,14 @@ def _of_csv(file: Any) -> list[Row]:
     return rows
 
 
-def _of_json(document: Any) -> list[Row]:
+def _of_lines(file: Any) -> list[Row]:
+    """The rows of a file that has one a line, as JSON."""
+    return [dict(json.loads(line)) for line in file]
+
+
+def _of_json(file: Any) -> list[Row]:
     """The rows of a sweep's results, or of one command's document."""
+    document = json.load(file)
     if "rows" in document:
         return [dict(row) for row in document["rows"]]
     result = document["result"]
@@ -91,6 +97,10 @@ def _of_json(document: Any) -> list[Row]:
         if "phases" in row:
             row["phases"] = by_name(row["phases"], "name")
     return identified(document, {"command": document["command"][1]}, rows)
+
+
+READERS = {".json": _of_json, ".jsonl": _of_lines}
+"""How files are read that are no CSV, by their endings."""
 
 
 def _cell(text: str | None) -> Any:
@@ -108,6 +118,8 @@ def _cell(text: str | None) -> Any:
 def column(rows: Sequence[Row], name: str) -> str:
     """The column that a name means: its own, or the only one that ends in it behind a dot.
 
+    Dots and underlines are one: ``latency.mean`` is also what ``load`` calls ``latency_mean``.
+
     Raises
     ------
     UsageError
@@ -116,7 +128,9 @@ def column(rows: Sequence[Row], name: str) -> str:
     names = dict.fromkeys(key for row in rows for key in row)
     if name in names:
         return name
-    found = [key for key in names if key.endswith(f".{name}")]
+    wanted = name.replace("_", ".")
+    found = [key for key in names if f".{key.replace('_', '.')}".endswith(f".{wanted}")]
+    found = [key for key in found if key.endswith(f".{name}")] or found
     if len(found) == 1:
         return found[0]
     which = f"may be {' or '.join(found)}" if found else f"is none of {', '.join(names)}"
@@ -231,12 +245,12 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
         if name in RUN or name.startswith(("option.", "model."))
         if any(row.get(name) != rows[0][name] for row in rows)
     ]
-    told = f"{len(rows)} rows would be one point at {x}"
+    several = f"{len(rows)} rows would be one point at {x}"
     if not differing:
-        return f"{told}: they are of the same run, whose results are there several times."
+        return f"{several}: they are of the same run, whose results are there several times."
     return (
-        f"{told}: they differ in {', '.join(differing)}. Name these in --by, --panels or --error, "
-        "or choose by --where."
+        f"{several}: they differ in {', '.join(differing)}. Name these in --by, --panels or "
+        "--error, or choose by --where."
     )
 
 
@@ -251,6 +265,6 @@ def _text(value: Any) -> str:
 def in_figures(curves: Sequence[Curve]) -> list[Mapping[str, Any]]:
     """The curves as a document has them."""
     return [
-        {"panel": one.panel, "label": one.label, "points": [vars(dot) for dot in one.dots]}
-        for one in curves
+        {"panel": curve.panel, "label": curve.label, "points": [vars(dot) for dot in curve.dots]}
+        for curve in curves
     ]

@@ -6,9 +6,9 @@ import json
 from hashlib import sha256
 from typing import Any
 
-import mpinet
 from mpinet.plain import plain
 from mpinet.report.made import made
+from mpinet.version import __version__
 
 
 def digest(result: Any) -> str:
@@ -56,7 +56,7 @@ def envelope(
         What the result comes to.
     """
     document = {
-        "mpinet": mpinet.__version__,
+        "mpinet": __version__,
         "command": command,
         "topology": topology,
         "model": model,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Bytes, Ints, Rows
 from mpinet.compiled import inlined, kernel
 from mpinet.machine.trace import Trace, merged
 from mpinet.machine.transport import Local
@@ -137,8 +138,8 @@ def write_number(number, text, place):
     return place + digits
 
 
-@kernel("int64(int64[:, ::1], uint8[::1])")
-def write_rows(rows, text):
+@kernel
+def write_rows(rows: Rows, text: Bytes) -> int:
     """Write a line a row; the length of the text."""
     place = 0
     for i in range(rows.shape[0]):
@@ -150,23 +151,20 @@ def write_rows(rows, text):
     return place
 
 
-@kernel(
-    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, port_rule, int64, "
-    "int64[::1], int64[::1], uint8[::1])"
-)
+@kernel
 def write_paths(
-    neighbor_rule,
-    start_rule,
-    decide_rule,
-    wiring,
-    wayfinding,
-    words,
-    channel_rule,
-    busses,
-    sources,
-    targets,
-    text,
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    channel_rule: PortRule,
+    busses: int,
+    sources: Ints,
+    targets: Ints,
+    text: Bytes,
+) -> int:
     """Write a line a path; the length of the text, or -1 if there is no room for it."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     channel = channel_rule.call

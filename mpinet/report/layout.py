@@ -152,9 +152,9 @@ def petersen(network: Topology) -> Points:
     while network.size % 10**digits:
         digits -= 1
     points = cube((network.size // 10**digits).bit_length() - 1)
-    one = np.concatenate([circle(5), 0.5 * circle(5)])
+    shape = np.concatenate([circle(5), 0.5 * circle(5)])
     for _ in range(digits):
-        points = nested(points, one)
+        points = nested(points, shape)
     return points
 
 
@@ -240,7 +240,7 @@ def polar_fly(network: Any) -> Points:
     inner = network.neighbor(root, ports)
     points[inner] = 0.45 * circle(len(inner))
     outer = [network.neighbor(int(node), ports) for node in inner]
-    free = [[v for v in one if v >= 0 and v != root and v not in inner] for one in outer]
+    free = [[v for v in shape if v >= 0 and v != root and v not in inner] for shape in outer]
     for at, nodes in enumerate(free):
         spread = (np.arange(len(nodes)) + 0.5) / max(1, len(nodes)) - 0.5
         angles = pi / 2 - 2 * pi * (at + 0.86 * spread) / len(inner)
@@ -288,10 +288,10 @@ def _base(factors: Any, digits: Any) -> Points:
 
 def banyan(network: Any) -> Points:
     """A cube a level, one above the other."""
-    one = cube(network.label_bits) * np.array([1.0, 0.4])
+    shape = cube(network.label_bits) * np.array([1.0, 0.4])
     levels = network.size >> network.label_bits
-    step = np.array([0.0, np.ptp(one[:, 0]) / levels + np.ptp(one[:, 1])])
-    return np.concatenate([one + level * step for level in range(levels)])
+    step = np.array([0.0, np.ptp(shape[:, 0]) / levels + np.ptp(shape[:, 1])])
+    return np.concatenate([shape + level * step for level in range(levels)])
 
 
 def honeycomb(network: Topology) -> Points:

@@ -10,11 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import mpinet
 from mpinet.machine.transport import library
+from mpinet.version import PACKAGE
 
 PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
-"""What mpinet computes with; their versions are told."""
+"""What mpinet computes with; their versions are named."""
 
 
 def made() -> dict[str, Any]:
@@ -28,7 +28,7 @@ def _here() -> dict[str, Any]:
     return {
         "host": platform.node(),
         "system": f"{platform.system()} {platform.machine()}",
-        "commit": commit(Path(mpinet.__file__).parent.parent),
+        "commit": commit(PACKAGE.parent),
         "python": platform.python_version(),
         **{name: _version(name) for name in PACKAGES},
         "mpi": library(),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
@@ -21,20 +22,42 @@ class Progress:
     ----------
     what : str
         What is counted: ``"steps"``.
-    wanted : bool or None
-        Whether to show it; None = in a terminal or under a launcher.
+    wanted : bool, None or "json"
+        Whether to show it; None = in a terminal or under a launcher; "json" = an object a line, for
+        programs.
     launched : bool
         Whether a launcher started the process: then its standard error is no terminal.
     """
 
-    def __init__(self, what: str, wanted: bool | None, launched: bool):
+    def __init__(self, what: str, wanted: bool | str | None, launched: bool):
         terminal = not launched and _is_terminal()
-        self._shown = (terminal or launched) if wanted is None else wanted
-        self._what = what
-        self._bar: Any = _rich_bar(what) if self._shown and terminal else None
+        self._shown = (terminal or launched) if wanted is None else bool(wanted)
+        self._what, self._json = what, wanted == "json"
+        self._bar: Any = _rich_bar(what) if self._shown and terminal and not self._json else None
+        self.command = ""
+        self.facts: Callable[[], dict[str, Any]] = dict
+        self._last: tuple[int, int | None, float] | None = None
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
-        self._compiled, self._told = 0.0, False
+        self._compiled, self._compile_shown = 0.0, False
+
+    # What a program reads: names are promises (docs/contract.md, 2).
+    def _object(self, done: int, total: int | None, now: float) -> dict[str, Any]:
+        """How far the work is, as a JSON object; seconds are rounded to hundredths."""
+        seconds = now - self._began
+        left = seconds * (total - done) / done if total is not None and done else None
+        return {
+            "command": self.command,
+            "unit": self._what,
+            "done": done,
+            "total": total,
+            "seconds": round(seconds, 2),
+            "rate": round(done / seconds, 2) if seconds > 0 else None,
+            "left": None if left is None else round(left, 2),
+            "moving": None,
+            "checkpoint": None,
+            **self.facts(),
+        }
 
     def __enter__(self) -> Progress:
         if self._bar is not None:
@@ -49,12 +72,14 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+        if self._json and self._last is not None:
+            _print(json.dumps(self._object(*self._last)))
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
         """Within it something is compiled: that takes no step's time, and is said if it is long."""
-        if self._compiled > PATIENCE and not self._told:
-            self._told = True
+        if self._compiled > PATIENCE and not self._compile_shown:
+            self._compile_shown = True
             self.say("compiling (once; it is kept for later runs)")
         began = time.monotonic()
         try:
@@ -69,6 +94,8 @@ class Progress:
         """Show a line that stays."""
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
+        elif self._json:
+            _print(json.dumps({"command": self.command, "note": text}))
         elif self._shown:
             _print(text)
 
@@ -80,9 +107,24 @@ class Progress:
             self._bar.update(self._bar.task_ids[0], completed=done, total=total)
             return
         now = time.monotonic()
-        if now - self._said >= self._pause:
+        if self._json:
+            self._last = done, total, now
+            if now - self._said >= PATIENCE:
+                self._said, self._last = now, None
+                _print(json.dumps(self._object(done, total, now)))
+        elif now - self._said >= self._pause:
             self._said, self._pause = now, min(60.0, 1.5 * self._pause)
-            _print(f"{self._what} {self._state(done, total, now - self._began)}")
+            state = self._state(done, total, now - self._began)
+            _print("; ".join([f"{self._what} {state}", *self._more()]))
+
+    def _more(self) -> list[str]:
+        """What else there is to tell people."""
+        facts = self.facts()
+        moving, checkpoint = facts.get("moving"), facts.get("checkpoint")
+        told = [] if moving is None else [f"{moving} messages moving"]
+        if checkpoint is not None:
+            told.append(f"checkpoint at step {checkpoint['step']}, {checkpoint['ago']:.0f} s ago")
+        return told
 
     @staticmethod
     def _state(done: int, total: int | None, seconds: float) -> str:

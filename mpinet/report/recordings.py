@@ -16,15 +16,16 @@ from typing import IO, Any, BinaryIO, NoReturn
 import numpy as np
 
 from mpinet.arrays import Ints
-from mpinet.errors import FileError, MpinetError, OutputError, UsageError
+from mpinet.errors import FileError, MpinetError, OutputError
 from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.memory import require_memory
-from mpinet.report.files import require_writable, whole_file
+from mpinet.report.files import whole_file
 
 FORMAT, VERSION = "mpinet recording", 1
 
 ENDINGS = (".npz", ".csv")
+"""Of files of recordings."""
 
 MOVES = ("step", "sender", "port", "receiver", "message")
 """Columns of the movements, in the order of a line of CSV."""
@@ -81,13 +82,6 @@ class Recording:
     calls: dict[str, Ints]
 
 
-def require_recording_file(path: Path, option: str = "--record") -> None:
-    """Raise `UsageError` unless a recording can be written to this file."""
-    if path.suffix not in ENDINGS:
-        raise UsageError(f"{option} {path}: the file's name must end in {' or '.join(ENDINGS)}.")
-    require_writable(path)
-
-
 def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[str, Any]) -> None:
     """Write what all ranks have recorded to one file (collective).
 
@@ -104,7 +98,7 @@ def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[
     """
     sites, calls, called = trace.calls.merged(transport)
     count, moved = merged(transport, trace.moves)
-    table = path.suffix == ".csv"
+    table = path.suffix.lower() == ".csv"
     told = {"format": FORMAT, "version": VERSION, **header, "moves": count}
     told |= {"calls": 0, "sites": []} if table else {"calls": calls, "sites": sites}
     if transport.rank:
@@ -185,10 +179,10 @@ def read_recording(path: Path) -> Recording:
     FileError
         It is none, of another version, damaged, or cannot be read.
     """
-    if path.suffix not in ENDINGS:
+    if path.suffix.lower() not in ENDINGS:
         raise FileError(f"{path}: a recording's name ends in {' or '.join(ENDINGS)}.")
     try:
-        header, columns = (_read_table if path.suffix == ".csv" else _read_archive)(path)
+        header, columns = (_read_table if path.suffix.lower() == ".csv" else _read_archive)(path)
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror or error}.") from None
     except DAMAGED as error:
@@ -231,7 +225,7 @@ def _read_header(path: Path, text: str) -> dict[str, Any]:
 
 def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
     with zipfile.ZipFile(path) as archive:
-        whole = {one.filename: one.file_size for one in archive.infolist()}
+        whole = {member.filename: member.file_size for member in archive.infolist()}
         if whole["header.npy"] > MOST_HEADER:
             _refuse(path, "its header is too long")
         text = np.lib.format.read_array(io.BytesIO(archive.read("header.npy")), allow_pickle=False)

@@ -7,10 +7,16 @@ from typing import Any
 
 Row = dict[str, Any]
 
-OF_FILES = ("json", "out", "record", "record_steps", "record_nodes", "schedule_out", "paths_out")
+OF_FILES = (
+    *("json", "out", "record", "record_steps", "record_nodes", "schedule_out", "paths_out"),
+    *("draw", "play", "trace"),
+)
 """Options that say what else is written, and where."""
 
-ELSEWHERE = ("command", "topology", "seed", "progress", *OF_FILES)
+ELSEWHERE = (
+    *("command", "topology", "seed", "progress", "watchdog", "checkpoint", "every"),
+    *("memory_limit", "force", *OF_FILES),
+)
 """Options that are columns of their own, or say nothing of what was found."""
 
 

@@ -14,8 +14,9 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Array, Ints
+from mpinet.arrays import Array, Ints, RealRows, Reals
 from mpinet.compiled import kernel
+from mpinet.networks.adjacency import measure_distances
 from mpinet.report.shapes import Points
 
 EXACT = 1200
@@ -82,9 +83,9 @@ def _landmarks(offsets: Ints, tails: Ints) -> Ints:
 
 def _hops(offsets: Ints, tails: Ints, source: int) -> Ints:
     """Hops from a node to all others; -1 where there is no way."""
-    hops = np.full(offsets.size - 1, UNREACHED)
-    spread(offsets, tails, source, hops)
-    return hops
+    hops = np.full(offsets.size - 1, UNREACHED, np.int32)
+    measure_distances(offsets, tails.astype(np.int32), source, hops)
+    return hops.astype(np.int64)
 
 
 def _start(hops: Floats) -> Points:
@@ -125,8 +126,8 @@ def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
     return before, image
 
 
-@kernel("Tuple((float64[::1], float64[::1]))(float64[:, ::1], float64[::1])")
-def both_ways(matrix, direction):
+@kernel
+def both_ways(matrix: RealRows, direction: Reals) -> tuple[Reals, Reals]:
     """Rows combined by `direction`, and the direction that they give back: a power iteration."""
     rows, columns = matrix.shape
     image, back = np.zeros(columns), np.zeros(rows)
@@ -139,25 +140,10 @@ def both_ways(matrix, direction):
     return image, back
 
 
-@kernel("void(int64[::1], int64[::1], int64, int64[::1])")
-def spread(offsets, tails, source, hops):
-    """Write the hops from a node, breadth first."""
-    queue = np.empty(hops.size, np.int64)
-    queue[0], hops[source] = source, 0
-    head, end = 0, 1
-    while head < end:
-        node = queue[head]
-        head += 1
-        for at in range(offsets[node], offsets[node + 1]):
-            other = tails[at]
-            if hops[other] < 0:
-                hops[other] = hops[node] + 1
-                queue[end] = other
-                end += 1
-
-
-@kernel("void(float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], int64[::1], int64)")
-def majorize(points, sources, hops, offsets, tails, sweeps):
+@kernel
+def majorize(
+    points: RealRows, sources: Ints, hops: RealRows, offsets: Ints, tails: Ints, sweeps: int
+) -> None:
     """Move every node to where the others would have it, until nothing moves."""
     size = points.shape[0]
     everything = sources.size == size

@@ -50,8 +50,8 @@ def perfetto(recording: Recording) -> Iterator[str]:
     receiver's next one.
     """
     header, moves = recording.header, recording.moves
-    told = json.dumps({key: value for key, value in header.items() if key != "sites"})
-    yield f'{{"displayTimeUnit":"ms","otherData":{told},"traceEvents":[\n'
+    metadata = json.dumps({key: value for key, value in header.items() if key != "sites"})
+    yield f'{{"displayTimeUnit":"ms","otherData":{metadata},"traceEvents":[\n'
     title = json.dumps(f"mpinet {header['command']} on {header['topology']}")
     yield f'{{"ph":"M","pid":1,"name":"process_name","args":{{"name":{title}}}}}'
     for node in _nodes(recording):
@@ -261,7 +261,9 @@ def table(recording: Recording) -> Iterator[str]:
         number = message if message >= 0 else ""
         yield f"message,{step - 1},{step},{sender},{port},{receiver},{number},,,\n"
     columns = ("call_begin", "call_end", "call_processor", "call_site")
-    for begin, end, processor, site in zip(*(calls[one].tolist() for one in columns), strict=True):
+    for begin, end, processor, site in zip(
+        *(calls[column].tolist() for column in columns), strict=True
+    ):
         name, file, line = recording.header["sites"][site]
         where = f'"{file}",{line}' if file else ","
         yield f"call,{begin},{end},{processor},,,,{name},{where}\n"

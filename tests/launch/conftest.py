@@ -5,15 +5,32 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import cycle, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 100  # seconds after which something hangs, on a busy machine, too; below pytest's own
 
+SETTINGS = {
+    "OMPI_MCA_btl": "^ofi",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""What launch/run sets for Open MPI, for tests without it."""
+
 Launch = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def in_turn_on(places: Sequence[Any], cases: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """The cases, each in one of the places, which take turns; in all of them for the long tests."""
+    if os.environ.get("MPINET_LONG"):
+        return list(product(places, cases))
+    return list(zip(cycle(places), cases))
 
 
 def own_mpirun() -> Path | None:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT, TIME_LIMIT
+from launch.conftest import CHECKOUT, TIME_LIMIT, in_turn_on
 
 HEADING = """
 import sys, time
@@ -196,8 +196,8 @@ def result(folder: Path, ranks: int, *words: str, network: str = "torus:6x3") ->
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("case", [*STUCK, *FAILING])
+@pytest.mark.costly
+@pytest.mark.parametrize(("ranks", "case"), in_turn_on([1, 3], [*STUCK, *FAILING]))
 def test_a_script_that_cannot_go_on_says_why(tmp_path, ranks, case):
     script, said = {**STUCK, **FAILING}[case]
     (tmp_path / "wrong.py").write_text(f"{HEADING}{script}\n")
@@ -214,25 +214,26 @@ def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks):
     assert done.stdout == "".join(f"before {rank}\n" for rank in range(18))
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["broken.py"], "broken.py is no Python: invalid syntax (broken.py, line 2)."),
-        (["missing.py"], "missing.py cannot be read: No such file or directory."),
-        (["/dev/zero"], "/dev/zero is a device, and no file that could be run."),
-        (["."], ". cannot be read: Is a directory."),
-        (["deep.py"], "deep.py cannot be run: it is nested too deeply for Python."),
-        (["latin.py"], "latin.py is no Python: (unicode error) 'utf-8' codec can't decode byte"),
-        (["-c", "print('\udcff')"], "<string> is no Python: (unicode error) 'utf-8' codec can't"),
-        (["-m", "no.such"], "-m no.such: there is no such module in Python that could be run."),
-        (["-c", "1 +"], "<string> is no Python: invalid syntax (<string>, line 1)."),
-        ([], "there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE."),
-        (["--packet", "0", "broken.py"], "--packet: a packet has 1 byte or more, not 0."),
-        (["--routing", "magic", "broken.py"], "no routing 'magic'"),
-    ],
-)
-def test_what_cannot_be_run_gets_a_sentence_and_status_2(tmp_path, ranks, words, said):
+CANNOT_RUN = [
+    (["broken.py"], "broken.py is no Python: invalid syntax (broken.py, line 2)."),
+    (["missing.py"], "missing.py cannot be read: No such file or directory."),
+    (["/dev/zero"], "/dev/zero is a device, and no file that could be run."),
+    (["."], ". cannot be read: Is a directory."),
+    (["deep.py"], "deep.py cannot be run: it is nested too deeply for Python."),
+    (["latin.py"], "latin.py is no Python: (unicode error) 'utf-8' codec can't decode byte"),
+    (["-c", "print('\udcff')"], "<string> is no Python: (unicode error) 'utf-8' codec can't"),
+    (["-m", "no.such"], "-m no.such: there is no such module in Python that could be run."),
+    (["-c", "1 +"], "<string> is no Python: invalid syntax (<string>, line 1)."),
+    ([], "there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE."),
+    (["--packet", "0", "broken.py"], "--packet: a packet has 1 byte or more, not 0."),
+    (["--routing", "magic", "broken.py"], "no routing 'magic'"),
+]
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize(("ranks", "case"), in_turn_on([1, 3], CANNOT_RUN))
+def test_what_cannot_be_run_gets_a_sentence_and_status_2(tmp_path, ranks, case):
+    words, said = case
     (tmp_path / "broken.py").write_text("print('never')\nif else\n")
     (tmp_path / "deep.py").write_text("-" * 200_000 + "1\n")
     (tmp_path / "latin.py").write_bytes(b"'\xff'\n")

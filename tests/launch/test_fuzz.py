@@ -19,7 +19,7 @@ from launch.fuzz import graphs, lines, worker
 LINES, FILES, PART = 5000, 1500, 250
 """Command lines and graph files of the long test, and how many of them make one test."""
 
-SAMPLE = 50
+SAMPLE = 16
 """Lines, and files, of the ordinary test."""
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT
+from launch.conftest import CHECKOUT, in_turn_on
 from launch.sources import mpi4py_sources
 
 DRIVERS = Path(__file__).parent / "drivers"
@@ -127,16 +127,14 @@ def test_the_tutorial_has_ten_programs(tutorial):
     assert len(tutorial) == 10
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize("network", MACHINES)
+@pytest.mark.parametrize(("ranks", "network"), in_turn_on([1, 3], MACHINES))
 def test_the_tutorial_leaves_the_same_values(tutorial, network, ranks):
     shown = emulated(network, ranks, *in_turn(*tutorial))
     assert len(shown) > 20 * MACHINES[network]
     assert shown == really(MACHINES[network], *in_turn(*tutorial))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-@pytest.mark.parametrize("network", MACHINES)
+@pytest.mark.parametrize(("ranks", "network"), in_turn_on([1, 3], MACHINES))
 def test_the_demos_print_the_same_lines(network, ranks):
     files = [mpi4py_sources() / "demo" / demo for demo in QUICK]
     shown = emulated(network, ranks, *in_turn(*files))

@@ -30,6 +30,7 @@ SCRIPTS = [
 ]
 FILES = {
     "wheel.py": "class Wheel",
+    "turns.py": "class Turns",
     "arcs.py": "class Arcs",
     "greedy.py": "class Greedy",
     "gcd.py": "class Gcd",

@@ -39,17 +39,19 @@ def predicted_peak(command):
     return max(document["result"]["memory"]["peak"] for document in documents)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("command", "n"),
     [
-        ("ascend hypercube:{} --operator sum", 23),
-        ("route hypercube:{} --no-loads", 22),
-        ("flood hypercube:{}", 23),
+        ("ascend hypercube:{} --operator sum", 22),
+        ("route hypercube:{} --no-loads", 21),
+        ("flood hypercube:{}", 22),
     ],
 )
 def test_a_rank_needs_the_memory_that_is_predicted(command, n, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    predicted_peak(command.format(15))  # compiles, which takes memory, too
+    peak_of_ranks(command.format(15))  # compiles, which takes memory, too
+    predicted_peak(command.format(15))
     predicted = predicted_peak(command.format(n))
-    assert predicted - predicted_peak(command.format(15)) > 80 * 2**20
+    assert predicted - predicted_peak(command.format(15)) > 40 * 2**20
     assert peak_of_ranks(command.format(n)) == pytest.approx(predicted, rel=0.1)

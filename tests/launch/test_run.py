@@ -1,6 +1,8 @@
 """launch/run: statuses, signals, settings and the proof of completion, under each MPI library."""
 
 import os
+import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -9,7 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from launch.conftest import CHECKOUT, TIME_LIMIT, Launch, comes_true
+from launch.conftest import (
+    CHECKOUT,
+    SETTINGS,
+    TIME_LIMIT,
+    Launch,
+    comes_true,
+    in_turn_on,
+    other_mpirun,
+    own_mpirun,
+)
 
 # A job's ranks leave their process numbers in the folder of the first argument; rank 1 then does
 # what the second says, and the others wait for it in a collective.
@@ -71,10 +82,12 @@ def start_waiting(
 
 
 def launcher_of(job: subprocess.Popen[str]) -> int:
-    """The launcher's process: of launch/run's children the one that is no shell."""
+    """The launcher's process: of launch/run's children neither a shell nor what watches."""
     children = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
     (found,) = (
-        pid for pid in map(int, children) if Path(f"/proc/{pid}/comm").read_text() != "bash\n"
+        pid
+        for pid in map(int, children)
+        if not Path(f"/proc/{pid}/comm").read_text().startswith(("bash", "sleep", "python"))
     )
     return found
 
@@ -99,7 +112,7 @@ def bare_checkout(tmp_path: Path) -> Path:
         (tmp_path / name).parent.mkdir(parents=True)
         shutil.copy(CHECKOUT / name, tmp_path / name)
     (tmp_path / "bin").mkdir()
-    for tool in "bash basename cat dirname echo env getconf id mkfifo rm sh sleep".split():
+    for tool in "bash basename cat dirname echo env getconf id mkfifo mktemp rm sh sleep".split():
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
     return tmp_path
 
@@ -160,13 +173,17 @@ def test_signal_ends_every_rank(
     assert all_end()
 
 
-@pytest.mark.parametrize("temper", ["obedient", "stubborn"])
+@pytest.mark.parametrize(
+    ("temper", "number"),
+    [("obedient", signal.SIGABRT), ("stubborn", signal.SIGKILL)],
+    ids=["obedient", "stubborn"],
+)
 def test_ranks_end_when_launch_run_is_killed(
-    mpirun: Path, script: Callable[[str], Path], pid_folder: Path, all_end, temper: str
+    mpirun: Path, script: Callable[[str], Path], pid_folder: Path, all_end, temper: str, number: int
 ) -> None:
     job = start_waiting(mpirun, script(WAIT), pid_folder, temper)
-    os.killpg(job.pid, signal.SIGKILL)
-    assert job.wait(TIME_LIMIT) == -signal.SIGKILL
+    os.killpg(job.pid, number)
+    assert job.wait(TIME_LIMIT) == -number
     assert all_end()
 
 
@@ -188,6 +205,93 @@ def test_a_launcher_that_is_stopped_is_told(
     assert f"process {launcher}, which runs the job, is stopped" in job.stderr.readline()
     job.terminate()
     assert job.wait(TIME_LIMIT) == 128 + signal.SIGTERM
+
+
+def rank_of(job: subprocess.Popen[str], pid_folder: Path) -> int:
+    """One of the job's ranks."""
+    return int(min(file.name for file in pid_folder.iterdir()))
+
+
+STOPPED = {
+    "launch/run": lambda job, pid_folder: job.pid,
+    "the launcher": lambda job, pid_folder: launcher_of(job),
+    "rank": rank_of,
+}
+
+
+@pytest.mark.parametrize(("library", "who"), in_turn_on([own_mpirun, other_mpirun], STOPPED))
+def test_the_watchdog_ends_a_job_of_which_a_process_is_stopped(
+    library, script: Callable[[str], Path], pid_folder: Path, all_end, who: str
+) -> None:
+    mpirun = library()
+    if mpirun is None:
+        pytest.skip(f"{library.__name__} is not present: launch/setup --other")
+    job = start_waiting(mpirun, script(WAIT), pid_folder, "stubborn", MPINET_WATCHDOG="0.5")
+    stopped = STOPPED[who](job, pid_folder)
+    os.kill(stopped, signal.SIGSTOP)
+    _, said = job.communicate(timeout=TIME_LIMIT)
+    assert job.returncode not in (0, None)
+    (line,) = (line for line in said.splitlines() if "stopped for 0.5 s" in line)
+    assert who in line and f"(process {stopped}) on {platform.node()} " in line
+    assert all_end()
+
+
+STOPS_ITSELF = """
+import os, signal
+import numpy as np
+from mpinet.machine.transport import world
+ranks = world()
+if ranks.rank == 1:
+    os.kill(os.getpid(), signal.SIGSTOP)
+ranks.sum(np.zeros(1))
+print("went on")
+"""
+
+
+def test_ranks_watch_for_stopped_ones_where_no_script_does(
+    script: Callable[[str], Path],
+) -> None:
+    mpirun = own_mpirun()
+    inner = [mpirun, "-n", "2", mpirun.parent / "python", script(STOPS_ITSELF)]
+    done = subprocess.run(
+        ["env", "-u", "MPINET_RUN", "MPINET_WATCHDOG=0.5", *inner],
+        env={**os.environ, **SETTINGS},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    assert done.returncode != 0
+    assert "went on" not in done.stdout
+    assert len(re.findall(r"^mpinet: rank 1 .* stopped for 0.5 s", done.stderr, re.M)) == 1
+
+
+COMPUTES = """
+from mpi4py import MPI
+if MPI.COMM_WORLD.rank:
+    sum(range(5 * 10**7))  # one call: no other thread of the rank gets to run
+MPI.COMM_WORLD.Barrier()
+"""
+
+
+def test_the_watchdog_lets_a_rank_compute(script: Callable[[str], Path]) -> None:
+    job = [CHECKOUT / "launch/run", "-n", "2", "--watchdog", "0.2", "python", script(COMPUTES)]
+    done = subprocess.run(job, capture_output=True, text=True, timeout=TIME_LIMIT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_killed_scripts_folder_is_removed(
+    script: Callable[[str], Path], pid_folder: Path, tmp_path: Path, all_end
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    job = start_waiting(own_mpirun(), script(WAIT), pid_folder, "obedient", TMPDIR=str(place))
+    (own,) = place.glob("mpinet-run-*")
+    assert own.stat().st_mode & 0o777 == 0o700
+    job.kill()
+    job.wait(TIME_LIMIT)
+    assert comes_true(lambda: not own.exists())
+    assert all_end()
 
 
 def test_a_shell_loop_keeps_its_input(mpirun: Path) -> None:
@@ -217,6 +321,7 @@ def test_two_ranks_without_a_launcher_say_what_to_install(bare_checkout: Path) -
         (["-n", "two", "true"], "number of ranks"),
         (["-n", "2"], "command is missing"),
         (["-n", "2", "--map-by", "slot", "true"], "--map-by"),
+        (["-n", "2", "--watchdog", "soon", "true"], "soon"),
         (["-n", "2", "--mpirun", "nowhere/mpirun", "true"], "nowhere/mpirun"),
     ],
 )
@@ -269,7 +374,7 @@ def settings(checkout: Path, **environment: str) -> dict[str, str]:
 def test_settings_are_made_where_the_user_has_none(bare_checkout: Path) -> None:
     made = settings(bare_checkout)
     assert made["OMPI_MCA_btl"] == "^ofi"
-    assert made["PRTE_MCA_rmaps_default_mapping_policy"] == ":oversubscribe"
+    assert made["PRTE_MCA_rmaps_default_mapping_policy"] == "slot:oversubscribe"
     assert made["NUMBA_NUM_THREADS"] == "1"
     assert "MPIR_CVAR_ENABLE_HEAVY_YIELD" not in made
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mpinet import networks
+from mpinet.arrays import Ints
 from mpinet.compiled import inlined, kernel, rule
 from mpinet.machine import hop, placement
 from mpinet.machine.placement import blocks
@@ -38,8 +39,8 @@ def moved(node, port, params):
     return scaled(node) + port
 
 
-@kernel("int64(int64[::1])")
-def total(numbers):
+@kernel
+def total(numbers: Ints) -> int:
     found = 0
     for i in range(numbers.size):
         found += scaled(numbers[i])

@@ -34,15 +34,13 @@ print(json.dumps(told))
 seconds every compiled function took to be there."""
 
 FIRST = (
-    "route torus:4x4x4 --paths",
     "route torus:4x4x4 --pairs random:10000",
     "broadcast torus:4x4x4",
     "ascend torus:4x4x4 --operator sum",
     "flood torus:4x4x4",
 )
 SECOND = (
-    "route torus:3x5 --paths --seed 3",
-    "route torus:3x5 --pairs random:9000",
+    "route torus:3x5 --pairs random:9000 --seed 3",
     "broadcast torus:3x5 --root 7",
     "ascend torus:8x2 --operator sum",
     "flood torus:3x5",

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mpinet.arguments import PortRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.draws import draw, draw32, mix32, permuted, shuffled, uniform_permutation, unshuffled
 
@@ -31,8 +33,8 @@ def test_unshuffle_brings_any_index_of_any_size_back(size, seed, data):
     assert unshuffled(place, size, seed) == index
 
 
-@kernel("void(port_rule, int64[::1], int64[::1], int64[:, ::1])")
-def permute_both_ways(rule, numbers, params, places):
+@kernel
+def permute_both_ways(rule: PortRule, numbers: Ints, params: Ints, places: Rows) -> None:
     """Compiled: where the permutation and its inverse take these numbers."""
     place = rule.call
     for i in range(numbers.size):
@@ -40,8 +42,8 @@ def permute_both_ways(rule, numbers, params, places):
         places[1, i] = place(numbers[i], 1, params)
 
 
-@kernel("void(int64, int64[::1], int64[::1], int64[::1])")
-def draw_all(seed, firsts, seconds, drawn):
+@kernel
+def draw_all(seed: int, firsts: Ints, seconds: Ints, drawn: Ints) -> None:
     """Compiled: the draws for these counters."""
     for i in range(firsts.size):
         drawn[i] = draw(seed, firsts[i], seconds[i])

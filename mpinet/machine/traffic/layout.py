@@ -7,7 +7,7 @@ that the lane behind a channel, and the channel behind a lane, are found in one 
 
 from typing import NamedTuple
 
-from mpinet.arguments import ClassRule, TargetRule
+from mpinet.arguments import CandidatesRule, ChooseRule, ClassRule, TargetRule
 from mpinet.arrays import Counts, Flags, Ints, Rows, ShortRows, Shorts
 
 NONE, UNDECIDED = -1, -2
@@ -44,8 +44,9 @@ POLICIES = ("oldest", "fifo", "rotating")
     RANK,
     RANKS,
     MARGIN,
+    NUMBERED,
     RULES,
-) = range(26)
+) = range(27)
 """Places of what does not change during a run."""
 
 (
@@ -87,11 +88,13 @@ POLICIES = ("oldest", "fifo", "rotating")
     WRONG_PORT,
     WRONG_NUMBER,
     PENDING,
+    CLAIMED,
+    CLAIMS,
     LEDGER,
-) = range(39)
+) = range(41)
 """Places of what a rank counts."""
 
-UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE = range(1, 5)
+UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE, NOT_OFFERED = range(1, 6)
 """What `WRONG` says of a rule."""
 
 FIRST, FILLED, OUT, VC, CAME_HERE, SENT, INCOMING, CLASS, LANE_WORDS = range(9)
@@ -146,6 +149,14 @@ class Classing(NamedTuple):
     params: Ints
 
 
+class Adapting(NamedTuple):
+    """The rules of an adaptive routing, and how many classes its escape has."""
+
+    candidates: CandidatesRule
+    choose: ChooseRule
+    escape: int
+
+
 class Sources(NamedTuple):
     """Who generates what.
 
@@ -192,6 +203,32 @@ class Wires(NamedTuple):
     messages: ShortRows
     credits: ShortRows
     counts: Rows
+
+
+CLAIM_WORDS = 6
+"""Columns of a claim on a bus: the member, the bus, two keys (the least goes first), who claims
+(node and lane, or node and port where queues have no limit), and how long it keeps the bus: whether
+beyond this step, or how many."""
+
+
+class Busses(NamedTuple):
+    """The busses of the hosted nodes; all arrays are empty where nodes are joined by links.
+
+    By (slot, port): the bus, by its place here, and the node's lowest port on the same bus. By bus:
+    who keeps it (until when, where queues have no limit), whose claim it took, the member to be
+    asked first, its number. What each slot has been granted (lane, output, VC, message), and how
+    much. Claims, in the order written.
+    """
+
+    of_ports: Shorts
+    leads: Shorts
+    kept: Ints
+    won: Ints
+    pointer: Ints
+    numbers: Ints
+    granted: Rows
+    grants_of: Ints
+    claims: Rows
 
 
 class Books(NamedTuple):

@@ -56,8 +56,10 @@ def results(run: OpenLoop) -> dict[str, Any]:
     found["seal"] &= SEAL_MASK
     largest = machine.transport.max(ledger[list(LARGEST.values())])
     found |= dict(zip(LARGEST, largest.tolist(), strict=True))
-    loads_max = machine.max(int(books.loads.max(initial=0)))[0]
-    loads_sum, channels = machine.sum(int(books.loads.sum(dtype=np.int64)), run.wired_ports)
+    loads = run.carried()
+    channels = run.wired_ports if machine.topology.links else len(loads)
+    loads_max = machine.max(int(loads.max(initial=0)))[0]
+    loads_sum, channels = machine.sum(int(loads.sum()), channels)
     entered, squares = machine.sum(int(books.entered.sum()), int((books.entered**2).sum()))
     latencies = machine.transport.sum(_padded(run))
     batches = machine.transport.sum(books.batches)

@@ -1,175 +1,41 @@
-"""A run of open-loop traffic: warm-up, window, closing; on any number of ranks the same."""
+"""A run of open-loop traffic: warm-up, window, closing; on any number of ranks the same.
+
+The file is long because one class is: first how a run goes, then how its arrays are made.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
-from mpinet.compiled import Rule, kernel
-from mpinet.draws import dice
-from mpinet.errors import ConservationError, RoutingError, UsageError
+from mpinet.arrays import Counts, Ints
+from mpinet.compiled import kernel
+from mpinet.draws import below, dice
+from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
+from mpinet.machine.placement import start_of
 from mpinet.machine.traffic import layout
+from mpinet.machine.traffic.conservation import check_channels, check_messages
 from mpinet.machine.traffic.deadlock import waiting_cycle
-from mpinet.machine.traffic.step import advance, count_tails, take_in
+from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
+from mpinet.machine.traffic.sharing import make_busses, settle
+from mpinet.machine.traffic.step import advance, advance_adaptive, count_tails, take_in
 from mpinet.machine.traffic.unlimited import Queues, advance_unlimited, take_in_unlimited
 from mpinet.memory import require_memory
+from mpinet.networks.adaptive import no_candidates
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing
 
 AT_ONCE = 4096
 """Steps that one rank alone makes in one call."""
 
-SHORT_INTEGERS = 2**31 - 1
 
-
-@dataclass(frozen=True)
-class Buffering:
-    """How links and nodes hold flits.
-
-    Parameters
-    ----------
-    switching : str
-        ``"wormhole"``, ``"vct"`` (virtual cut-through) or ``"saf"`` (store and forward).
-    vcs : int
-        Virtual channels of a link.
-    buffers : int
-        Flits that the buffer of a virtual channel holds; 0: queues without limit.
-    policy : str
-        Who is granted an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``.
-    crossbar : str
-        Flits that leave an input port in a step: ``"one"``, or ``"all"``: one a lane.
-    eject : str
-        Flits that a processor takes in a step: ``"one"`` or ``"all"``.
-    link_delay : int
-        Steps that a flit, or a credit, takes over a link.
-    """
-
-    switching: str = "wormhole"
-    vcs: int = 2
-    buffers: int = 4
-    policy: str = "rotating"
-    crossbar: str = "one"
-    eject: str = "one"
-    link_delay: int = 1
-
-    def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("switching", self.switching, layout.SWITCHINGS),
-            ("policy", self.policy, layout.POLICIES),
-            ("crossbar", self.crossbar, ("one", "all")),
-            ("eject", self.eject, ("one", "all")),
-        ):
-            if value not in allowed:
-                raise UsageError(f"There is no {name} {value!r}: give one of {', '.join(allowed)}.")
-        for name, count, least in (
-            ("vcs", self.vcs, 1),
-            ("buffers", self.buffers, 0),
-            ("link-delay", self.link_delay, 1),
-        ):
-            if not least <= count <= SHORT_INTEGERS:
-                raise UsageError(f"{name} is a whole number >= {least}, not {count}.")
-        if self.buffers:
-            return
-        if self.switching == "wormhole":
-            raise UsageError(
-                "Queues without limit go with switching saf or vct: wormhole is about buffers that "
-                "are smaller than messages."
-            )
-        if self.policy == "rotating":
-            raise UsageError("Queues without limit are served by policy oldest or fifo.")
-        if self.link_delay > 1:
-            raise UsageError("Queues without limit go with a link delay of 1.")
-
-
-@dataclass(frozen=True, eq=False)
-class Generation:
-    """Who generates what.
-
-    Parameters
-    ----------
-    target : Rule
-        ``target(source, seed, sequence, step, params)``.
-    params : ndarray of int64
-        The rule's parameters.
-    rate : float
-        Messages of a processor a step.
-    flits, long_flits : int
-        Flits of a message, and of a long one (0: there are none).
-    long_share : float
-        Probability of a long one.
-    burst : float
-        Mean steps of a burst; 0: messages come independently.
-    burst_rate : float
-        Messages of a processor a step while a burst is on.
-    rows : ndarray of int64, shape (k, 4), optional
-        A trace instead: (step, source, target, flits), ascending by step and source.
-    """
-
-    target: Rule
-    params: Ints
-    rate: float = 0.0
-    flits: int = 1
-    long_flits: int = 0
-    long_share: float = 0.0
-    burst: float = 0.0
-    burst_rate: float = 1.0
-    rows: Ints | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.rate <= 1:
-            raise UsageError(
-                f"A processor generates 0..1 messages a step, not {self.rate:g}: a rate is in "
-                "messages."
-            )
-        if self.flits < 1 or self.long_flits < 0 or not 0 <= self.long_share <= 1:
-            raise UsageError("Messages have at least one flit, and shares add up to 1.")
-        if self.burst and (self.burst < 1 or not self.rate < self.burst_rate <= 1):
-            raise UsageError(
-                f"Bursts last 1 step or more on average, and their rate {self.burst_rate:g} is "
-                f"above the mean rate {self.rate:g} and at most 1."
-            )
-
-    @property
-    def longest(self) -> int:
-        """Flits of the longest message."""
-        lengths = [self.flits, self.long_flits]
-        if self.rows is not None and len(self.rows):
-            lengths.append(int(self.rows[:, 3].max()))
-        return max(lengths)
-
-
-@dataclass(frozen=True)
-class Window:
-    """What is measured: warm-up, window, and how long its messages are waited for, in steps."""
-
-    warmup: int = 500
-    steps: int = 1000
-    limit: int = 5000
-
-    def __post_init__(self) -> None:
-        for name, value, least in (
-            ("warmup", self.warmup, 0),
-            ("steps", self.steps, 1),
-            ("limit", self.limit, 0),
-        ):
-            if not least <= value <= SHORT_INTEGERS // 4:
-                raise UsageError(f"{name} is a whole number >= {least}, not {value}.")
-
-
-def below(probability: float) -> int:
-    """What 32 random bits must be below, for an event of this probability."""
-    return int(np.floor(probability * 4294967296.0 + 0.5))
-
-
-@kernel("void(int64[::1], int64, uint32[::1])")
-def prepare_dice(nodes, seed, words):
+@kernel
+def prepare_dice(nodes: Ints, seed: int, words: Counts) -> None:
     """Write the random words that the draws of these processors start from."""
     for i in range(nodes.size):
         words[i] = np.uint32(dice(seed, nodes[i], layout.GENERATE_STREAM))
@@ -255,8 +121,8 @@ class OpenLoop:
         """
         while not self.ended:
             self.advance(AT_ONCE)
-        self._check_conservation()
-        self._check_channels()
+        check_messages(self)
+        check_channels(self)
         return self
 
     @property
@@ -278,14 +144,34 @@ class OpenLoop:
         self.machine.count(int(self.ledger[layout.MOVES]) - moves, made)
 
     def _advance(self, steps: int) -> None:
-        """Make up to so many steps of this rank, with room for what they need."""
+        """Make up to so many steps of this rank (on busses one, which is collective)."""
+        if self.machine.topology.links:
+            self._call(steps)
+            return
+        ledger = self.ledger
+        before = self.steps
+        while not ledger[layout.CLAIMED]:
+            self._call(1)
+        settle(self.machine, self._busses, int(ledger[layout.CLAIMS]), before, self.limited)
+        while self.steps == before:
+            self._call(1)
+
+    def _call(self, steps: int) -> None:
+        """Make up to so many steps, or half of one, with room for what they need."""
         self._make_room(steps)
         shared = (self._links, self._rules, self._sources)
-        rest = (self.books, self._crossing, self.ledger, steps)
+        rest = (self._busses, self.books, self._crossing, self.ledger, steps)
         first = (self._wiring, self._wayfinding, self.routing.start.native)
         if self.limited:
             classing = layout.Classing(self.classes.rule.native, self.classes.params)
-            advance(*first, classing, self._dead, *shared, self._state, self._wires, *rest)
+            routing = self.routing
+            candidates = routing.candidates or no_candidates
+            adapting = layout.Adapting(
+                candidates.native, routing.choose.native, routing.escape_classes
+            )
+            make_steps = advance_adaptive if routing.adaptive else advance
+            state = (self._state, self._wires)
+            make_steps(*first, classing, adapting, self._dead, *shared, *state, *rest)
         else:
             advance_unlimited(*first, self._dead, *shared, self._queues, *rest)
         if self.ledger[layout.WRONG]:
@@ -333,13 +219,20 @@ class OpenLoop:
         """Refuse what does not go together."""
         buffering, generation = self.buffering, self.generation
         name, count = self.classes.name, self.classes.count
-        if not self.machine.topology.links:
+        if self.routing.adaptive and not self.machine.topology.links:
             raise UsageError(
-                f"{self.machine.topology.name} has busses: open-loop traffic runs on links."
+                f"{self.machine.topology.name} has busses: routing {self.routing.name} chooses "
+                "among links."
+            )
+        if self.routing.adaptive and not self.limited:
+            raise UsageError(
+                f"Routing {self.routing.name} chooses by credits, which queues without limit do "
+                "not have: give --buffers 1 or more."
             )
         if self.limited and buffering.vcs % count:
+            whose = f"Routing {self.routing.name}" if name == "own" else name
             raise UsageError(
-                f"{name} has {count} classes, and each takes as many virtual channels: --vcs must "
+                f"{whose} has {count} classes, and each takes as many virtual channels: --vcs must "
                 f"be a multiple of {count}, not {buffering.vcs}."
             )
         longest = generation.longest
@@ -350,14 +243,14 @@ class OpenLoop:
                 f"--buffers {longest} or more."
             )
         most, ports = self.machine.placement.most, self.machine.topology.ports
-        lanes = (ports + 1) * (buffering.vcs if self.limited else 1)
+        lanes = buffering.lanes(ports)
         if most * lanes * max(1, buffering.buffers) > SHORT_INTEGERS:
             raise UsageError(
                 f"A rank holds up to 2^31 flits, and {most} nodes with {lanes} lanes of "
                 f"{buffering.buffers} flits are more: use more ranks."
             )
-        each = 44 + 4 * buffering.buffers + 16 * buffering.link_delay
-        require_memory(most * (lanes * each + 64), f"Traffic on {self.machine.topology.name}")
+        needed = buffering.needs(most, ports)
+        require_memory(needed, f"Traffic on {self.machine.topology.name}")
 
     def _make_links(self) -> None:
         """The other ends of all links of hosted nodes."""
@@ -372,12 +265,15 @@ class OpenLoop:
         far_slots, far_ports = np.zeros((2, far.size), np.int32)
         there = np.ascontiguousarray(far[wired])
         owners[wired] = machine.placement.owners(there)
-        starts = np.array([_start(machine, rank) for rank in range(machine.transport.size)])
+        split = machine.placement.split
+        starts = np.array([start_of(rank, split) for rank in range(machine.transport.size)])
         far_slots[wired] = machine.placement.positions(there) - starts[owners[wired]]
         far_ports[wired] = topology.reverse_port(numbers[wired], ports[wired])
         self._links = layout.Links(nodes, far_slots, far_ports, owners)
         self._crossing_links = int((owners[wired] != machine.transport.rank).sum())
         self.wired_ports = len(wired)
+        vcs = self.buffering.vcs if self.limited else 1
+        self._busses = make_busses(machine, nodes, (topology.ports + 1) * vcs)
         self._wiring = hop.Wiring(topology.neighbor.native, topology.params)
         self._wayfinding = hop.Wayfinding(
             self.routing.decide.native, self.routing.params, self.routing.words
@@ -456,6 +352,7 @@ class OpenLoop:
             layout.RANK: transport.rank,
             layout.RANKS: transport.size,
             layout.MARGIN: margin,
+            layout.NUMBERED: self.routing.numbered,
         }.items():
             rules[place] = int(value)
         self._rules = rules
@@ -562,46 +459,36 @@ class OpenLoop:
                 f"{who}: classes {self.classes.name} gave port {port} of processor {node} a class "
                 f"that is not among 0..{self.classes.count - 1}."
             )
+        if what == layout.NOT_OFFERED:
+            return RoutingError(f"{who} chose what is not among processor {node}'s candidates.")
         if what == layout.ELSEWHERE:
             return RoutingError(f"{who} ended at processor {node} with a message for another.")
         return RoutingError(f"{who} does not come to an end: message {number} is at {node}.")
 
-    def _check_conservation(self) -> None:
-        """Check that every message is where it should be (collective)."""
-        ledger = self.ledger
-        born, done, lost, withdrawn, left = self.machine.sum(
-            *(int(ledger[place]) for place in (
-                layout.BORN, layout.DONE, layout.LOST, layout.WITHDRAWN
-            )),
-            self.tails_inside + self.waiting,
-        )  # fmt: skip
-        if born != done + lost + withdrawn + left:
-            raise ConservationError(
-                f"{born} messages were generated, but {done} delivered, {lost} undeliverable, "
-                f"{withdrawn} withdrawn and {left} waiting or in the network are "
-                f"{done + lost + withdrawn + left}."
-            )
+    @property
+    def surplus(self) -> tuple[int, int]:
+        """Credits and flits in this rank's buffers beyond their sizes; credits outside 0..B."""
+        if not self.limited:
+            return 0, 0
+        credit, flits = self._state.credit, self._state.lanes[:, layout.FILLED]
+        size = self.buffering.buffers
+        surplus = int(credit.sum(dtype=np.int64) + flits.sum(dtype=np.int64)) - size * len(credit)
+        return surplus, int(np.count_nonzero((credit < 0) | (credit > size)))
 
-    def _check_channels(self) -> None:
-        """Check what every channel has carried, and the credits at the end (collective)."""
-        most, size = self.window.steps, self.buffering.buffers
-        outside = surplus = 0
-        if self.limited:
-            credit, flits = self._state.credit, self._state.lanes[:, layout.FILLED]
-            outside = int(np.count_nonzero((credit < 0) | (credit > size)))
-            surplus = int(credit.sum(dtype=np.int64) + flits.sum(dtype=np.int64))
-            surplus -= size * len(credit)
-        over = int(np.count_nonzero(self.books.loads > most))
-        over, outside, surplus = self.machine.sum(over, outside, surplus)
-        if over:
-            raise ConservationError(
-                f"{over} channels carried more than {most} flits in {most} steps."
-            )
-        if outside or surplus:
-            raise ConservationError(
-                f"Credits and flits in buffers are {surplus} more than the buffers hold, and "
-                f"{outside} virtual channels have credits that are not in 0..{size}."
-            )
+    def carried(self) -> Ints:
+        """Flits over this rank's channels in the window; of busses all ranks' (collective).
+
+        Where there are busses, rank 0 has them all, and the others have none.
+        """
+        machine = self.machine
+        loads = self.books.loads.astype(np.int64)
+        if machine.topology.links:
+            return loads
+        every = np.zeros(machine.topology.busses or 0, np.int64)
+        wired = np.flatnonzero(self._busses.of_ports >= 0)
+        np.add.at(every, self._busses.numbers[self._busses.of_ports[wired]], loads[wired])
+        every = machine.transport.sum(every)
+        return every if machine.transport.rank == 0 else every[:0]
 
     @property
     def waiting(self) -> int:
@@ -629,9 +516,3 @@ class OpenLoop:
         if not self.limited or not self.machine.sum(int(self.ledger[layout.INSIDE]))[0]:
             return []
         return waiting_cycle(self.machine, self._state, self._links, self._rules)
-
-
-def _start(machine: Machine, rank: int) -> int:
-    from mpinet.machine.placement import start_of
-
-    return int(start_of(rank, machine.placement.split))

@@ -11,6 +11,7 @@ from mpinet.arrays import Ints, Rows
 from mpinet.compiled import idiom, kernel
 from mpinet.draws import draw32
 from mpinet.machine.hop import SEAL_MASK, Faulty, Wayfinding, Wiring
+from mpinet.machine.traffic.choice import chosen_way, needed, offered
 from mpinet.machine.traffic.layout import (
     ACCEPTED,
     ACCEPTED_FLITS,
@@ -25,6 +26,8 @@ from mpinet.machine.traffic.layout import (
     BURSTY,
     CAME,
     CAME_HERE,
+    CLAIMED,
+    CLAIMS,
     CLASS,
     CLASSES,
     CLOSED,
@@ -71,6 +74,7 @@ from mpinet.machine.traffic.layout import (
     NONE,
     NOW,
     NUMBER,
+    NUMBERED,
     OFF_BELOW,
     ON_BELOW,
     ONE_EJECT,
@@ -108,7 +112,9 @@ from mpinet.machine.traffic.layout import (
     WRONG_NODE,
     WRONG_NUMBER,
     WRONG_PORT,
+    Adapting,
     Books,
+    Busses,
     Classing,
     Crossing,
     Links,
@@ -124,8 +130,13 @@ from mpinet.machine.traffic.sources import (
     turned,
     way_on,
 )
+from mpinet.networks.adaptive import CLASS as CLASS_OF_WAY
+from mpinet.networks.adaptive import PORT
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.routing import STUCK, hop_limit
+
+ADAPTIVE = False
+"""What `advance_adaptive` replaces: whether nodes choose among candidates."""
 
 
 @kernel
@@ -134,12 +145,14 @@ def advance(
     wayfinding: Wayfinding,
     start_rule: StartRule,
     classing: Classing,
+    adapting: Adapting,
     faults: Faulty,
     links: Links,
     rules: Ints,
     sources: Sources,
     state: State,
     wires: Wires,
+    busses: Busses,
     books: Books,
     crossing: Crossing,
     ledger: Ints,
@@ -147,7 +160,9 @@ def advance(
 ) -> None:
     """Make up to so many steps; the ledger says why there were fewer.
 
-    What leaves for other ranks stands in `crossing`; with several ranks only one step is made.
+    What leaves for other ranks stands in `crossing`; with several ranks only one step is made. On
+    busses a step is two calls: the first ends with the claims on busses, the second begins when
+    `busses.won` says whose they are.
     """
     # Groups are taken apart here: in the loop every look into one would count its references.
     neighbor, wired = wiring.neighbor.call, wiring.params
@@ -158,6 +173,7 @@ def advance(
     )
     start = start_rule.call
     class_of, class_params = classing.rule.call, classing.params
+    candidates, choose, escape = adapting.candidates.call, adapting.choose.call, adapting.escape
     dead, cut = faults.dead, faults.cut
     nodes, far_slots, far_ports, owners = links
     target_of, pattern = sources.target.call, sources.params
@@ -173,6 +189,7 @@ def advance(
     held, pointer, waiting, inside = state.held, state.pointer, state.waiting, state.flits
     messages, free = state.messages, state.free
     wire_slots, wire_lanes, wire_messages, wire_credits, wire_counts = wires
+    bus_of, leads, bus_keeper, won, bus_pointer, bus_numbers, granted, grants_of, claims = busses
     loads, entered, latencies, edges, batches = books
     words, word_owners = crossing
 
@@ -186,13 +203,16 @@ def advance(
     long_below, bursty = rules[LONG_BELOW], rules[BURSTY] != 0
     on_below, off_below = rules[ON_BELOW], rules[OFF_BELOW]
     traced, hosts, rank, alone = rules[TRACED] != 0, rules[HOSTS], rules[RANK], rules[RANKS] == 1
-    faulty = dead.size + cut.size > 0
+    faulty, bussed = dead.size + cut.size > 0, bus_of.size > 0
     size, ports = wired[0], wired[1]
     hops_most = hop_limit(size)
     network_lanes = ports * vcs
     count = network_lanes + vcs
     words_per_node = (count + LANES_PER_WORD - 1) // LANES_PER_WORD
     header = np.empty(header_words, np.int64)
+    numbered = rules[NUMBERED]
+    ways = np.empty((ports * classes if ADAPTIVE else 1, 2), np.int64)
+    room = np.empty(ways.shape[0], np.int64)
     bid_lane, bid_out, bid_vc, bid_message, bid_next, chosen = np.empty((6, count), np.int64)
     bids_of = np.full(ports + 1, NONE, np.int64)
     used_in, used_out = np.zeros((2, ports + 1), np.int64)
@@ -208,11 +228,13 @@ def advance(
         ):
             ledger[CLOSED] = t
             withdraw(lanes, occupied, queued, waiting, free, network_lanes, vcs, ledger)
-        if t == warmup:
+        leaving = ledger[CLAIMED] != 0
+        if t == warmup and not leaving:
             ledger[BACKLOG_BEFORE] = ledger[BACKLOG]
-        sending, measuring = ledger[CLOSED] < 0, warmup <= t < window_end
+        sending, measuring = ledger[CLOSED] < 0 and not leaving, warmup <= t < window_end
+        looked = 0 if leaving else words_per_node
         wire = t % delay
-        flits_made = credits_made = moved = away = 0
+        flits_made = credits_made = moved = away = claimed = 0
         queue_max = ledger[SOURCE_QUEUE_MAX]
         turn = t % (ports + 1)
         for slot in range(nodes.size):
@@ -271,6 +293,8 @@ def advance(
                     messages[m, SOURCE], messages[m, TARGET] = node, target
                     messages[m, HOPS] = 0
                     header[:] = 0
+                    if numbered:
+                        header[header_words - 1] = messages[m, NUMBER]
                     start(node, target, header, params)
                     for j in range(header_words):
                         messages[m, HEADER + j] = header[j]
@@ -279,7 +303,7 @@ def advance(
                     lanes[row, CAME_HERE], lanes[row, OUT] = t, UNDECIDED
             # Phase 2: the lanes whose front flit can go.
             bids = 0
-            for part in range(words_per_node):
+            for part in range(looked):
                 bits = occupied[slot * words_per_node + part]
                 while bits:
                     lane = part * LANES_PER_WORD + lowest_one(bits)
@@ -291,7 +315,8 @@ def advance(
                     else:
                         m = np.int64(lanes[row, INCOMING])
                     out = np.int64(lanes[row, OUT])
-                    if out == UNDECIDED:
+                    waits = False
+                    if out == UNDECIDED or (ADAPTIVE and lanes[row, SENT] == 0):
                         in_port = in_class = np.int64(NONE)
                         if in_network:
                             lanes[row, CAME_HERE] = messages[m, CAME]
@@ -300,7 +325,13 @@ def advance(
                         for j in range(header_words):
                             header[j] = messages[m, HEADER + j]
                         # References to arrays that are handed on are counted: only where needed.
-                        if faulty:
+                        if ADAPTIVE:
+                            count_ways = offered(
+                                candidates, node, in_port, in_class, header, params, ways, faulty,
+                                dead, cut, neighbor, wired,
+                            )  # fmt: skip
+                            out = np.int64(0) if count_ways > 0 else count_ways
+                        elif faulty:
                             out = way_on(decide, node, header, params, dead, cut, neighbor, wired)
                         else:
                             out = decide(node, header, params)
@@ -314,6 +345,22 @@ def advance(
                                 complain(ledger, ELSEWHERE, node, out, messages[m, NUMBER])
                                 return
                             out = np.int64(ports)
+                        elif ADAPTIVE:
+                            length, keeps = messages[m, LENGTH], switching != WORMHOLE
+                            whole = switching == SAF and in_network
+                            way, waits, wrong = chosen_way(
+                                choose, node, header, params, ways[:count_ways], room[:count_ways],
+                                needed(length, buffer, keeps, False),
+                                needed(length, buffer, keeps, True), escape,
+                                not whole or lanes[row, FILLED] >= length, per_class, classes,
+                                ports, vcs, holder, credit, base, owners, slot,
+                            )  # fmt: skip
+                            out, group = ways[way, PORT], ways[way, CLASS_OF_WAY]
+                            if messages[m, HOPS] >= hops_most:
+                                wrong = np.int64(ENDLESS)
+                            if wrong != 0:
+                                complain(ledger, wrong, node, out, messages[m, NUMBER])
+                                return
                         elif out >= ports or owners[slot * ports + out] < 0:
                             complain(ledger, UNWIRED_PORT, node, out, messages[m, NUMBER])
                             return
@@ -326,16 +373,27 @@ def advance(
                                 complain(ledger, NO_CLASS, node, out, messages[m, NUMBER])
                                 return
                         lanes[row, OUT], lanes[row, CLASS] = out, group
+                        if ADAPTIVE and waits:
+                            continue
                     v = np.int64(NONE)
                     if out < ports:
                         first_vc = base + out * vcs
+                        if bussed:
+                            keeper = bus_keeper[bus_of[slot * ports + out]]
+                            if keeper != NONE and keeper != node * count + lane:
+                                continue
                         if lanes[row, SENT] > 0:
                             v = np.int64(lanes[row, VC])
                             if credit[first_vc + v] == 0:
                                 continue
                         else:
                             need = np.int64(1)
-                            if switching != WORMHOLE:
+                            if ADAPTIVE:
+                                escaping = lanes[row, CLASS] < escape
+                                need = needed(
+                                    messages[m, LENGTH], buffer, switching != WORMHOLE, escaping
+                                )
+                            elif switching != WORMHOLE:
                                 need = messages[m, LENGTH]
                                 if switching == SAF and in_network and lanes[row, FILLED] < need:
                                     continue
@@ -349,7 +407,7 @@ def advance(
                     bid_lane[bids], bid_out[bids], bid_vc[bids] = lane, out, v
                     bid_message[bids] = m
                     bids += 1
-            if bids == 0:
+            if bids == 0 and not bussed:
                 queue_max = max(queue_max, waiting[slot])
                 continue
             # Grants: those of messages that have begun to cross first.
@@ -359,7 +417,8 @@ def advance(
                 outs = slot * (ports + 1)
                 for o in range(ports + 1):
                     if held[outs + o] != NONE:
-                        used_out[o] = used_in[held[outs + o] // vcs] = stamp
+                        to = np.int64(leads[slot * ports + o]) if bussed and o < ports else o
+                        used_out[to] = used_in[held[outs + o] // vcs] = stamp
                 for b in range(bids):
                     if held[outs + bid_out[b]] == bid_lane[b]:
                         chosen[grants] = b
@@ -379,7 +438,9 @@ def advance(
                         continue
                     many = out == ports and not one_eject
                     at = slot * (ports + 1) + out
-                    while many or used_out[out] != stamp:
+                    # The ports of a bus are one output: that of the lowest of them.
+                    to = np.int64(leads[slot * ports + out]) if bussed and out < ports else out
+                    while many or used_out[to] != stamp:
                         nearest, best, b = count, np.int64(NONE), bids_of[out]
                         while b != NONE:
                             lane = bid_lane[b]
@@ -393,8 +454,9 @@ def advance(
                         if best == NONE:
                             break
                         lane = bid_lane[best]
-                        used_out[out] = used_in[lane // vcs] = stamp
-                        pointer[at] = lane + 1 if lane + 1 < count else 0
+                        used_out[to] = used_in[lane // vcs] = stamp
+                        if not bussed or out == ports:
+                            pointer[at] = lane + 1 if lane + 1 < count else 0
                         chosen[grants] = best
                         grants += 1
                         bid_lane[best] = NONE - lane - 1  # taken; what it was can be read back
@@ -422,12 +484,49 @@ def advance(
                         break
                     bid_next[winner] = 1
                     to, port = bid_out[winner], bid_lane[winner] // vcs
+                    if bussed and to < ports:
+                        to = np.int64(leads[slot * ports + to])
                     if used_out[to] == stamp and (to < ports or one_eject):
                         continue
                     if one_input and used_in[port] == stamp:
                         continue
                     used_out[to] = used_in[port] = stamp
                     chosen[grants] = winner
+                    grants += 1
+            if bussed and not leaving:
+                # What is granted a port is a claim on its bus, and waits for the other members'.
+                grants_of[slot] = grants
+                for i in range(grants):
+                    b = chosen[i]
+                    lane, out, m = bid_lane[b], bid_out[b], bid_message[b]
+                    granted[base + i, 0], granted[base + i, 1] = lane, out
+                    granted[base + i, 2], granted[base + i, 3] = bid_vc[b], m
+                    if out == ports:
+                        continue
+                    bus = bus_of[slot * ports + out]
+                    claims[claimed, 0], claims[claimed, 1] = node, bus_numbers[bus]
+                    claims[claimed, 2], claims[claimed, 3] = 0, messages[m, NUMBER]
+                    if policy == ROTATING:
+                        claims[claimed, 2], claims[claimed, 3] = node < bus_pointer[bus], node
+                    elif policy == FIFO:
+                        claims[claimed, 2] = lanes[base + lane, CAME_HERE]
+                    tail = lanes[base + lane, SENT] + 1 == messages[m, LENGTH]
+                    claims[claimed, 4] = node * count + lane
+                    claims[claimed, 5] = switching != WORMHOLE and not tail
+                    claimed += 1
+                continue
+            if leaving:
+                for i in range(grants_of[slot]):
+                    lane, out = granted[base + i, 0], granted[base + i, 1]
+                    if out < ports:
+                        if won[bus_of[slot * ports + out]] != node * count + lane:
+                            continue
+                        at = slot * (ports + 1) + out
+                        if policy == ROTATING and (switching == WORMHOLE or held[at] != lane):
+                            pointer[at] = lane + 1 if lane + 1 < count else 0
+                    bid_lane[grants], bid_out[grants] = lane, out
+                    bid_vc[grants], bid_message[grants] = granted[base + i, 2], granted[base + i, 3]
+                    chosen[grants] = grants
                     grants += 1
             # Phase 3: granted flits leave.
             for i in range(grants):
@@ -512,6 +611,10 @@ def advance(
                     lanes[row, SENT], lanes[row, VC] = sent, v
             moved += grants
             queue_max = max(queue_max, waiting[slot])
+        ledger[CLAIMED] = 0
+        if bussed and not leaving:
+            ledger[CLAIMED], ledger[CLAIMS] = 1, claimed
+            return
         # Phase 4: what left D - 1 steps ago arrives.
         wire_counts[wire, 0], wire_counts[wire, 1] = flits_made, credits_made
         wire = (t + 1) % delay
@@ -695,3 +798,7 @@ def count_tails(state: State, vcs: int, ports: int, buffer: int) -> int:
             if place == buffer:
                 place = np.int64(0)
     return tails
+
+
+advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
+"""`advance` where nodes choose among candidates; compiled where one does."""

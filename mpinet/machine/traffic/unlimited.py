@@ -20,6 +20,8 @@ from mpinet.machine.traffic.layout import (
     BORN_IN,
     BURSTY,
     CAME,
+    CLAIMED,
+    CLAIMS,
     CLOSED,
     CROSSED,
     ELSEWHERE,
@@ -48,6 +50,7 @@ from mpinet.machine.traffic.layout import (
     NONE,
     NOW,
     NUMBER,
+    NUMBERED,
     OFF_BELOW,
     ON_BELOW,
     OPEN,
@@ -70,6 +73,7 @@ from mpinet.machine.traffic.layout import (
     WINDOW_END,
     WITHDRAWN,
     Books,
+    Busses,
     Crossing,
     Links,
     Sources,
@@ -109,6 +113,7 @@ def advance_unlimited(
     rules: Ints,
     sources: Sources,
     queues: Queues,
+    busses: Busses,
     books: Books,
     crossing: Crossing,
     ledger: Ints,
@@ -124,6 +129,7 @@ def advance_unlimited(
     dice, on, taken = sources.dice, sources.on, sources.taken
     trace, next_born, ends = sources.trace, sources.next_born, sources.ends
     roots, busy, occupied, waiting, left, right, due, messages, free = queues
+    bus_of, _, bus_busy, won, _, bus_numbers, _, _, claims = busses
     loads, entered, latencies, edges, batches = books
     words, word_owners = crossing
     saf, fifo = rules[SWITCHING] == SAF, rules[POLICY] == FIFO
@@ -132,7 +138,7 @@ def advance_unlimited(
     long_below, bursty = rules[LONG_BELOW], rules[BURSTY] != 0
     on_below, off_below = rules[ON_BELOW], rules[OFF_BELOW]
     traced, hosts, rank, alone = rules[TRACED] != 0, rules[HOSTS], rules[RANK], rules[RANKS] == 1
-    faulty = dead.size + cut.size > 0
+    faulty, bussed = dead.size + cut.size > 0, bus_of.size > 0
     size, ports = wired[0], wired[1]
     hops_most = hop_limit(size)
     words_per_node = (ports + LANES_PER_WORD - 1) // LANES_PER_WORD
@@ -160,16 +166,17 @@ def advance_unlimited(
                 words_per_node,
                 ledger,
             )
-        if t == warmup:
+        leaving = ledger[CLAIMED] != 0
+        if t == warmup and not leaving:
             ledger[BACKLOG_BEFORE] = ledger[BACKLOG]
         measuring = warmup <= t < window_end
-        away = 0
+        away = claimed = 0
         # What arrives, then what is born, joins the queues. One loop, for both do the same.
         row = t % due.size
         arriving = np.int64(due[row])
         due[row] = NONE
         slot, births_left = -1, 0
-        born_here = ledger[CLOSED] < 0
+        born_here = ledger[CLOSED] < 0 and not leaving
         while True:
             if arriving != NONE:
                 m = arriving
@@ -220,6 +227,8 @@ def advance_unlimited(
                 messages[m, SOURCE], messages[m, TARGET] = node, target
                 messages[m, HOPS] = 0
                 header[:] = 0
+                if rules[NUMBERED]:
+                    header[header_words - 1] = messages[m, NUMBER]
                 start(node, target, header, params)
                 for j in range(header_words):
                     messages[m, HEADER + j] = header[j]
@@ -268,6 +277,7 @@ def advance_unlimited(
         queue_max = ledger[SOURCE_QUEUE_MAX]
         made = 0
         for slot in range(nodes.size):
+            node = nodes[slot]
             for part in range(words_per_node):
                 bits = occupied[slot * words_per_node + part]
                 while bits:
@@ -278,6 +288,20 @@ def advance_unlimited(
                     if busy[channel] > t:
                         continue
                     m = np.int64(roots[channel])
+                    if bussed and leaving:
+                        if won[bus_of[channel]] != node * ports + out:
+                            continue
+                    elif bussed:
+                        bus = bus_of[channel]
+                        if bus_busy[bus] > t:
+                            continue
+                        claims[claimed, 0], claims[claimed, 1] = node, bus_numbers[bus]
+                        claims[claimed, 2] = messages[m, CAME] if fifo else 0
+                        claims[claimed, 3] = messages[m, NUMBER]
+                        claims[claimed, 4] = node * ports + out
+                        claims[claimed, 5] = messages[m, LENGTH]
+                        claimed += 1
+                        continue
                     root = np.int64(left[m])
                     if right[m] != NONE:
                         root = melded(root, np.int64(right[m]), left, right, messages, fifo)
@@ -312,6 +336,10 @@ def advance_unlimited(
                     free[ledger[FREE]] = m
                     ledger[FREE] += 1
             queue_max = max(queue_max, waiting[slot])
+        ledger[CLAIMED] = 0
+        if bussed and not leaving:
+            ledger[CLAIMED], ledger[CLAIMS] = 1, claimed
+            return
         ledger[SOURCE_QUEUE_MAX] = queue_max
         if t == window_end - 1:
             ledger[BACKLOG_AFTER] = ledger[BACKLOG]

@@ -1,4 +1,4 @@
-"""A network as what senders can do in a step: the arcs, each with those who hear it."""
+"""A network as what senders can do in a step: the arcs, each with the nodes that receive it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ class Arcs:
     root, hosts : int
         The root; nodes from `hosts` on are switches.
     links : bool
-        Whether an arc is a direction of a link; else it is a member of a bus that all others hear.
+        Whether an arc is a direction of a link; else it is a member of a bus, and all other
+        members receive.
     senders : list of int
         Of each arc, ascending.
-    hearers : list of tuple of int
+    receivers : list of tuple of int
         Of each arc; those of one sender are in order.
     busses : list of int
         The bus of each arc; -1 for a link.
@@ -35,7 +36,7 @@ class Arcs:
     hosts: int
     links: bool
     senders: list[int]
-    hearers: list[tuple[int, ...]]
+    receivers: list[tuple[int, ...]]
     busses: list[int]
     distance: list[int]
 
@@ -56,9 +57,9 @@ class Arcs:
                 on = members[begin[bus] : begin[bus + 1]]
                 rows += [(u, tuple(v for v in on if v != u), bus) for u in on if len(on) > 1]
             rows.sort()
-        senders, hearers = [row[0] for row in rows], [row[1] for row in rows]
+        senders, receivers = [row[0] for row in rows], [row[1] for row in rows]
         busses = [row[2] for row in rows]
-        return cls(root, topology.hosts, topology.links, senders, hearers, busses, distance)
+        return cls(root, topology.hosts, topology.links, senders, receivers, busses, distance)
 
     @property
     def size(self) -> int:
@@ -74,10 +75,10 @@ class Arcs:
         return found
 
     @cached_property
-    def by_hearer(self) -> list[list[int]]:
-        """The arcs that each node hears."""
+    def by_receiver(self) -> list[list[int]]:
+        """The arcs that each node receives by."""
         found: list[list[int]] = [[] for _ in self.distance]
-        for arc, heard in enumerate(self.hearers):
-            for node in heard:
+        for arc, nodes in enumerate(self.receivers):
+            for node in nodes:
                 found[node].append(arc)
         return found

@@ -25,15 +25,15 @@ MOST_COLUMNS = 20_000
 SCALES = (1, 12, 720, 5040, 10**4, 10**6, 10**9)
 """By what multipliers are multiplied before they are rounded, until they prove it."""
 
-TELL, SEND, LINKS, ONCE = range(4)
-"""The kinds of rows, in order: who is told; sends a step; sends over time, in all and by class."""
+INFORM, SEND, LINKS, ONCE = range(4)
+"""The kinds of rows: nodes informed; sends of a step; sends over time, all and by class."""
 
 
 def classes_of(arcs: Arcs, rounds: int) -> list[int]:
     """A class for every node: distance, degree, switch or not; then rounds of colour refinement."""
     neighbors: list[list[int]] = [[] for _ in range(arcs.size)]
-    for sender, (heard,) in zip(arcs.senders, arcs.hearers, strict=True):
-        neighbors[sender].append(heard)
+    for sender, (receiver,) in zip(arcs.senders, arcs.receivers, strict=True):
+        neighbors[sender].append(receiver)
     key: list[tuple[object, ...]] = [
         (arcs.distance[node], len(others), node >= arcs.hosts)
         for node, others in enumerate(neighbors)
@@ -63,7 +63,7 @@ class Quotient:
     size, distance, degree : list of int
         Of each class: members, their distance, the largest degree.
     switches : list of bool
-        Whether they are switches, which need not be told.
+        Whether they are switches, which need not be informed.
     most : dict of (int, int) to int
         Most neighbours in class b of one member of class a, where there are any.
     root : int
@@ -86,9 +86,9 @@ class Quotient:
             distance[color], switches[color] = arcs.distance[node], node >= arcs.hosts
         near: dict[tuple[int, int], int] = {}
         degrees = [0] * arcs.size
-        for sender, (heard,) in zip(arcs.senders, arcs.hearers, strict=True):
+        for sender, (receiver,) in zip(arcs.senders, arcs.receivers, strict=True):
             degrees[sender] += 1
-            key = (sender, colors[heard])
+            key = (sender, colors[receiver])
             near[key] = near.get(key, 0) + 1
         degree, most = [0] * count, dict[tuple[int, int], int]()
         for node, color in enumerate(colors):
@@ -102,7 +102,7 @@ class Quotient:
 
 @dataclass(eq=False)
 class Rows:
-    """The rows ``coefficients . x <= right``; those of `TELL` are equations, but of switches."""
+    """The rows ``coefficients . x <= right``; those of `INFORM` are equations, but of switches."""
 
     columns: list[tuple[int, int, int]]
     kinds: list[int] = field(default_factory=list)
@@ -138,34 +138,34 @@ def rows_of(quotient: Quotient, steps: int) -> Rows:
     rows = Rows(columns_of(quotient, steps))
     classes, root = range(len(quotient.size)), quotient.root
     place = {column: number for number, column in enumerate(rows.columns)}
-    told: dict[int, list[tuple[int, int]]] = {a: [] for a in classes}
+    informing: dict[int, list[tuple[int, int]]] = {a: [] for a in classes}
     sent: dict[int, list[tuple[int, int]]] = {a: [] for a in classes}
     by: dict[tuple[int, int], list[tuple[int, int]]] = {pair: [] for pair in quotient.most}
     for (a, b, t), number in place.items():
-        told[b].append((t, number))
+        informing[b].append((t, number))
         sent[a].append((t, number))
         by[a, b].append((t, number))
     for b in classes:
         if b != root:
-            rows.add(TELL, quotient.size[b], {number: 1 for _, number in told[b]})
+            rows.add(INFORM, quotient.size[b], {number: 1 for _, number in informing[b]})
     steps_of = [range(quotient.distance[a] + 1, steps + 1) for a in classes]
     for a in classes:
         for t in steps_of[a]:
             entries = {number: 1 for s, number in sent[a] if s == t}
-            _less(entries, ((number, 1) for s, number in told[a] if s < t))
+            _less(entries, ((number, 1) for s, number in informing[a] if s < t))
             rows.add(SEND, int(a == root), entries)
     for a in classes:
         for t in steps_of[a]:
             most = quotient.degree[a] - (a != root)
             entries = {number: 1 for s, number in sent[a] if s <= t}
-            _less(entries, ((number, min(t - s, most)) for s, number in told[a] if s < t))
+            _less(entries, ((number, min(t - s, most)) for s, number in informing[a] if s < t))
             rows.add(LINKS, min(t, most) if a == root else 0, entries)
     for (a, b), most in quotient.most.items():
         if b == root:
             continue
         for t in steps_of[a]:
             entries = {number: 1 for s, number in by[a, b] if s <= t}
-            _less(entries, ((number, min(t - s, most)) for s, number in told[a] if s < t))
+            _less(entries, ((number, min(t - s, most)) for s, number in informing[a] if s < t))
             rows.add(ONCE, min(t, most) if a == root else 0, entries)
     return rows
 
@@ -237,7 +237,7 @@ def _proves(quotient: Quotient, rows: Rows, rounded: list[int]) -> bool:
     """Whether the sum of so many of each row is a contradiction, after repair of columns."""
     sums, right = [0] * len(rows.columns), 0
     for row, many in enumerate(rounded):
-        free = rows.kinds[row] == TELL and not quotient.switches[_class_of(quotient, row)]
+        free = rows.kinds[row] == INFORM and not quotient.switches[_class_of(quotient, row)]
         if many < 0 and not free:
             return False
         if many:
@@ -250,7 +250,7 @@ def _proves(quotient: Quotient, rows: Rows, rounded: list[int]) -> bool:
 
 
 def _class_of(quotient: Quotient, row: int) -> int:
-    """Whom a `TELL` row is about."""
+    """Whom a `INFORM` row is about."""
     return row + (row >= quotient.root)
 
 
@@ -264,7 +264,7 @@ def _duals(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
         part = slice(rows.begin[row], rows.begin[row + 1])
         index += rows.index[part]
         value += rows.value[part]
-        if kind == TELL:
+        if kind == INFORM:
             index.append(count)
             value.append(-rows.right[row])
             upper[row] = 0.0

@@ -71,8 +71,8 @@ class Formula:
         table: list[list[int]] = [[]]
         for step in range(1, self.steps + 1):
             row = []
-            for sender, heard in zip(arcs.senders, arcs.hearers, strict=True):
-                new = any(v != arcs.root and arcs.distance[v] <= step for v in heard)
+            for sender, receivers in zip(arcs.senders, arcs.receivers, strict=True):
+                new = any(v != arcs.root and arcs.distance[v] <= step for v in receivers)
                 row.append(self._new() if arcs.distance[sender] < step and new else 0)
             table.append(row)
         return table
@@ -87,12 +87,12 @@ class Formula:
         return not literal if isinstance(literal, bool) else -literal
 
     def _spread(self) -> None:
-        """Who has it had it before, or hears it now; who had it has it."""
+        """A node has it if it had it before or receives it now; what it had it keeps."""
         for step in range(1, self.steps + 1):
             now, before, used = self._informed[step], self._informed[step - 1], self._used[step]
-            for node, arcs in enumerate(self.arcs.by_hearer):
-                heard = [used[arc] for arc in arcs if used[arc]]
-                self._add(self._not(now[node]), before[node], *heard)
+            for node, arcs in enumerate(self.arcs.by_receiver):
+                received = [used[arc] for arc in arcs if used[arc]]
+                self._add(self._not(now[node]), before[node], *received)
                 self._add(self._not(before[node]), now[node])
 
     def _send(self) -> None:
@@ -101,16 +101,16 @@ class Formula:
             before, used = self._informed[step - 1], self._used[step]
             for sender, arcs in enumerate(self.arcs.by_sender):
                 mine = [used[arc] for arc in arcs if used[arc]]
-                for one in mine:
-                    self._add(-one, before[sender])
-                for one, other in combinations(mine, 2):
-                    self._add(-one, -other)
+                for used_arc in mine:
+                    self._add(-used_arc, before[sender])
+                for used_arc, other in combinations(mine, 2):
+                    self._add(-used_arc, -other)
 
     def _be_told_once(self) -> None:
-        """Nobody who has it is told."""
+        """Nobody who has it is informed again."""
         for step in range(1, self.steps + 1):
             before, used = self._informed[step - 1], self._used[step]
-            for node, arcs in enumerate(self.arcs.by_hearer):
+            for node, arcs in enumerate(self.arcs.by_receiver):
                 for arc in arcs:
                     if used[arc]:
                         self._add(-used[arc], self._not(before[node]))
@@ -139,8 +139,8 @@ class Formula:
                 sender = arcs.senders[arc]
                 if used not in true or sender not in informed:
                     continue
-                told = sorted(set(arcs.hearers[arc]) - informed - fresh)
-                rows += [(step, sender, node, arcs.busses[arc]) for node in told]
-                fresh.update(told)
+                receivers = sorted(set(arcs.receivers[arc]) - informed - fresh)
+                rows += [(step, sender, node, arcs.busses[arc]) for node in receivers]
+                fresh.update(receivers)
             informed |= fresh
         return rows

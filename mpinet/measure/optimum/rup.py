@@ -111,11 +111,11 @@ def propagated(begin, literals, value, reason, trail, head, follow, gone, place,
         place += 1
         before, node = -1, head[false]
         while node >= 0:
-            after, one = follow[node], node >> 1
-            mine, other = begin[one] + (node & 1), literals[begin[one] + 1 - (node & 1)]
-            leaves = gone[one]
+            after, clause = follow[node], node >> 1
+            mine, other = begin[clause] + (node & 1), literals[begin[clause] + 1 - (node & 1)]
+            leaves = gone[clause]
             if not leaves and value[other] != 1:
-                for at in range(begin[one] + 2, begin[one + 1]):
+                for at in range(begin[clause] + 2, begin[clause + 1]):
                     if value[literals[at]] >= 0:
                         literals[mine], literals[at] = literals[at], literals[mine]
                         follow[node] = head[literals[mine]]
@@ -124,9 +124,9 @@ def propagated(begin, literals, value, reason, trail, head, follow, gone, place,
                         break
                 if not leaves:
                     if value[other] == -1:
-                        return known, one
+                        return known, clause
                     value[other], value[other ^ 1] = 1, -1
-                    reason[other >> 1] = one
+                    reason[other >> 1] = clause
                     trail[known] = other
                     known += 1
             if not leaves:
@@ -139,10 +139,17 @@ def propagated(begin, literals, value, reason, trail, head, follow, gone, place,
     return known, -1
 
 
-@kernel(
-    "int64(int64, int64[::1], int64[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1])"
-)
-def find_hints(formula, begin, literals, variables, removals, which, hints, ends):
+@kernel
+def find_hints(
+    formula: int,
+    begin: Ints,
+    literals: Ints,
+    variables: int,
+    removals: Ints,
+    which: Ints,
+    hints: Ints,
+    ends: Ints,
+) -> int:
     """Check every lemma by unit propagation with two watched literals, and write its hints.
 
     ``hints[ends[i] : ends[i + 1]]`` are lemma i's, in the order of the propagation. Returns the
@@ -157,7 +164,7 @@ def find_hints(formula, begin, literals, variables, removals, which, hints, ends
     head = np.full(2 * variables + 2, -1)
     follow = np.full(2 * count, -1)
     gone = np.zeros(count, np.bool_)
-    settled, read, told, removal = 0, 0, 0, 0  # of the trail: what is settled, what propagated
+    settled, read, written, removal = 0, 0, 0, 0  # of the trail: what is settled, what propagated
     conflict = -1
     clause = 0
     while clause <= count:
@@ -168,7 +175,7 @@ def find_hints(formula, begin, literals, variables, removals, which, hints, ends
                 removal += 1
         known = settled
         if lemma >= 0:
-            ends[lemma] = told
+            ends[lemma] = written
             # The lemma's negation.
             if conflict < 0:
                 if clause == count:
@@ -198,23 +205,23 @@ def find_hints(formula, begin, literals, variables, removals, which, hints, ends
             # What led to the conflict, in the order of the propagation.
             for at in range(begin[conflict], begin[conflict + 1]):
                 seen[literals[at] >> 1] = clause
-            from_here = told
-            if told + known + 1 > hints.size:
+            from_here = written
+            if written + known + 1 > hints.size:
                 return FULL
-            hints[told] = conflict
-            told += 1
+            hints[written] = conflict
+            written += 1
             for at in range(known - 1, -1, -1):
                 variable = trail[at] >> 1
                 assumed = not final and lemma_of[variable] == clause
                 if seen[variable] != clause or assumed or reason[variable] < 0:
                     continue
-                hints[told] = reason[variable]
-                told += 1
+                hints[written] = reason[variable]
+                written += 1
                 for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
                     seen[literals[place] >> 1] = clause
-            hints[from_here:told] = hints[from_here:told][::-1].copy()
+            hints[from_here:written] = hints[from_here:written][::-1].copy()
             if final:
-                ends[lemma + 1] = told
+                ends[lemma + 1] = written
                 return lemma + 1
             for at in range(settled, known):
                 value[trail[at]], value[trail[at] ^ 1] = 0, 0

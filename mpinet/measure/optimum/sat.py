@@ -6,11 +6,10 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-import mpinet
 from mpinet.measure.libraries import library
 from mpinet.measure.optimum.formula import Formula
+from mpinet.version import PACKAGE
 
 SOLVER = "cadical195"
 
@@ -48,7 +47,7 @@ def solved(formula: Formula, limit: float) -> Answer:
     """
     library("pysat.solvers", extra="optimum")
     asked = "\n".join(" ".join(map(str, clause)) for clause in formula.clauses)
-    paths = [str(Path(mpinet.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
         ended = subprocess.run(

@@ -2,12 +2,15 @@
 
 HiGHS and the CP-SAT solver of `mpinet.measure.bisection` both bring a library of HiGHS, and one
 process cannot load both. This file is also the program of that process: it reads the arrays of the
-linear program from its standard input and writes the duals to its output, as ``.npz``.
+linear program from its standard input and writes the duals to its output, as ``.npz``. The library
+prints a banner, whatever its options say: in that process, descriptor 1 leads to the standard
+error, and the answer goes to what descriptor 1 was.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -84,8 +87,11 @@ def solve(program: Any) -> tuple[bool, list[float]]:
 
 
 if __name__ == "__main__":
+    output = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
     with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as given:
         found, values = solve(given)
     answered = io.BytesIO()
     np.savez(answered, found=found, duals=np.array(values, np.float64))
-    sys.stdout.buffer.write(answered.getvalue())
+    with output:
+        output.write(answered.getvalue())

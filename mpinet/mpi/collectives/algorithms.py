@@ -43,7 +43,7 @@ def converge(collective: Collective, root: int, own: B, join: Callable[[B, B], B
     """Join all members' bodies on the way to the root.
 
     A member joins its children's in a fixed order, whichever comes first: the backward one of
-    their being told.
+    their being informed.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def exchange(collective: Collective, own: B, join: Callable[[B, B], B]) -> B:
     """Join all members' bodies by recursive doubling; the result for all of them.
 
     In round j partners differ in bit j of their ranks, and both compute the same. Members beyond
-    the largest power of two leave theirs to a partner first, and hear of the result at the end.
+    the largest power of two leave theirs to a partner first, and receive the result at the end.
     """
     rank = collective.rank
     most = 1 << (collective.size.bit_length() - 1)

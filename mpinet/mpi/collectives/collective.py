@@ -100,7 +100,7 @@ class Collective:
         return running.mail.receive(self._scope, rank, self._tag)[BODY]
 
     def shape(self, root: int) -> Shape:
-        """The tree along which a root informs the members, or hears from them."""
+        """The tree along which a root informs the members, or receives from them."""
         trees = running.world.trees
         if trees.pattern is Pattern.DIRECT:
             return Star(self.rank, self.size, root)

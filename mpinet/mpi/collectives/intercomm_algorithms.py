@@ -32,7 +32,7 @@ class Between:
     within : Collective
         The part within the member's own group.
     across : Collective
-        The part between the groups; it tells and hears ranks of the other one.
+        The part between the groups; it sends to ranks of the other one and receives from them.
     """
 
     __slots__ = ("across", "within")

@@ -1,7 +1,7 @@
 """Trees over the members of a communicator, each as one member knows it.
 
-A root informs the members along the tree, or hears from them. A walk of a tree lists a member
-before its descendants, and those of the child that is told last before all others'.
+A root informs the members along the tree, or receives from them. A walk of a tree lists a member
+before its descendants, and those of the child that is informed last before all others'.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Star:
 
     @property
     def walk(self) -> Sequence[int]:
-        """The root, then the others as they are told, backwards."""
+        """The root, then the others as they are informed, backwards."""
         return [self._root, *reversed(self.children)]
 
 

@@ -91,7 +91,7 @@ class Grid:
     # ---- for neighbor collectives
 
     def sources(self, rank: int) -> list[int]:
-        """Whom a rank hears from: in each dimension the neighbor below, and the one above."""
+        """Sources of a rank: in each dimension the neighbor below, and the one above."""
         directions = range(len(self.dims))
         return [self.shift(rank, direction, disp) for direction in directions for disp in (-1, 1)]
 
@@ -194,7 +194,7 @@ class CartesianCalls(Endpoint):
 
     @property
     def degrees(self) -> tuple[int, int]:
-        """Neighbors that it hears from, and that hear from it, ends of the grid included."""
+        """Neighbors that it receives from, and that it sends to, ends of the grid included."""
         return 2 * self.Get_dim(), 2 * self.Get_dim()
 
 

@@ -237,8 +237,7 @@ class Comm(
         """A communicator of the members who share a kind of hardware.
 
         Processors of a message-passing machine share memory with nobody: each is alone. Of other
-        hardware nothing is known, which MPI lets be told by the null communicator. As nobody has
-        to be asked, no message is sent.
+        hardware nothing is known, for which MPI has the null communicator. Local: sends no message.
         """
         return opened_alone() if self._shares_memory(split_type, info) else Intracomm()
 

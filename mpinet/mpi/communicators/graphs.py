@@ -75,7 +75,7 @@ class Neighborhood:
     Parameters
     ----------
     sources, targets : sequence of int
-        Ranks that it hears from, and that hear from it.
+        Sources and destinations: ranks that it receives from, and that it sends to.
     weights : tuple of (list of int, list of int) or None
         The weights of these links, if they have any.
     """
@@ -119,11 +119,11 @@ class Neighborhood:
         return cls(sources, targets, (before, behind) if weighted else None)
 
     def sources(self, rank: int) -> list[int]:
-        """Whom the member hears from."""
+        """Sources of the member."""
         return list(self._sources)
 
     def targets(self, rank: int) -> list[int]:
-        """Who hears from the member."""
+        """Destinations of the member."""
         return list(self._targets)
 
     def way(self, place: int) -> int:
@@ -190,7 +190,7 @@ def neighborhoods(edges: Ints, size: int) -> list[bytes]:
     Returns
     -------
     list of bytes
-        For each rank as int64: how many it hears from, whom and with which weights; who hears from
+        For each rank as int64: its number of sources, these, and their weights; the destinations of
         it and with which weights.
 
     Raises
@@ -297,14 +297,14 @@ class NeighborhoodCalls(Endpoint):
         return place
 
     def Get_dist_neighbors_count(self) -> tuple[int, int, bool]:
-        """How many the caller hears from, how many hear from it, and whether links have weights."""
+        """Indegree and outdegree of the caller, and whether links have weights."""
         sources, targets, weights = self.Get_dist_neighbors()
         return len(sources), len(targets), weights is not None
 
     def Get_dist_neighbors(
         self,
     ) -> tuple[list[int], list[int], tuple[list[int], list[int]] | None]:
-        """Whom the caller hears from, who hears from it, and the weights of both."""
+        """Sources and destinations of the caller, and the weights of both."""
         place = self._neighborhood
         weights = place.weights and (list(place.weights[0]), list(place.weights[1]))
         return place.sources(self.rank), place.targets(self.rank), weights

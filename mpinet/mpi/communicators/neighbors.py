@@ -38,34 +38,34 @@ class NeighborCollectives(Endpoint):
 
     @property
     def degrees(self) -> tuple[int, int]:
-        """How many neighbors the caller hears from, and how many hear from it."""
+        """How many neighbors the caller receives from, and how many it sends to."""
         sources, targets = self.inoutedges
         return len(sources), len(targets)
 
     @property
     def indegree(self) -> int:
-        """How many neighbors the caller hears from."""
+        """How many neighbors the caller receives from."""
         return self.degrees[0]
 
     @property
     def outdegree(self) -> int:
-        """How many neighbors hear from the caller."""
+        """How many neighbors the caller sends to."""
         return self.degrees[1]
 
     @property
     def inoutedges(self) -> tuple[list[int], list[int]]:
-        """Whom the caller hears from, and who hears from it."""
+        """Sources and destinations of the caller."""
         topology, rank = self._state.topology, self.rank
         return topology.sources(rank), topology.targets(rank)
 
     @property
     def inedges(self) -> list[int]:
-        """Whom the caller hears from."""
+        """Sources: whom the caller receives from."""
         return self.inoutedges[0]
 
     @property
     def outedges(self) -> list[int]:
-        """Who hears from the caller."""
+        """Destinations: whom the caller sends to."""
         return self.inoutedges[1]
 
     # ---- objects

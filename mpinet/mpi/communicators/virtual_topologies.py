@@ -96,7 +96,7 @@ class TopologyCreation(Endpoint):
         Parameters
         ----------
         sources, destinations : sequence of int
-            Ranks that the caller hears from, and that hear from it.
+            Ranks that the caller receives from, and that receive from it.
         sourceweights, destweights : sequence of int, optional
             The weights of these links.
         info : Info

@@ -159,12 +159,12 @@ class Message(Numbered):
         Exception
             ``ERR_ARG``: it stands for none.
         """
-        one = cls()
+        message = cls()
         if handle:
-            one._received = thing_of("message", handle)
-            if one._received is None:
+            message._received = thing_of("message", handle)
+            if message._received is None:
                 raise REAL.Exception(REAL.ERR_ARG)
-        return one
+        return message
 
     @classmethod
     @call
@@ -221,13 +221,13 @@ class Message(Numbered):
         """The message that a probe has found, which it now takes; from `PROC_NULL` without one."""
         if status is not None:
             fill(status, message)
-        one = cls()
-        one._received = NO_PROC
+        taken = cls()
+        taken._received = NO_PROC
         if probe is not None and message is not None:
             running.mail.take(message)
             probe.message = message
-            one._received = probe
-        return one
+            taken._received = probe
+        return taken
 
     def _put(self, buf: Any, kept: bool = False) -> Any:
         """What puts it into memory, later if it is `kept`."""

@@ -142,7 +142,7 @@ def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
 
 
 def _room_given(buf: Any, source: int) -> int | None:
-    """The bytes that a blocking receive has room for, which mpi4py no longer wants to be told."""
+    """The bytes that a blocking receive has room for, which mpi4py no longer asks for."""
     warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=4)
     return None if source == PROC_NULL else _room(buf)
 

@@ -220,7 +220,7 @@ class Mail:
     def deliver(self, slots: list[int], messages: list[Message]) -> None:
         """Deliver what has arrived to the processors in slots.
 
-        The usual case is told out in full, as it is on the path of every message: the processor
+        The usual case is written out in full, as it is on the path of every message: the processor
         blocks in a receive of just this message, with none posted before, and none to acknowledge.
         """
         processors, ready = self._turns.processors, self._turns.ready

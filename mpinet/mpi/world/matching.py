@@ -110,27 +110,27 @@ def _first(line: T | deque[T]) -> T:
     return line[0] if type(line) is deque else line  # type: ignore[return-value]
 
 
-def _line_up(lines: dict[Envelope, T | deque[T]], envelope: Envelope, one: T) -> None:
+def _line_up(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
     """Let something join the end of a line."""
-    line = lines.setdefault(envelope, one)
-    if line is one:
+    line = lines.setdefault(envelope, entry)
+    if line is entry:
         return
     if type(line) is deque:
-        line.append(one)
+        line.append(entry)
     else:
-        lines[envelope] = deque((line, one))  # type: ignore[arg-type]
+        lines[envelope] = deque((line, entry))  # type: ignore[arg-type]
 
 
-def _step_out(lines: dict[Envelope, T | deque[T]], envelope: Envelope, one: T) -> None:
+def _step_out(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
     """Let something leave its line."""
     line = lines[envelope]
-    if line is one:
+    if line is entry:
         del lines[envelope]
         return
     assert type(line) is deque
-    if line[0] is one:
+    if line[0] is entry:
         line.popleft()
     else:
-        line.remove(one)
+        line.remove(entry)
     if not line:
         del lines[envelope]

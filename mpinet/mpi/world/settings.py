@@ -107,7 +107,7 @@ class Logged:
 
 
 class Loop:
-    """asyncio's running loop, with what is told of asynchronous generators."""
+    """asyncio's running loop, with what is known of asynchronous generators."""
 
     @staticmethod
     def get(name: str) -> tuple[Any, ...]:
@@ -171,13 +171,13 @@ def own_settings(world: World) -> Iterator[None]:
             Warned.put("filters", list(warnings.filters))
         return WARNED["filters"]
 
-    def logger(one: logging.Logger, *_: Any) -> Setting:
+    def logger(logged: logging.Logger, *_: Any) -> Setting:
         """A logger, whose lists have to be one's own."""
-        setting = Setting(Logged, one)
+        setting = Setting(Logged, logged)
         if world.turns.current.main is not None:
             changing(setting)
-            handlers, others, *rest = Logged.get(one)
-            Logged.put(one, (list(handlers), list(others), *rest))
+            handlers, others, *rest = Logged.get(logged)
+            Logged.put(logged, (list(handlers), list(others), *rest))
         return setting
 
     places: list[tuple[Any, str, Callable[..., Setting]]] = [

@@ -127,7 +127,7 @@ def descriptors_kept(out: TextIO) -> Iterator[TextIO]:
         for new, number in zip(apart, numbers, strict=True):
             if number >= 0:
                 os.dup2(new.fileno(), number)
-                with suppress(OSError):  # who looks at it is told by the next who prints
+                with suppress(OSError):  # the next who prints reports it
                     new.close()
 
 

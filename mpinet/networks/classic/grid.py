@@ -7,12 +7,14 @@ link, thus one port, in a torus; in a mesh every side has its two ports, absent 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import inverse, quotient
 from mpinet.networks.classes import ChannelClasses, Choices, common_classes
 from mpinet.networks.classic.ring import (
@@ -125,6 +127,15 @@ class Mesh(Grid):
         """Dimension order, lowest dimension first."""
         return {"dimensions": lambda: stateless("dimensions", decide_mesh, self)}
 
+    @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Any dimension that differs, with dimension order as the escape."""
+        return super().load_routings | {
+            "adaptive": lambda seed: replace(
+                self.routing(), name="adaptive", candidates=closer_in_mesh, classes=2, escape=1
+            )
+        }
+
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Dimension after dimension; the order within a line is ours."""
         steps = [
@@ -180,6 +191,15 @@ class Torus(Grid):
         return {
             "dimensions": lambda: stateless("dimensions", decide_torus, self),
             "parity": lambda: stateless("parity", decide_torus_by_parity, self),
+        }
+
+    @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Any way that is shortest, with dimension order and its datelines as the escape."""
+        return super().load_routings | {
+            "adaptive": lambda seed: replace(
+                self.routing(), name="adaptive", candidates=closer_in_torus, classes=3, escape=2
+            )
         }
 
     @property
@@ -289,6 +309,49 @@ def wrap(node, port, in_port, in_class, header, params):
         return in_class
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
     return crosses(here, there, params[at + STEP] > 0)
+
+
+@rule
+def closer_in_mesh(node, in_port, in_class, header, candidates, params):
+    """Every port that leads closer by class 1, and that of dimension order by class 0."""
+    if node == header[0]:
+        return ARRIVED
+    count, line = 0, first_line(params)
+    for _ in range(params[DIMENSIONS]):
+        offset = coordinate(header[0], line, params) - coordinate(node, line, params)
+        if offset != 0:
+            port = params[line + FIRST_PORT] + (PLUS if offset > 0 else MINUS)
+            candidates[count, PORT], candidates[count, CLASS] = port, 1
+            count += 1
+        line += LINE_RECORD
+    candidates[count, PORT], candidates[count, CLASS] = decide_mesh(node, header, params), 0
+    return count + 1
+
+
+@rule
+def closer_in_torus(node, in_port, in_class, header, candidates, params):
+    """Every port that leads closer by class 2, and that of dimension order by its dateline's.
+
+    At exactly half of a side both ways are as short.
+    """
+    if node == header[0]:
+        return ARRIVED
+    count, line = 0, first_line(params)
+    for _ in range(params[DIMENSIONS]):
+        offset = coordinate(header[0], line, params) - coordinate(node, line, params)
+        side = params[line + SIDE]
+        ahead = offset if offset >= 0 else offset + side
+        if 0 < 2 * ahead <= side:
+            candidates[count, PORT], candidates[count, CLASS] = params[line + FIRST_PORT] + PLUS, 2
+            count += 1
+        if 2 * ahead >= side > 2:
+            candidates[count, PORT], candidates[count, CLASS] = params[line + FIRST_PORT] + MINUS, 2
+            count += 1
+        line += LINE_RECORD
+    port = decide_torus(node, header, params)
+    candidates[count, PORT] = port
+    candidates[count, CLASS] = dateline(node, port, -1, -1, header, params)
+    return count + 1
 
 
 @inlined

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from mpinet.compiled import rule
+from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.binary import BinaryLabels, same_port
 from mpinet.networks.cycle import Cycle
@@ -44,6 +46,15 @@ class Hypercube(BinaryLabels):
         return {"bitfixing": lambda: stateless("bitfixing", fix_lowest_bit, self)}
 
     @property
+    def load_routings(self) -> dict[str, Callable[[int], Routing]]:
+        """Any bit that differs, with bit fixing as the escape."""
+        return super().load_routings | {
+            "adaptive": lambda seed: replace(
+                self.routing(), name="adaptive", candidates=any_differing_bit, classes=2, escape=1
+            )
+        }
+
+    @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
         """The bits, the lowest first."""
         return tuple((1 << bit, 2) for bit in range(self.dimensions))
@@ -68,6 +79,21 @@ def fix_lowest_bit(node, header, params):
     """Cross the lowest dimension in which the node differs from the target."""
     difference = node ^ header[0]
     return ARRIVED if difference == 0 else lowest_one(difference)
+
+
+@rule
+def any_differing_bit(node, in_port, in_class, header, candidates, params):
+    """Every dimension that differs by class 1, and the lowest by class 0: the escape."""
+    difference = node ^ header[0]
+    if difference == 0:
+        return ARRIVED
+    count = 0
+    for port in range(params[1]):
+        if difference >> port & 1:
+            candidates[count, PORT], candidates[count, CLASS] = port, 1
+            count += 1
+    candidates[count, PORT], candidates[count, CLASS] = lowest_one(difference), 0
+    return count + 1
 
 
 @rule

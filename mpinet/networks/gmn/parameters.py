@@ -1,4 +1,4 @@
-"""Which G(m,N) exist, and what their rules are told about them (docs/papers/gmn, 1 and 2)."""
+"""Which G(m,N) exist, and what their rules are given of them (docs/papers/gmn, 1 and 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules are told about an HDN, and the digits of its nodes (docs/papers/hdn, 2).
+"""What the rules are given of an HDN, and the digits of its nodes (docs/papers/hdn, 2).
 
 A node number is a mixed-radix number of the digits C_k, U_k, .., C_1, U_1 and then the base's
 coordinates, those outside the top level's super-node first. SN_l, too, is a number of such digits:

@@ -2,6 +2,7 @@
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gbsn.causes import CAUSES, REFUTED
+from mpinet.papers.gbsn.failing import FAILING
 from mpinet.papers.gbsn.findings import FINDINGS
 
 PAPER = Paper(
@@ -21,6 +22,7 @@ PAPER = Paper(
         "collectives",
         "untested",
         "corrected",
+        "optimum",
     ),
     tables=(
         PaperTable(
@@ -31,6 +33,7 @@ PAPER = Paper(
     causes=CAUSES,
     findings=FINDINGS,
     refuted=REFUTED,
+    failing=FAILING,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "
     "Systems I: Fundamental Theory and Applications 49(4), April 2002 (a brief). The copy "

@@ -2,6 +2,7 @@
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gmn.causes import CAUSES, REFUTED
+from mpinet.papers.gmn.failing import FAILING
 from mpinet.papers.gmn.findings import FINDINGS
 
 SIZES = (96, 256, 640, 1536, 3584)
@@ -37,6 +38,7 @@ PAPER = Paper(
     causes=CAUSES,
     findings=FINDINGS,
     refuted=REFUTED,
+    failing=FAILING,
     citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
     "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"
     " Institute, Calcutta, and Jadavpur University; received 6 April 1995, revised 20 April"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints, Rows
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
@@ -67,8 +69,16 @@ def census(topology: str) -> Census:
     return Census(network.size * (network.size - 1), *extremes)
 
 
-@kernel("void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[:, ::1])")
-def walk_all(neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, found):
+@kernel
+def walk_all(
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    found: Rows,
+) -> None:
     """Walk from every node to every other and note the extremes."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)

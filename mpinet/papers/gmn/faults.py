@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints, Rows
 from mpinet.claims import Grid, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
@@ -135,13 +136,18 @@ def lengths_around(network: Topology, routing: Routing, dead: int, pairs: Ints) 
     return lengths
 
 
-@kernel(
-    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64, int64[:, ::1], "
-    "int64[::1])"
-)
+@kernel
 def walk_around(
-    neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, dead, pairs, lengths
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    dead: int,
+    pairs: Rows,
+    lengths: Ints,
+) -> None:
     """Walk the routes, which no dead node may be on."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)

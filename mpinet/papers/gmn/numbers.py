@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Ints, Rows
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.networks import open as open_topology
@@ -37,8 +37,8 @@ def numbers_read(first: int, last: int) -> Ints:
     return rows
 
 
-@kernel("void(int64, int64[:, ::1])")
-def read_numbers(first, rows):
+@kernel
+def read_numbers(first: int, rows: Rows) -> None:
     """Write what the emulator's routing makes of consecutive numbers."""
     found = np.zeros(DIGITS, np.int64)
     for i in range(rows.shape[0]):

@@ -5,6 +5,7 @@ Its modules follow the paper's sections; the last one has what docs/papers/hdn, 
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.hdn.causes import CAUSES, REFUTED
+from mpinet.papers.hdn.failing import FAILING
 from mpinet.papers.hdn.findings import FINDINGS
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
@@ -27,6 +28,7 @@ PAPER = Paper(
         "broadcasts",
         "beyond",
         "corrected",
+        "optimum",
     ),
     tables=(
         PaperTable(
@@ -78,6 +80,7 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     refuted=REFUTED,
+    failing=FAILING,
     findings=FINDINGS,
     citation="Yamin Li, Shietung Peng, Wanming Chu: Hierarchical dual-net: a flexible "
     "interconnection network and its routing algorithm. International Journal of Networking"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
+from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
@@ -173,8 +174,16 @@ SPARE = 64
 """Words behind the header, so that one leg too many can be seen."""
 
 
-@kernel("void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1])")
-def walk_headers(neighbor_rule, start_rule, decide_rule, wiring, wayfinding, words, found):
+@kernel
+def walk_headers(
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    found: Ints,
+) -> None:
     """Walk all routes; write the most words behind the first that one's header needed, and where.
 
     Legs that a node writes and removes before it sends count, too.

@@ -142,7 +142,6 @@ def covers_at_last(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     note="With Theorem 1's diameter in place of the measured one it holds at all entries: the "
     "theorem's error where SN^1 = B hides that it falls. With the degrees of simple graphs, 5 + k, "
     "it also falls from S = (1,3) to (1,5).",
-    fails_where=("s_1 grows to 30, so that SN^1 = B", covers_at_last),
 )
 def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     """From measured nodes and diameters of both."""

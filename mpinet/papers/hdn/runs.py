@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpinet.arguments import PortRule, ScheduleRule
+from mpinet.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
@@ -27,11 +29,18 @@ that had none; the last one with any message; most messages that a node sent, an
 step; messages to nodes that had one already."""
 
 
-@kernel(
-    "void(schedule_rule, port_rule, int64, int64, int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64[::1])"
-)
-def run(schedule_rule, wiring, root, steps, params, wires, since, receptions, counts):
+@kernel
+def run(
+    schedule_rule: ScheduleRule,
+    wiring: PortRule,
+    root: int,
+    steps: int,
+    params: Ints,
+    wires: Ints,
+    since: Ints,
+    receptions: Ints,
+    counts: Ints,
+) -> None:
     """Run a schedule; write the step in which each node was informed (0: the root, -1: not)."""
     send, neighbor = schedule_rule.call, wiring.call
     counts[:] = 0

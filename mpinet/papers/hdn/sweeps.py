@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.arguments import PortRule
+from mpinet.arrays import Flags, Ints, Shorts
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel
@@ -30,8 +31,17 @@ MOST_SWEPT = 2 * 10**8
 """Most nodes of a network, times classes, that are swept."""
 
 
-@kernel("int64(port_rule, int64[::1], int64, int64, int64, int64[::1], int32[::1], int64[::1])")
-def sweep(neighbor_rule, params, ports, root, mark, queue, distances, marks):
+@kernel
+def sweep(
+    neighbor_rule: PortRule,
+    params: Ints,
+    ports: int,
+    root: int,
+    mark: int,
+    queue: Ints,
+    distances: Shorts,
+    marks: Ints,
+) -> int:
     """Write the distances of what `root` reaches by the first ports, and mark it; how much."""
     neighbor = neighbor_rule.call
     queue[0], distances[root], marks[root] = root, 0, mark
@@ -49,7 +59,7 @@ def sweep(neighbor_rule, params, ports, root, mark, queue, distances, marks):
     return tail
 
 
-@remembered
+@remembered(most=128)
 def reached(topology: str) -> int:
     """Nodes that node 0 reaches, itself included."""
     network = open_topology(topology)
@@ -77,8 +87,10 @@ def pieces(network: Topology, ports: int) -> Ints:
     return marks
 
 
-@kernel("int64(port_rule, int64[::1], int64, int64[::1], int64[::1], boolean[::1])")
-def follow(neighbor_rule, params, root, image, queue, taken):
+@kernel
+def follow(
+    neighbor_rule: PortRule, params: Ints, root: int, image: Ints, queue: Ints, taken: Flags
+) -> int:
     """Write the map that takes node 0 to `root` and ports to ports; whether it is a symmetry.
 
     `image` is -1 everywhere before; if it is none, also behind.
@@ -122,8 +134,8 @@ def lowest(parent, node):
     return node
 
 
-@kernel("void(int64[::1], int64[::1])")
-def merge(parent, image):
+@kernel
+def merge(parent: Ints, image: Ints) -> None:
     """Put every node into the class of its image."""
     for u in range(parent.size):
         first, second = lowest(parent, u), lowest(parent, image[u])

@@ -7,6 +7,7 @@ the network of the hops that move the dot; the whole network has pattern B, too.
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.lens.causes import CAUSES, REFUTED
+from mpinet.papers.lens.failing import FAILING
 from mpinet.papers.lens.findings import FINDINGS
 
 PAPER = Paper(
@@ -26,6 +27,7 @@ PAPER = Paper(
         "own",
         "corrected",
         "collectives",
+        "optimum",
     ),
     tables=(
         PaperTable(
@@ -39,6 +41,7 @@ PAPER = Paper(
     causes=CAUSES,
     findings=FINDINGS,
     refuted=REFUTED,
+    failing=FAILING,
     citation="Raphael A. Finkel, Marvin H. Solomon: The lens interconnection strategy. Computer "
     "Sciences Technical Report 387, University of Wisconsin-Madison, April 1980. A version "
     "appeared in IEEE Transactions on Computers C-30(12), 1981, 960-965.",

@@ -221,7 +221,6 @@ DIAMETER_A = claim(
     statement="the largest distance by pattern A is floor(3n/2)",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_MORE,
-    fails_where=("p = 2", of(lambda p, n: p == 2)),
     cost=pairs_of,
     measured=lambda topology: largest(topology, distances_a(topology)),
 )

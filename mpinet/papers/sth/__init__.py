@@ -11,6 +11,7 @@ from functools import partial
 
 from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, labelled
 from mpinet.papers.sth.causes import CAUSES, REFUTED
+from mpinet.papers.sth.failing import FAILING
 from mpinet.papers.sth.findings import FINDINGS
 from mpinet.papers.sth.grids import dlh_of, hypercube_of, sth_of
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
@@ -84,6 +85,7 @@ PAPER = Paper(
         "figures",
         "own",
         "corrected",
+        "optimum",
     ),
     tables=(
         PaperTable(
@@ -172,6 +174,7 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     refuted=REFUTED,
+    failing=FAILING,
     findings=FINDINGS,
     citation="Jahangir Alam, Rajesh Kumar: STH: a highly scalable and economical topology for "
     "massively parallel systems. Indian Journal of Science and Technology, 2011.",

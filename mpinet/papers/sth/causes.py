@@ -15,7 +15,8 @@ CAUSES: dict[str, str] = {
     "hexcell": "Nodes of the last level of a Hex-Cell are taken for all of its nodes, and sizes "
     "are "
     "assumed that no Hex-Cell has.",
-    "faults": "Fault diameters are larger than stated: failures round a node make longer detours.",
+    "faults": "Fault diameters are larger than stated, as failures round a node make longer "
+    "detours; but that of the crossed cube grows more slowly than n-1, and is smaller for n = 8.",
     "cost-factor": "The cost factor takes m+n+1 for STH's diameter, which is DLH's.",
     "routing": "All four candidate walks lead one way round, so that routes grow with 4m, not with "
     "the diameter.",

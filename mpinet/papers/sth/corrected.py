@@ -242,8 +242,9 @@ FAULTS = (
         fault_claim(
             f"tq-fault-diameter-{kind}",
             was,
-            f"the (n-1)-fault diameter D_n of the cube ({KINDS[kind]}) is n",
-            lambda n: n,
+            f"the (n-1)-fault diameter D_n of the cube ({KINDS[kind]}) is ceil(n/2)+2, but 3 for "
+            "n = 3",
+            lambda n: 3 if n == 3 else (n + 1) // 2 + 2,
         )
         for kind, was in zip(("cq", "hkv"), faults.CUBE_FAULTS[1:], strict=True)
     ),

@@ -99,8 +99,8 @@ def levels(network: Topology, root: int) -> tuple[list[int], int]:
         counts.append(len(fresh))
         last = int(fresh[0])
         inbox = machine.step(*wired(network, fresh))
-        fresh = np.unique(inbox.nodes)
-        fresh = fresh[~informed[fresh]]
+        came = inbox.nodes[~informed[inbox.nodes]]  # in ascending order
+        fresh = came[np.flatnonzero(np.diff(came, prepend=-1))]
         informed[fresh] = True
     return counts, last
 

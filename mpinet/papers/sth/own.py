@@ -118,8 +118,8 @@ def twisted_form(u: Ints, v: Ints, n: int) -> Ints:
     """Distance in the twisted cube of definition 8 (docs/papers/sth, 4)."""
     low, high = (u ^ v) & 3, binary_form(u >> 2, v >> 2, n)
     three = np.where((u >> 2) & (v >> 2) == 0, 1, 2)
-    one = np.where((u < 4) & (v < 4), 2, 1)
-    return high + np.choose(low, [np.zeros_like(u), one, np.ones_like(u), three])
+    crossed = np.where((u < 4) & (v < 4), 2, 1)
+    return high + np.choose(low, [np.zeros_like(u), crossed, np.ones_like(u), three])
 
 
 def crossed_form(u: Ints, v: Ints, n: int) -> Ints:

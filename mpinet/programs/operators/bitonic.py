@@ -29,8 +29,10 @@ NO_BIT = 62
 """A bit that is 0 in the number of every element."""
 
 
-@kernel("void(int64, int64, int64[::1], int64[::1], int64, int64, int64, int64)")
-def compare_runs(s, j, low, high, first, groups, pitch, run):
+@kernel
+def compare_runs(
+    s: int, j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int, run: int
+) -> None:
     """Compare the keys of pairs in runs, with a bit s above that of the dimension."""
     for group in range(groups):
         begin = group * pitch

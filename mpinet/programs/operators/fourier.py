@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.arrays import Array, Complexes, ComplexRows, ComplexViews, Ints, RowViews
 from mpinet.compiled import Kernel, inlined, kernel
 from mpinet.programs.operators.operator import (
     ASCEND,
@@ -121,11 +121,16 @@ def _apply(
     return new_low.reshape(low.shape), new_high.reshape(low.shape)
 
 
-@kernel(
-    "void(complex128[::1], complex128[::1], int64[:, :], complex128[:, :], complex128[:, :], "
-    "complex128[:, ::1], complex128[:, ::1])"
-)
-def rotate_then_cross(fine, coarse, i, low, high, new_low, new_high):
+@kernel
+def rotate_then_cross(
+    fine: Complexes,
+    coarse: Complexes,
+    i: RowViews,
+    low: ComplexViews,
+    high: ComplexViews,
+    new_low: ComplexRows,
+    new_high: ComplexRows,
+) -> None:
     """Decimation in time, (u + w v, u - w v): v is turned by the root w that belongs to i."""
     mask = fine.size * coarse.size - 1
     for row in range(i.shape[0]):
@@ -136,11 +141,16 @@ def rotate_then_cross(fine, coarse, i, low, high, new_low, new_high):
             new_high[row, k] = u - v
 
 
-@kernel(
-    "void(complex128[::1], complex128[::1], int64[:, :], complex128[:, :], complex128[:, :], "
-    "complex128[:, ::1], complex128[:, ::1])"
-)
-def cross_then_rotate(fine, coarse, i, low, high, new_low, new_high):
+@kernel
+def cross_then_rotate(
+    fine: Complexes,
+    coarse: Complexes,
+    i: RowViews,
+    low: ComplexViews,
+    high: ComplexViews,
+    new_low: ComplexRows,
+    new_high: ComplexRows,
+) -> None:
     """Decimation in frequency, (u + v, w (u - v)): the difference is turned by the root of i."""
     mask = fine.size * coarse.size - 1
     for row in range(i.shape[0]):
@@ -150,11 +160,17 @@ def cross_then_rotate(fine, coarse, i, low, high, new_low, new_high):
             new_high[row, k] = root(fine, coarse, i[row, k] & mask) * (u - v)
 
 
-@kernel(
-    "void(complex128[::1], complex128[::1], complex128[::1], complex128[::1], int64, int64, "
-    "int64, int64)"
-)
-def rotate_then_cross_runs(fine, coarse, low, high, first, groups, pitch, run):
+@kernel
+def rotate_then_cross_runs(
+    fine: Complexes,
+    coarse: Complexes,
+    low: Complexes,
+    high: Complexes,
+    first: int,
+    groups: int,
+    pitch: int,
+    run: int,
+) -> None:
     """`rotate_then_cross` of runs of pairs, in place; all runs begin with the same root."""
     roots = np.empty_like(fine)
     turn = first & (fine.size * coarse.size - 1)
@@ -171,11 +187,17 @@ def rotate_then_cross_runs(fine, coarse, low, high, first, groups, pitch, run):
         done += piece
 
 
-@kernel(
-    "void(complex128[::1], complex128[::1], complex128[::1], complex128[::1], int64, int64, "
-    "int64, int64)"
-)
-def cross_then_rotate_runs(fine, coarse, low, high, first, groups, pitch, run):
+@kernel
+def cross_then_rotate_runs(
+    fine: Complexes,
+    coarse: Complexes,
+    low: Complexes,
+    high: Complexes,
+    first: int,
+    groups: int,
+    pitch: int,
+    run: int,
+) -> None:
     """`cross_then_rotate` of runs of pairs, in place; all runs begin with the same root."""
     roots = np.empty_like(fine)
     turn = first & (fine.size * coarse.size - 1)

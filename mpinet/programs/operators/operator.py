@@ -309,8 +309,8 @@ def drawn(seed: int, index: Ints, column: int = 0) -> Ints:
     return values
 
 
-@kernel("void(int64, int64[::1], int64, int64[::1])")
-def draw_numbers(seed, index, column, values):
+@kernel
+def draw_numbers(seed: int, index: Ints, column: int, values: Ints) -> None:
     """Draw a number for each index."""
     for k in range(index.size):
         values[k] = draw(seed, int(index[k]), column)

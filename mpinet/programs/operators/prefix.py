@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Ints
+from mpinet.arrays import Array, Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import ASCEND, Operator, drawn, fitted
 
@@ -116,8 +116,8 @@ class SumPrefix(Prefix):
         return np.cumsum(values, dtype=self.item)
 
 
-@kernel("void(int64[:, ::1])")
-def compose_in_order(maps):
+@kernel
+def compose_in_order(maps: Rows) -> None:
     """Replace every map by what it and all before it do to the numbers 0 and 1, one by one."""
     at_zero, at_one = 0, 1
     for k in range(maps.shape[0]):

@@ -10,16 +10,18 @@ from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import Operator, drawn, looped
 
 
-@kernel("void(int64, int64[::1], int64[::1], int64, int64, int64, int64)")
-def sum_runs(j, low, high, first, groups, pitch, run):
+@kernel
+def sum_runs(j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int, run: int) -> None:
     """Both elements of every pair in the runs become the sum."""
     for group in range(groups):
         for k in range(group * pitch, group * pitch + run):
             low[k] = high[k] = low[k] + high[k]
 
 
-@kernel("void(int64, int64[::1], int64[::1], int64, int64, int64, int64)")
-def least_of_runs(j, low, high, first, groups, pitch, run):
+@kernel
+def least_of_runs(
+    j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int, run: int
+) -> None:
     """Both elements of every pair in the runs become the lesser one."""
     for group in range(groups):
         for k in range(group * pitch, group * pitch + run):

@@ -8,7 +8,7 @@ import numpy as np
 
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.transport import Dry
+from mpinet.machine.dry import Dry
 from mpinet.programs.ascend import run
 from mpinet.programs.operators import Operator
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable

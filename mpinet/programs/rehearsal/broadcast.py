@@ -7,12 +7,13 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Array, Ints
+from mpinet.arguments import PortRule, ScheduleRule
+from mpinet.arrays import Array, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.dry import Dry
 from mpinet.machine.placement import owner_of
-from mpinet.machine.transport import Dry
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.programs.broadcast import inform_all, require_algorithm
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
@@ -39,8 +40,8 @@ def rehearse_broadcast(
     Raises
     ------
     UsageError
-        The broadcast has no schedule of known length in which everybody hears once, or the machine
-        is too large to walk all of it.
+        The broadcast has no schedule of known length in which everybody receives once, or the
+        machine is too large to walk all of it.
     """
     require_rehearsable(machine, "broadcast")
     topology = machine.topology
@@ -116,8 +117,8 @@ def walk_schedule(
     )
     if found < 0:
         raise UsageError(
-            f"predict knows broadcasts in which everybody hears once; in {schedule.name} on "
-            f"{topology.name} somebody hears twice."
+            f"predict knows broadcasts in which everybody receives once; in {schedule.name} on "
+            f"{topology.name} somebody receives twice."
         )
     order = np.lexsort((senders[:found], steps[:found]))
     ends = np.searchsorted(steps[order], np.arange(schedule.steps + 1), side="right")
@@ -147,27 +148,24 @@ class Told:
         return received
 
 
-@kernel(
-    "int64(schedule_rule, port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64, int64, "
-    "int64, int64[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])"
-)
+@kernel
 def walk_tree(
-    schedule_rule,
-    neighbor_rule,
-    back_rule,
-    params,
-    wiring,
-    split,
-    rank,
-    root,
-    steps,
-    latest,
-    sent,
-    told_steps,
-    told_ports,
-    told_senders,
-    told_nodes,
-):
+    schedule_rule: ScheduleRule,
+    neighbor_rule: PortRule,
+    back_rule: PortRule,
+    params: Ints,
+    wiring: Ints,
+    split: Ints,
+    rank: int,
+    root: int,
+    steps: int,
+    latest: Ints,
+    sent: Ints,
+    told_steps: Shorts,
+    told_ports: Shorts,
+    told_senders: Ints,
+    told_nodes: Ints,
+) -> int:
     """Walk the tree depth first, a frame for every node between the root and this one.
 
     A node's children were informed later than itself, so that there are never more frames than

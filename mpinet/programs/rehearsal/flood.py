@@ -13,8 +13,8 @@ from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
+from mpinet.machine.dry import Dry
 from mpinet.machine.placement import Placement
-from mpinet.machine.transport import Dry
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable

@@ -11,8 +11,8 @@ from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, hop
+from mpinet.machine.dry import Dry
 from mpinet.machine.router import Router, hosting
-from mpinet.machine.transport import Dry
 from mpinet.networks.routing import Routing
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 from mpinet.programs.rehearsal.walks import AT_ONCE, walk
@@ -105,8 +105,8 @@ def _stratified(numbers: Ints, total: int, count: int) -> Ints:
     return begins + drawn
 
 
-@kernel("void(int64[::1], int64, int64[::1])")
-def draw_below(numbers, limit, drawn):
+@kernel
+def draw_below(numbers: Ints, limit: int, drawn: Ints) -> None:
     """Draw a number 0..limit-1 for each."""
     for i in range(numbers.size):
         drawn[i] = draw(0, numbers[i], 7) % limit

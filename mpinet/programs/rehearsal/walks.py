@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Flags, Ints
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Flags, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError
 from mpinet.machine.placement import Placement, owner_of
@@ -85,25 +86,22 @@ def walk(
     return Walks(hops, crossing, partners)
 
 
-@kernel(
-    "int64(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64, int64[::1], int64, "
-    "int64[::1], int64[::1], int32[::1], int64[::1], boolean[::1])"
-)
+@kernel
 def walk_paths(
-    neighbor_rule,
-    start_rule,
-    decide_rule,
-    wiring,
-    wayfinding,
-    words,
-    split,
-    rank,
-    sources,
-    targets,
-    hops,
-    crossing,
-    partners,
-):
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    split: Ints,
+    rank: int,
+    sources: Ints,
+    targets: Ints,
+    hops: Shorts,
+    crossing: Ints,
+    partners: Flags,
+) -> int:
     """Walk every path; the first that does not arrive, or -1."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
     header = np.empty(words, np.int64)

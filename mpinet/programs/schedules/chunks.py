@@ -83,14 +83,14 @@ def contents(table: Timetable, seed: int, nodes: Ints, chunks: Ints) -> np.ndarr
     return items(seed, givers, chunks).view(np.uint64) * SPREAD
 
 
-def results(table: Timetable, seed: int, chunks: Ints) -> np.ndarray:
+def results(table: Timetable, seed: int, chunks: Ints, combine: np.ufunc = np.add) -> np.ndarray:
     """What these chunks have to come to: of sums that of every processor once."""
     if table.collective not in SUMS:
         return contents(table, seed, chunks, chunks)
     different, place = np.unique(chunks, return_inverse=True)
     everybody = np.arange(table.processors)
     sums = [
-        contents(table, seed, everybody, np.full_like(everybody, chunk)).sum(dtype=np.uint64)
+        combine.reduce(contents(table, seed, everybody, np.full_like(everybody, chunk)))
         for chunk in different.tolist()
     ]
     return np.array(sums, np.uint64)[place]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
+from mpinet.machine.state import Fields
 from mpinet.programs.operators.operator import Pass
 from mpinet.programs.schedules.pairs import Pairs, pairs_of
 from mpinet.programs.schedules.schedule import (
+    Dimensions,
     PassSchedule,
     Phase,
     require_power_of_two,
@@ -47,7 +50,8 @@ class Dimensionwise(PassSchedule):
         self._in_a_row = bool((np.diff(self.index) == 1).all())
         self._uses: Counter[int] = Counter()
         self._pairs: dict[int, Pairs] = {}
-        self._done = 0
+        self._done = self._begun = 0
+        self._needed: list[int] = []
 
     @abstractmethod
     def partners(self, j: int, state: Array) -> Array:
@@ -55,27 +59,36 @@ class Dimensionwise(PassSchedule):
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
         """As in `PassSchedule`; keeps what a dimension needs for as long as the program does."""
-        self._uses = Counter(j for sweep in program for j in sweep.dimensions)
+        self._needed = [j for sweep in program for j in sweep.dimensions]
+        self._begun, self._uses = self._done, Counter(self._needed)
         return super().carry_out(program, state)
+
+    def state(self) -> Fields:
+        """How many dimensions are done."""
+        return {"dimensions": self._done - self._begun}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on behind them."""
+        self._done = self._begun + found["dimensions"]
+        self._uses = Counter(self._needed[found["dimensions"] :])
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Exchange and operate in every dimension of the pass."""
-        stages = []
-        for j in sweep.dimensions:
-            before = self.machine.steps
-            received = self.partners(j, state)
-            witness = Witness.of(self._done, j, self.index, state, received)
-            self._done += 1
-            if j not in self._pairs:
-                self._pairs[j] = pairs_of(j, self.index, self._in_a_row, self.rows)
-            self._pairs[j].operate(sweep.oper, state, received)
-            if witness is not None:
-                self.astray += witness.astray(sweep.oper, state)
-            self._uses[j] -= 1
-            if self._uses[j] == 0:
-                self.forget(j)
-            stages.append((f"dimension {j}", self.machine.steps - before))
-        return stages
+        with Dimensions(self.machine) as made:
+            for j in sweep.dimensions[len(made.each) :]:
+                received = self.partners(j, state)
+                witness = Witness.of(self._done, j, self.index, state, received)
+                self._done += 1
+                if j not in self._pairs:
+                    self._pairs[j] = pairs_of(j, self.index, self._in_a_row, self.rows)
+                self._pairs[j].operate(sweep.oper, state, received)
+                if witness is not None:
+                    self.astray += witness.astray(sweep.oper, state)
+                self._uses[j] -= 1
+                if self._uses[j] == 0:
+                    self.forget(j)
+                made.note()
+        return made.stages(sweep)
 
     def forget(self, j: int) -> None:
         """Give up what was prepared for a dimension that is not needed again."""

@@ -5,15 +5,17 @@ A GBSN of equal blocks that is a BSN, with the same numbers and ports, is a host
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from math import gcd
+from typing import Any
 
 import numpy as np
 
 from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.state import Fields
 from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.topology import Topology
@@ -47,6 +49,14 @@ class Sections(PassSchedule):
         self._rotations = network.bits // gcd(network.bits, network.shift)
         self._offset = 0
         self._moves = Moves(machine, self.name)
+
+    def state(self) -> Fields:
+        """The section that is rightmost."""
+        return {"offset": self._offset}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from there."""
+        self._offset = found["offset"]
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Section after section, then home."""

@@ -1,10 +1,10 @@
 """ASCEND and DESCEND on the rows of a lens (docs/papers/lens, 7; not in the paper).
 
 An operator combines pairs, so that digits have to be made of bits: p = q = R + 1 with R = 2^b. A
-processor that hears the R states of its box (itself and its siblings) works out all b dimensions of
-the digit. Rows are counted from 0 here. Digit k, counted from the left, is worked on in row k: an
-element that sweeps to the right meets its box as it enters the row, from whose owners it is heard;
-one that sweeps to the left meets it before it leaves.
+processor that receives the R states of its box (itself and its siblings) works out all b dimensions
+of the digit. Rows are counted from 0 here. Digit k, counted from the left, is worked on in row k:
+an element that sweeps to the right meets its box as it enters the row, and its owners send it; one
+that sweeps to the left meets it before it leaves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 HELD, VISITING = 0, 1
 """Registers: the element that a processor is about to keep, and one that comes to a partner. Where
-a box is heard, register x is for the state of the element whose digit differs by XOR x."""
+a box is received, register x is for the state of the element whose digit differs by XOR x."""
 
 Ports = tuple[Ints, Ints]
 """Places among this rank's processors, and ports."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mpinet.arguments import PortRule
 from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
@@ -43,8 +44,10 @@ def ports_towards(machine: Machine, nodes: Ints, targets: Ints, name: str, first
     return ports
 
 
-@kernel("int64(port_rule, int64[::1], int64[::1], int64[::1], int64, int64[::1])")
-def find_ports(neighbor_rule, params, nodes, targets, first, ports):
+@kernel
+def find_ports(
+    neighbor_rule: PortRule, params: Ints, nodes: Ints, targets: Ints, first: int, ports: Ints
+) -> int:
     """Write each node's port to its target; the place of the first that has none, or -1.
 
     Port `first` is tried first.

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
 
 from mpinet.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.state import Fields, Frame, Held, State, Total
 from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
 
@@ -75,11 +78,85 @@ class PassSchedule(ABC):
         list of list of (str, int)
             For every pass the names and steps of its stages.
         """
-        return [self.carry_out_pass(sweep, state) for sweep in program]
+        rows = self.index + (np.asarray(self.instance) << self.dimensions)
+        passes = Passes(self, state, rows)
+        with passes:
+            while len(passes.stages) < len(program):
+                stages = self.carry_out_pass(program[len(passes.stages)], state)
+                passes.stages.append(stages)
+                passes.boundary()
+        return passes.stages
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of a schedule that remembers something from pass to pass."""
+        return {}
+
+    def restore(self, found: Mapping[str, Any]) -> None:  # noqa: B027 (most have nothing)
+        """Go on from what `state` gave on any ranks."""
 
     @abstractmethod
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
         """Carry out one pass in place (collective): names and steps of its stages."""
+
+
+class Passes(Frame):
+    """A program of passes under way: the elements' states, and the stages of the passes made.
+
+    Parameters
+    ----------
+    schedule : PassSchedule
+        Carries it out.
+    values : ndarray, shape (k,)
+        The states; they change in place.
+    rows : ndarray of int64, shape (k,)
+        What tells them apart, over all ranks.
+    """
+
+    def __init__(self, schedule: PassSchedule, values: Array, rows: Ints):
+        super().__init__(schedule.machine, "passes", self._fields, self._take)
+        self._schedule, self._values, self._rows = schedule, values, rows.copy()
+        self.stages: list[list[Phase]] = []
+
+    def _fields(self) -> Fields:
+        own = {"astray": Total(self._schedule.astray), "stages": self.stages}
+        return own | {"values": Held(self._values, self._rows)} | dict(self._schedule.state())
+
+    def _take(self, found: Mapping[str, Any]) -> None:
+        self._values[:] = found["values"]
+        self._schedule.astray = found["astray"]
+        self.stages = [[(name, steps) for name, steps in parts] for parts in found["stages"]]
+        self._schedule.restore(found)
+
+
+class Dimensions(State):
+    """A pass under way, one dimension after the other, with all elements at home between them.
+
+    Parameters
+    ----------
+    machine : Machine
+        What it steps.
+
+    Attributes
+    ----------
+    each : list of int
+        Steps of the machine for each dimension that is done.
+    """
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine, "dimensions", each=[], begun=machine.steps)
+        self.each: list[int]
+        self.begun: int
+
+    def note(self) -> None:
+        """Note that a dimension is done; a boundary (collective)."""
+        self.each.append(self.steps - self.begun)
+        self.begun = self.steps
+        self.boundary()
+
+    def stages(self, sweep: Pass) -> list[Phase]:
+        """Names and steps of the dimensions."""
+        names = (f"dimension {j}" for j in sweep.dimensions)
+        return list(zip(names, self.each, strict=True))
 
 
 def require_power_of_two(topology: Topology) -> int:

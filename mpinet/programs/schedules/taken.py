@@ -16,7 +16,7 @@ from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.collective import items, require_few
-from mpinet.programs.exchange import exchange
+from mpinet.programs.exchange import FARTHEST, exchange
 from mpinet.programs.gather import gather
 from mpinet.programs.gossip import gossip
 from mpinet.programs.reduce import reduce
@@ -96,14 +96,17 @@ def taken(
     if collective == "reduce":
         name = reduce(machine, root, "sum", algorithm, SEED).algorithm
         return name, _of_trace(machine, "reduce", root)
+    everybody = np.arange(hosts)
     if collective == "exchange":
-        exchange(machine, seed=SEED)
+        name = exchange(machine, seed=SEED, algorithm=algorithm).algorithm
+        if name == FARTHEST:
+            known = items(SEED, np.repeat(everybody, hosts), np.tile(everybody, hosts))
+            return name, _of_contents(machine, "exchange", None, name, known)
         moves = machine.trace.records if machine.trace is not None else None
         assert moves is not None
         rounds, sources = np.divmod(moves["message"], hosts)
         chunk = sources * hosts + (sources + rounds + 1) % hosts
-        return "routed", _table(machine, "exchange", None, moves, chunk)
-    everybody = np.arange(hosts)
+        return name, _table(machine, "exchange", None, moves, chunk)
     if collective == "gossip":
         name = gossip(machine, algorithm, SEED).algorithm
         known = items(SEED, everybody, everybody)
@@ -137,7 +140,9 @@ def _table(
     return Timetable(collective, hosts, step, sender, receiver, chunk, root=root, bus=bus, add=add)
 
 
-def _of_contents(machine: Noting, collective: str, root: int, name: str, known: Ints) -> Timetable:
+def _of_contents(
+    machine: Noting, collective: str, root: int | None, name: str, known: Ints
+) -> Timetable:
     """The schedule of a collective whose messages are known by their contents."""
     if not machine.carried:
         raise UsageError(

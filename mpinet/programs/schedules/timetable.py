@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.arguments import PortRule
 from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
@@ -100,9 +101,9 @@ HEADER = ("network", "edges_sha256", "collective", "processors", "chunks", "root
 def csv_text(timetable: Timetable) -> str:
     """A timetable as a schedule file: ``# key: JSON`` lines, then the rows in order."""
     table = timetable.ordered()
-    told = [(key, getattr(table, key)) for key in HEADER]
+    named = [(key, getattr(table, key)) for key in HEADER]
     lines = ["# mpinet-schedule 1"]
-    lines += [f"# {key}: {json.dumps(value)}" for key, value in told if value is not None]
+    lines += [f"# {key}: {json.dumps(value)}" for key, value in named if value is not None]
     columns = {name: getattr(table, key) for key, name in COLUMNS.items()}
     for name in ("bus", "port"):
         if getattr(table, name) is not None:
@@ -212,8 +213,15 @@ def _on_busses(topology: Topology, rows: Timetable) -> Ints:
     return found
 
 
-@kernel("void(port_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1])")
-def find_ports(neighbor_rule, reverse_rule, params, senders, receivers, ports):
+@kernel
+def find_ports(
+    neighbor_rule: PortRule,
+    reverse_rule: PortRule,
+    params: Ints,
+    senders: Ints,
+    receivers: Ints,
+    ports: Ints,
+) -> None:
     """Write a port of each sender that leads to the receiver, looked for from both ends."""
     neighbor, reverse = neighbor_rule.call, reverse_rule.call
     for i in range(senders.size):

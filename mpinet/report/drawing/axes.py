@@ -63,16 +63,16 @@ def _figure(
     curves: Sequence[Curve], width: float, labels: tuple[str, str], log: Sequence[str]
 ) -> Any:
     """All panels, and one legend beside them."""
-    panels = list(dict.fromkeys(one.panel for one in curves))
-    names = list(dict.fromkeys(one.label for one in curves))
+    panels = list(dict.fromkeys(curve.panel for curve in curves))
+    names = list(dict.fromkeys(curve.label for curve in curves))
     height = 0.7 * width if len(panels) == 1 else 0.85 * width / len(panels) + 0.5
     made = library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     every = made.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for panel, axes in zip(panels, every, strict=True):
-        for one in curves:
-            if one.panel == panel:
-                _draw(axes, one, names.index(one.label))
-        if any(isinstance(dot.x, str) for one in curves for dot in one.dots):
+        for curve in curves:
+            if curve.panel == panel:
+                _draw(axes, curve, names.index(curve.label))
+        if any(isinstance(dot.x, str) for curve in curves for dot in curve.dots):
             axes.tick_params(axis="x", labelrotation=30)
         axes.set_title(panel, fontsize=9)
         axes.set_xlabel(labels[0])
@@ -87,17 +87,17 @@ def _figure(
     return made
 
 
-def _draw(axes: Any, one: Curve, number: int) -> None:
+def _draw(axes: Any, curve: Curve, number: int) -> None:
     """A curve, with bars where points have several values."""
-    x = [dot.x for dot in one.dots]
-    y = [dot.y for dot in one.dots]
-    below = [dot.y - dot.low for dot in one.dots]
-    above = [dot.high - dot.y for dot in one.dots]
+    x = [dot.x for dot in curve.dots]
+    y = [dot.y for dot in curve.dots]
+    below = [dot.y - dot.low for dot in curve.dots]
+    above = [dot.high - dot.y for dot in curve.dots]
     axes.errorbar(
         x,
         y,
         yerr=[below, above] if any(below) or any(above) else None,
-        label=one.label,
+        label=curve.label,
         color=COLOURS[number % len(COLOURS)],
         marker=MARKERS[number % len(MARKERS)],
         linestyle="" if isinstance(x[0], str) else LINES[number // len(COLOURS) % len(LINES)],

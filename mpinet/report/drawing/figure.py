@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -49,24 +50,21 @@ def library(module: str = "matplotlib") -> Any:
         ) from None
 
 
-def rendered(shown: Scene, kind: str, width: float) -> bytes:
-    """A picture as the bytes of a file.
+def saved(made: Callable[[], Any], kind: str) -> bytes:
+    """A figure of matplotlib as the bytes of a file, drawn as everywhere: no user's settings.
 
     Parameters
     ----------
-    shown : Scene
-        The picture.
+    made : callable
+        Makes the figure.
     kind : str
         svg, pdf or png.
-    width : float
-        In inches.
     """
     matplotlib = library()
     settings = {"svg.hashsalt": "mpinet", "svg.fonttype": "path", "pdf.compression": 6}
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **settings, "backend": "agg"}):
-        picture = figure(shown, width)
         file = BytesIO()
-        picture.savefig(file, format=kind, dpi=160, metadata=PLAIN[kind])
+        made().savefig(file, format=kind, dpi=160, metadata=PLAIN[kind])
     return file.getvalue()
 
 
@@ -80,11 +78,27 @@ def figure(shown: Scene, width: float = 6.0) -> Any:
     width : float
         In inches.
     """
-    beside = min(0.9, 0.3 * width) if shown.loads is not None else 0.0
+    height = height_of(shown, width)
+    made = library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
+    paint(made, shown, width, height)
+    return made
+
+
+def height_of(shown: Scene, width: float) -> float:
+    """The inches that a picture of this width is high."""
     spread = np.ptp(shown.points, axis=0) + 2 * shown.bends.max(initial=0)
     shape = float(np.clip(spread[1] / max(spread[0], 1e-9), 0.2, 2.0))
-    height = shape * (width - beside - 2 * MARGIN) + 2 * MARGIN
-    made = library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
+    return shape * (width - _beside(shown, width) - 2 * MARGIN) + 2 * MARGIN
+
+
+def _beside(shown: Scene, width: float) -> float:
+    """The inches that the colour bar takes."""
+    return min(0.9, 0.3 * width) if shown.loads is not None else 0.0
+
+
+def paint(made: Any, shown: Scene, width: float, height: float) -> None:
+    """Paint a picture into a figure of matplotlib, or a part of one, of so many inches."""
+    beside = _beside(shown, width)
     axes = made.add_axes((0, 0, 1 - beside / width, 1))
     _frame(axes, shown, width - beside, height)
     scale = 72 * (width - beside) / (axes.get_xlim()[1] - axes.get_xlim()[0])
@@ -92,7 +106,6 @@ def figure(shown: Scene, width: float = 6.0) -> Any:
     for number, route in enumerate(shown.routes):
         _draw_route(axes, shown, route, ROUTES[number % len(ROUTES)])
     _draw_nodes(axes, shown, scale)
-    return made
 
 
 def _frame(axes: Any, shown: Scene, width: float, height: float) -> None:

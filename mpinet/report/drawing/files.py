@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from mpinet.errors import UsageError
 from mpinet.report.drawing.scene import Scene
-from mpinet.report.files import require_writable, whole_file
+from mpinet.report.files import require_file, whole_file
 
 ENDINGS = (".svg", ".pdf", ".png", ".html")
 
 
 def require_picture_file(path: Path) -> None:
     """Raise `UsageError` unless a picture can be written to this file."""
-    if path.suffix.lower() not in ENDINGS:
-        raise UsageError(
-            f"{path}: a picture's file ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}."
-        )
-    require_writable(path)
+    require_file(path, ENDINGS, "a picture's file")
     if path.suffix.lower() != ".html":
         from mpinet.report.drawing.figure import library
 
         library()
 
 
-def write_picture(path: Path, shown: Scene, width: float) -> None:
+def write_picture(
+    path: Path, shown: Scene, width: float, made: Callable[[], Any] | None = None
+) -> None:
     """Write a picture in the format of the file's ending.
 
     Parameters
@@ -35,15 +34,17 @@ def write_picture(path: Path, shown: Scene, width: float) -> None:
         The picture.
     width : float
         In inches; a page is as wide as its window.
+    made : callable, optional
+        Makes another figure of matplotlib, for what is no page.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind == "html":
         from mpinet.report.drawing.page import page
 
-        made = page(shown).encode()
+        text = page(shown).encode()
     else:
-        from mpinet.report.drawing.figure import rendered
+        from mpinet.report.drawing.figure import figure, saved
 
-        made = rendered(shown, kind, width)
+        text = saved(made or (lambda: figure(shown, width)), kind)
     with whole_file(path) as file:
-        file.write(made)
+        file.write(text)

@@ -1,6 +1,6 @@
 "use strict";
 const svg = document.querySelector("svg");
-const told = document.querySelector("output");
+const output = document.querySelector("output");
 const search = document.querySelector("input");
 const nodes = [...document.querySelectorAll("[data-n]")];
 const links = [...document.querySelectorAll("[data-u]")];
@@ -12,7 +12,7 @@ const ends = (link) => [+link.dataset.u, +link.dataset.v];
 
 function light(node) {
   for (const lit of document.querySelectorAll(".lit, .near")) lit.classList.remove("lit", "near");
-  told.textContent = "";
+  output.textContent = "";
   if (!node) return;
   const number = +node.dataset.n;
   node.classList.add("lit");
@@ -26,7 +26,7 @@ function light(node) {
     const load = link.dataset.load ? ` (${link.dataset.load} messages)` : "";
     names.push(other.textContent + load);
   }
-  told.textContent = `${node.textContent} is joined to ${names.join(", ")}`;
+  output.textContent = `${node.textContent} is joined to ${names.join(", ")}`;
 }
 
 for (const node of nodes) {

@@ -30,7 +30,7 @@ def page(shown: Scene) -> str:
 </head>
 <body>
 <header><h1>{title}</h1>
-<p>{_told(shown)}</p>
+<p>{_caption(shown)}</p>
 <form><input type="search" placeholder="address or number" aria-label="find a node"></form>
 <output></output></header>
 {drawing(shown)}
@@ -63,10 +63,11 @@ def drawing(shown: Scene, width: int | None = None) -> str:
     size = f' width="{width}"' if width is not None else ""
     style = f"<style>{OWN}</style>" if width is not None else ""
     thick = float(np.clip(60 / np.sqrt(max(1, len(shown.links))), 0.4, 2.5))
+    kind = "links" if shown.loads is None else "links heat"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}"{size} role="img" '
         f'aria-label="{escape(shown.name)}">{style}',
-        f'<g class="links" fill="none" stroke-width="{thick:.2f}">',
+        f'<g class="{kind}" fill="none" stroke-width="{thick:.2f}">',
         *_lines(shown, points, scale),
         '</g><g class="routes" fill="none">',
         *(_route(shown, points, scale, route, number) for number, route in enumerate(shown.routes)),
@@ -88,15 +89,15 @@ def _part(name: str) -> str:
     return files("mpinet.report.drawing").joinpath(name).read_text()
 
 
-def _told(shown: Scene) -> str:
+def _caption(shown: Scene) -> str:
     """What there is to see, in a line."""
-    told = [f"{shown.hosts:,} processors"]
+    parts = [f"{shown.hosts:,} processors"]
     if shown.hosts < shown.nodes:
-        told.append(f"{shown.nodes - shown.hosts:,} switches")
-    told.append(f"{shown.busses:,} busses" if shown.busses else f"{len(shown.links):,} links")
+        parts.append(f"{shown.nodes - shown.hosts:,} switches")
+    parts.append(f"{shown.busses:,} busses" if shown.busses else f"{len(shown.links):,} links")
     if shown.loads is not None:
-        told.append(f"at most {int(shown.loads.max(initial=0)):,} messages over one")
-    return ", ".join(told)
+        parts.append(f"at most {int(shown.loads.max(initial=0)):,} messages over one")
+    return ", ".join(parts)
 
 
 def _lines(shown: Scene, points: Points, scale: float) -> list[str]:

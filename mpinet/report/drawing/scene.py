@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -237,14 +237,39 @@ def _line_loads(network: Topology, lines: Ints, found: Loads) -> Ints:
     return on_links
 
 
+def with_moves(shown: Scene, network: Topology, moves: Mapping[str, Ints]) -> Scene:
+    """A picture whose links are coloured by what moved over them.
+
+    Parameters
+    ----------
+    shown : Scene
+        The network's picture.
+    network : Topology
+        The network.
+    moves : mapping of str to ndarray of int64
+        The columns ``sender`` and ``port`` of a recording.
+    """
+    nodes, ports = (axis.ravel() for axis in np.indices((network.size, network.ports)))
+    count = np.bincount(moves["sender"] * network.ports + moves["port"], minlength=len(nodes))
+    wired = network.neighbor(nodes, ports) >= 0
+    nodes, ports, count = nodes[wired], ports[wired], count[wired]
+    if network.links:
+        channels, ends = count, np.stack([nodes, ports], axis=1)
+    else:
+        channels, ends = np.zeros(shown.busses, np.int64), np.empty((0, 2), np.int64)
+        np.add.at(channels, network.channel(nodes, ports), count)
+    found = Loads(int(count.sum()), int(count.sum()), np.zeros(0, np.int64), channels, ends)
+    return replace(shown, loads=_line_loads(network, shown.links, found))
+
+
 def summary(shown: Scene) -> dict[str, Any]:
     """What a picture shows, in numbers."""
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "nodes": shown.nodes,
         "links": 0 if shown.busses else len(shown.links),
         "busses": shown.busses,
         "routes": [[stop for stop in route if stop < shown.nodes] for route in shown.routes],
     }
     if shown.loads is not None:
-        told["load"] = {"max": int(shown.loads.max(initial=0))}
-    return told
+        described["load"] = {"max": int(shown.loads.max(initial=0))}
+    return described

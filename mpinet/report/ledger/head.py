@@ -7,26 +7,27 @@ from html import escape
 from shlex import join
 from typing import Any
 
-import mpinet
 from mpinet.claims.paper import MainFinding, Paper
 from mpinet.report.ledger.mathml import typeset
-from mpinet.report.ledger.remade import link
+from mpinet.report.ledger.remade import command_html, link, unbroken
+from mpinet.version import __version__
 
-COLUMNS = {
+COUNTED = {
     "claims": "claims",
     "holds": "hold",
-    "formulas": "of these, formula against formula",
+    "formulas": "– formula against formula",
     "refuted": "refuted",
-    "errors": "distinct errors",
+    "errors": "– distinct errors",
+    "beaten": "beaten (steps)",
     "open": "open",
     "error": "failed",
-    "corrections": "corrected statements of ours",
+    "corrections": "corrected statements, ours",
 }
 """What is counted of a paper, and its heading."""
 
 
 USED = ("python", "numpy", "numba", "networkx", "mpi4py", "mpi")
-"""Whose versions are told."""
+"""Whose versions are named."""
 
 
 def head(document: Mapping[str, Any]) -> str:
@@ -37,7 +38,7 @@ def head(document: Mapping[str, Any]) -> str:
     versions = [f"mpinet {document['mpinet']}"]
     versions += [f"{name} {made[name]}" for name in USED if made.get(name)]
     ranks = document["ranks"]
-    told = {
+    entries = {
         "date": made.get("date") or "-",
         "commit": commit or "none: made by an installed package",
         "digest": document["digest"],
@@ -47,9 +48,8 @@ def head(document: Mapping[str, Any]) -> str:
         "command": command,
     }
     listed = "\n".join(
-        f"<dt>{name}</dt><dd>{f'<code>{escape(text)}</code>' if name in CODE else escape(text)}"
-        "</dd>"
-        for name, text in told.items()
+        f"<dt>{name}</dt><dd>{command_html(text) if name in CODE else escape(text)}</dd>"
+        for name, text in entries.items()
     )
     return f"""<header>
 <h1>The ledger</h1>
@@ -59,11 +59,11 @@ measured on an emulator.</p>
 {listed}
 </dl>
 <h2 id="rerun">To run it again</h2>
-<pre><code>{escape(_rerun(command, commit))}</code></pre>
+<pre><code class="command">{unbroken(_rerun(command, commit))}</code></pre>
 <p>The digest is the same for any number of ranks, and the same again if nothing has changed:
-<code>mpinet verify --from ledger.json --html page.html</code> makes this page of the result file,
-without measuring.</p>
-<p class="quiet">mpinet {escape(mpinet.__version__)}, MIT License, © 2026 mpinet developers.
+{command_html("mpinet verify --from ledger.json --html page.html")} makes this page of the result
+file, without measuring.</p>
+<p class="quiet">mpinet {escape(__version__)}, MIT License, © 2026 mpinet developers.
 The networks are defined in the documentation, a page for each paper
 (<code>docs/papers/</code>), with readings and corrections.</p>
 </header>"""
@@ -85,48 +85,53 @@ def _rerun(command: str, commit: str | None) -> str:
 
 def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
     """The verdicts by paper."""
-    heading = "".join(f'<th scope="col">{text}</th>' for text in ["paper", *COLUMNS.values()])
+    names = [f'<a href="#paper-{escape(found.room)}">{escape(found.room)}</a>' for found in papers]
+    heading = "".join(f'<th scope="col">{name}</th>' for name in ["", *names, "all"])
+    columns = [*summary["papers"], summary["all"]]
     lines = "\n".join(
-        _line(f'<a href="#paper-{escape(found.room)}">{escape(found.room)}</a>', row)
-        for found, row in zip(papers, summary["papers"], strict=True)
+        _line(text, [column[name] for column in columns])
+        for name, text in COUNTED.items()
+        if summary["all"][name]
     )
     return f"""<h2 id="counts">Verdicts</h2>
 <div class="wide"><table class="counts">
-<caption>Claims by paper and verdict; claims that fail for one reason count as one error</caption>
+<caption>Claims by paper and verdict; those that fail for one reason count as one error</caption>
 <thead><tr>{heading}</tr></thead>
 <tbody>
 {lines}
 </tbody>
-<tfoot>{_line("all", summary["all"])}</tfoot>
 </table></div>"""
 
 
-def _line(name: str, row: Mapping[str, Any]) -> str:
-    cells = "".join(f"<td>{row[column] or ''}</td>" for column in COLUMNS)
-    return f'<tr><th scope="row">{name}</th>{cells}</tr>'
+def _line(text: str, counted: Sequence[int]) -> str:
+    cells = "".join(f"<td>{number or ''}</td>" for number in counted)
+    return f'<tr><th scope="row">{text}</th>{cells}</tr>'
 
 
 def findings(papers: Sequence[Paper], rows: Sequence[Mapping[str, Any]]) -> str:
     """The main findings of which a claim was judged."""
     known = {row["id"] for row in rows}
     every = sorted(
-        (one for found in papers for one in found.findings if set(one.claims) & known),
-        key=lambda one: one.number,
+        (finding for found in papers for finding in found.findings if set(finding.claims) & known),
+        key=lambda finding: finding.number,
     )
     if not every:
         return ""
-    items = "\n".join(_finding(one, known) for one in every)
+    items = "\n".join(_finding(finding, known) for finding in every)
+    needed = command_html('pip install "mpinet[measure]"')
     return f"""<h2 id="findings">Main findings</h2>
+<p class="quiet">Each command prints the witness; without a checkout, after {needed}.</p>
 <ol class="findings">
 {items}
 </ol>"""
 
 
-def _finding(one: MainFinding, known: set[str]) -> str:
-    claims = " ".join(link(claim) for claim in one.claims if claim in known)
-    return f"""<li value="{one.number}" id="finding-{one.number}"><b>{typeset(one.title)}</b>
-{typeset(one.text)} <span class="quiet">{claims}</span><br>
-<code>{escape(one.command)}</code></li>"""
+def _finding(finding: MainFinding, known: set[str]) -> str:
+    claims = " ".join(link(claim) for claim in finding.claims if claim in known)
+    number, title = finding.number, typeset(finding.title)
+    return f"""<li value="{number}" id="finding-{number}"><b>{title}</b>
+{typeset(finding.text)} <span class="quiet">{claims}</span><br>
+{command_html(finding.command)}</li>"""
 
 
 def reading() -> str:
@@ -135,9 +140,11 @@ def reading() -> str:
 <p>A claim that <b>holds</b> does so on the range that is given, where <i>measured</i> and
 <i>claimed</i> are those of the last point. A <b>refuted</b> one fails at the witness, the first
 point of its range that does, and the command beside it measures that again; below stands at how
-many points it fails. An <b>open</b> one could not be tested. What is <i>claimed</i> is the paper's
-formula or printed number; a note says where printed text was corrected, which reading was taken,
-or what stands in for a network that does not exist. Before it stands the relation that has to hold:
+many points it fails. Steps that are stated are <b>beaten</b> where fewer are
+enough: this refutes nobody. An <b>open</b> claim could not be tested. What is <i>claimed</i> is the
+paper's formula or printed number; a note says where printed text was corrected, which reading was
+taken, or what stands in for a network that does not exist. Before it stands the relation that has
+to hold:
 = &lt; &lt;= &gt; &gt;= as usual, ~ within a tolerance, <i>in</i> a range of values; <i>all</i>,
 <i>exists</i>, <i>iso</i> (isomorphic), <i>iff</i>, <i>superset</i> and =&gt; state a fact, which is
 so (yes) or not (no). In the papers' tables a cell shows what was measured, behind the printed value

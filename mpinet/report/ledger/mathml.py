@@ -22,7 +22,7 @@ ENCLOSING = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
 BREAK = "\0"
 """Where a line may end: before a relation or a sum's sign outside brackets."""
 
-NAMES = ("SN", "BW", "CR", "LST", "TQ", "STH", "DLH", "mod", "log", "min", "max", "sum")
+NAMES = ("SN", "BW", "CR", "LST", "TQ", "STH", "DLH", "mod", "log", "lg", "min", "max", "sum")
 """Names of more than one letter in formulas."""
 
 

@@ -17,7 +17,7 @@ from mpinet.report.files import whole_file
 from mpinet.report.ledger.head import counts, findings, head, reading
 from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.plot import drawn
-from mpinet.report.ledger.remade import Place, link, places, remade, value_html
+from mpinet.report.ledger.remade import Place, command_html, link, places, remade, value_html
 from mpinet.report.ledger.terminal import extent_text
 
 Row = Mapping[str, Any]
@@ -150,14 +150,14 @@ def _row(found: Paper, row: Row, at: Sequence[Place]) -> str:
     measured, claimed = "", ""
     if row["points"]:
         measured, claimed = value_html(row["measured"]), value_html(row["claimed"])
-        claimed = f"{escape(row['relation'])} {claimed}"
+        claimed = f"{escape(row['relation'])}&nbsp;{claimed}"
     id, verdict = escape(row["id"]), row["verdict"]
     shown = " ".join(f'<a href="#{place.anchor}">{escape(place.name)}</a>' for place in at)
     cells = (
         f'<td class="verdict">{verdict}</td>',
         f'<th scope="row"><a href="#{id}"><code>{id}</code></a><br>'
         f'<span class="quiet">{escape(row["place"])} {shown}</span></th>',
-        _cell("statement", typeset(row["statement"]) + _told(found, row)),
+        _cell("statement", typeset(row["statement"]) + _remarks(found, row)),
         _cell("measured", measured),
         _cell("claimed", claimed),
         _cell("where", _where(row)),
@@ -173,42 +173,42 @@ def _cell(label: str, content: str) -> str:
     return f'<td data-label="{label}">' + (f"<div>{content}</div>" if content else "") + "</td>"
 
 
-def _told(found: Paper, row: Row) -> str:
+def _remarks(found: Paper, row: Row) -> str:
     """What else is to be known of a row, below its statement."""
-    told = []
+    remarks = []
     if row["note"]:
-        told.append(f'<span class="note">Note: {typeset(row["note"])}</span>')
+        remarks.append(f'<span class="note">Note: {typeset(row["note"])}</span>')
     if row["corrects"]:
-        told.append(f"A corrected statement of ours, in place of {link(row['corrects'])}.")
+        remarks.append(f"A corrected statement of ours, in place of {link(row['corrects'])}.")
     if not row["measures"]:
-        told.append("By formula: no network is measured.")
+        remarks.append("By formula: no network is measured.")
     if row["verdict"] == "refuted" and row["cause"] in found.causes:
         anchor = _anchor(found, row["cause"])
-        told.append(f'<a href="#{anchor}">The error</a>: {typeset(found.causes[row["cause"]])}')
-    return "".join(f'<p class="told">{text}</p>' for text in told)
+        remarks.append(f'<a href="#{anchor}">The error</a>: {typeset(found.causes[row["cause"]])}')
+    return "".join(f'<p class="remark">{text}</p>' for text in remarks)
 
 
 def _where(row: Row) -> str:
     """The range, or the witness and its command, or the reason."""
     if row["witness"] is not None:
         return _witness(row, row["replay"] or "") + _extent(row)
-    told = [row["range"]] if row["points"] else []
-    return "<br>".join(escape(text) for text in [*told, row["reason"]] if text)
+    remarks = [row["range"]] if row["points"] else []
+    return "<br>".join(escape(text) for text in [*remarks, row["reason"]] if text)
 
 
 def _witness(row: Row, replay: str) -> str:
     """The smallest witness, with the command that measures it again."""
     witness = value_html({**row["witness"]["point"], **row["witness"]["where"]})
-    return f"{witness}{'<br>' * bool(witness)}<code>{escape(replay)}</code>"
+    return f"{witness}{'<br>' * bool(witness)}{command_html(replay)}"
 
 
 def _extent(row: Row) -> str:
     """At how many points it fails, and a witness that is not degenerate where that is another."""
-    told = []
+    remarks = []
     if text := extent_text(row):
-        told.append(typeset(text))
+        remarks.append(typeset(text))
     fair = row["nondegenerate"]
     if fair is not None and fair["replay"] != row["replay"]:
         found = f"{value_html(fair['measured'])}, claimed {value_html(fair['claimed'])}"
-        told.append(f"not degenerate: {found}<br><code>{escape(fair['replay'])}</code>")
-    return "".join(f'<p class="told">{text}</p>' for text in told)
+        remarks.append(f"not degenerate: {found}<br>{command_html(fair['replay'])}")
+    return "".join(f'<p class="remark">{text}</p>' for text in remarks)

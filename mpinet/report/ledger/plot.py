@@ -157,11 +157,11 @@ def _curve(
         line = " ".join(f"{x},{y}" for x, y in at)
         yield f'<polyline class="{name}" points="{line}"/>'
     for (x, y), (value_x, value_y) in zip(at, points, strict=True):
-        told = re.sub(r"\.?0+$", "", f"{value_y:.4f}") if value_y % 1 else f"{value_y:g}"
+        shown = re.sub(r"\.?0+$", "", f"{value_y:.4f}") if value_y % 1 else f"{value_y:g}"
         above = " above" if scattered and value_y > value_x else ""
         yield (
             f'<circle class="{name}{above}" cx="{x}" cy="{y}" r="3.2">'
-            f"<title>{escape(curve.name)}: {told} at {value_x:g}</title></circle>"
+            f"<title>{escape(curve.name)}: {shown} at {value_x:g}</title></circle>"
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from mpinet.claims.verdict import REFUTED, VERDICTS, Verdict
+from mpinet.claims.verdict import FAILS, VERDICTS, Verdict
 from mpinet.errors import FileError, UsageError
 from mpinet.report.envelope import digest
 
@@ -44,6 +44,7 @@ ROW = {
     "corrects": TEXT,
     "measures": (bool,),
     "failing": (int,),
+    "everywhere": (bool,),
     "common": MAYBE_OBJECT,
     "degenerate": MAYBE_NUMBER,
     "nondegenerate": MAYBE_OBJECT,
@@ -52,7 +53,7 @@ ROW = {
 """Fields of a row and their kinds; the others may be anything."""
 
 WITNESS = {"point": OBJECT, "where": OBJECT}
-COMMON = {"text": TEXT, "failing": (int,), "holding": (int,)}
+COMMON = {"text": TEXT, "failing": (int,), "holding": (int,), "exact": (bool,)}
 FAIR = WITNESS | {"claimed": ANY, "measured": ANY, "replay": TEXT}
 VALUE = {"point": TEXT, "claimed": ANY, "measured": ANY, "holds": (bool,), "fields": (list,)}
 
@@ -100,7 +101,7 @@ def _is_row(row: Any) -> bool:
     parts = ((row["witness"], WITNESS), (row["common"], COMMON), (row["nondegenerate"], FAIR))
     return (
         row["verdict"] in VERDICTS
-        and (row["verdict"] != REFUTED or None not in (row["witness"], row["replay"]))
+        and (row["verdict"] not in FAILS or None not in (row["witness"], row["replay"]))
         and (row["verdict"] not in ("open", "error") or bool(row["reason"]))
         and all(part is None or _has(part, kinds) for part, kinds in parts)
         and all(_has(value, VALUE) for value in row["values"] or ())

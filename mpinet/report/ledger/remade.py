@@ -18,6 +18,10 @@ SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
 """Relations that stand before what is printed."""
 
 
+UNBROKEN = 36
+"""Characters of a word that stays on one line, where a phone shows 44."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where on the page a claim is shown again.
@@ -35,6 +39,22 @@ class Place:
 def link(claim: str) -> str:
     """A link to a claim's row."""
     return f'<a href="#{escape(claim)}"><code>{escape(claim)}</code></a>'
+
+
+def command_html(command: str) -> str:
+    """A command in a text."""
+    return f'<code class="command">{unbroken(command)}</code>'
+
+
+def unbroken(commands: str) -> str:
+    """Commands, whose words no line breaks at their hyphens, but for long ones."""
+    return "\n".join(
+        " ".join(
+            f"<span>{escape(word)}</span>" if len(word) <= UNBROKEN else escape(word)
+            for word in line.split(" ")
+        )
+        for line in commands.split("\n")
+    )
 
 
 def value_html(value: Any) -> str:

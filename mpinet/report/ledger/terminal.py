@@ -11,7 +11,7 @@ from mpinet.claims.ledger import PAPERS, paper
 from mpinet.claims.summary import tally
 from mpinet.report.tables import cell_text
 
-COLOURS = {"holds": "32", "refuted": "31", "open": "33", "error": "35"}
+COLOURS = {"holds": "32", "refuted": "31", "beaten": "36", "open": "33", "error": "35"}
 """ANSI colours of the verdicts."""
 
 WIDTH = 100
@@ -55,8 +55,8 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
     lines = [f"{verdict}  {row['id'].ljust(width)}  {head}", *(indent + line for line in more)]
     said = wrap(_found(row), room)
     replay = [f"$ {row['replay']}"] if row["replay"] else []
-    told = [line for text in _told(row) for line in wrap(text, room)]
-    return [*lines, *(indent + line for line in [*said, *replay, *_fair(row, room), *told])]
+    remarks = [line for text in _remarks(row) for line in wrap(text, room)]
+    return [*lines, *(indent + line for line in [*said, *replay, *_fair(row, room), *remarks])]
 
 
 def _fair(row: Mapping[str, Any], room: int) -> list[str]:
@@ -68,18 +68,18 @@ def _fair(row: Mapping[str, Any], room: int) -> list[str]:
     return [*wrap(text, room), f"$ {fair['replay']}"]
 
 
-def _told(row: Mapping[str, Any]) -> list[str]:
+def _remarks(row: Mapping[str, Any]) -> list[str]:
     """What else is to be known of a row."""
-    told = [extent_text(row)]
+    remarks = [extent_text(row)]
     if row["verdict"] == "refuted" and (cause := cause_of(row)):
-        told.append(f"the error: {cause}")
+        remarks.append(f"the error: {cause}")
     if not row["measures"]:
-        told.append("by formula: no network is measured")
+        remarks.append("by formula: no network is measured")
     if row["corrects"]:
-        told.append(f"corrects {row['corrects']}")
+        remarks.append(f"corrects {row['corrects']}")
     if row["note"]:
-        told.append(f"note: {row['note']}")
-    return [text for text in told if text]
+        remarks.append(f"note: {row['note']}")
+    return [text for text in remarks if text]
 
 
 def extent_text(row: Mapping[str, Any]) -> str:
@@ -87,18 +87,43 @@ def extent_text(row: Mapping[str, Any]) -> str:
     failing, points = row["failing"], row["points"]
     if not failing:
         return ""
-    text = (
-        f"fails at {failing} of {points} points"
-        if points > 1
-        else "fails at the only point that was measured"
-    )
+    return _how_often(row, failing, points) + _in_common(row, failing, points - failing)
+
+
+def _how_often(row: Mapping[str, Any], failing: int, points: int) -> str:
+    if points == 1:
+        text = "fails at the only point that was measured" + _in_values(row)
+    elif row["everywhere"]:
+        text = f"fails at every measured point ({points})"
+    else:
+        text = f"fails at {failing} of {points} points"
     if row["degenerate"]:
         text += f" ({'all' if row['degenerate'] == failing else row['degenerate']} degenerate)"
-    if common := row["common"]:
-        text += f": where {common['text']} ({common['failing']} of the {failing}"
-        others = points - failing
-        text += f", and {common['holding']} of the {others} others)" if others else ")"
     return text
+
+
+def _in_values(row: Mapping[str, Any]) -> str:
+    """In how many values of its table, where the claim is one of several."""
+    claimed, witness = row["claimed"], row["witness"] or {"where": {}}
+    wrong = witness["where"].get("fields")
+    if not isinstance(claimed, Mapping) or len(claimed) == 1 or not isinstance(wrong, list):
+        return ""
+    return f", in {len(wrong)} of {len(claimed)} values"
+
+
+def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
+    """What failing points have in common, told where others do not fail."""
+    common = row["common"]
+    if not others:
+        return ""
+    if common is None:
+        return ": no common property is known"
+    if common["exact"]:
+        return f": just those where {common['text']}"
+    return (
+        f": where {common['text']} ({common['failing']} of the {failing}, "
+        f"and {common['holding']} of the {others} others)"
+    )
 
 
 def cause_of(row: Mapping[str, Any]) -> str:
@@ -111,7 +136,7 @@ def _found(row: Mapping[str, Any]) -> str:
     """Summarize a finding: the range where the claim holds, the witness, or the reason."""
     if row["verdict"] == "holds":
         return "; ".join(filter(None, [f"range: {row['range']}", row["reason"]]))
-    if row["verdict"] != "refuted":
+    if row["witness"] is None:
         return str(row["reason"]).strip().splitlines()[-1]
     return _failure(row, row["witness"])
 

@@ -7,10 +7,10 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-import mpinet
 from mpinet.report.files import whole_file
 from mpinet.report.player.scene import scene
 from mpinet.report.recordings import Recording
+from mpinet.version import __version__
 
 KEYS = (
     ("space", "play, pause"),
@@ -49,7 +49,7 @@ def page(recording: Recording) -> str:
 <header>
 <h1>{title}</h1>
 <p class="quiet">{as_what}, {shown["steps"]} steps, {shown["moves"]} movements. Played by mpinet
-{escape(mpinet.__version__)}.</p>
+{escape(__version__)}.</p>
 </header>
 <div class="bar">
 <button id="play" aria-label="play">\u25b6</button>

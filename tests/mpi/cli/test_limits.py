@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
+import mpinet
 from mpinet import memory
+from mpinet.cli.commands import parse
+from mpinet.cli.flood import prepare
 from mpinet.cli.session import Session
-from mpinet.launched import launched_rank
+from mpinet.errors import TooLarge, UsageError
+from mpinet.launched import launched_rank, launched_ranks
+from mpinet.machine import room
 
 THERE_IS = 2**34  # bytes on every host of these tests
 
@@ -17,15 +22,22 @@ def echo(node):
 """
 
 TOO_LARGE = {
-    "broadcast torus:2147483648x3": (48.0, "GiB"),
-    "reduce torus:2147483648x3": (48.0, "GiB"),
-    "run {echo} --on lens:3,2,57": (149.9, "EiB"),
-    "exec --on torus:2147483647x2 -c pass": (31.9, "TiB"),
-    "route gbsn:1,m=4-4-2147483648-2,a=1 --paths": (48.0, "GiB"),
-    "route fattree:65,3 --pairs all": (1.6, "TiB"),
-    "route hypercube:28 --loads --pairs random:1": (28.0, "GiB"),
+    "flood ring:4294967296": 2**32 * 10,
+    "broadcast torus:2147483648x3": 3 * 2**31 * (8 + 8 + 4),
+    "reduce torus:2147483648x3": 3 * 2**31 * 6 * 8,
+    "scatter torus:2147483648x3": 3 * 2**31 * 8 * 8,
+    "gather torus:2147483648x3": 3 * 2**31 * 8 * 8,
+    "ascend hypercube:30 --operator sum": 2**30 * 4 * 8,
+    "run {echo} --on lens:3,2,57": 2 * 2**57 * 600,
+    "exec --on torus:2147483647x2 -c pass": 2**32 * 2**13,
+    "route gbsn:1,m=4-4-2147483648-2,a=1 --paths": 3 * 2**31 * 8,
+    "route fattree:65,3 --pairs all": 65**3 * (65**3 - 1) * 4 * 8,
+    "route hypercube:28 --loads --pairs random:1": 2**28 * 28 * 4,
+    "route hypercube:30": 2**30 * (3 + 1) * 8,
+    "route hypercube:20 --pairs random:1000000000": 10**9 * (3 * 8 + 4),
+    "load hypercube:26": 2**26 * 54 * 16,
 }
-"""What the ranks need together: a little more where processors do not divide among them."""
+"""The bytes of the arrays that all ranks certainly hold together."""
 
 
 @pytest.fixture
@@ -33,6 +45,8 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A program's file, and hosts of `THERE_IS` bytes without a limit for a process."""
     monkeypatch.setattr(memory, "host_memory", lambda: THERE_IS)
     monkeypatch.setattr(memory, "process_limit", lambda: THERE_IS)
+    monkeypatch.setattr(room, "memory_left", lambda: THERE_IS)
+    monkeypatch.setattr(room, "address_space_left", lambda: None)
     (tmp_path / "echo.py").write_text(ECHO)
     return f"{tmp_path}/echo.py:echo"
 
@@ -46,29 +60,54 @@ def test_what_does_not_fit_is_refused_with_both_numbers(
     assert status == 2
     if launched_rank() == 0:
         assert len(told.splitlines()) == 1
-        said = re.search(r" ([\d.]+) (.iB) of memory or more, and there are 16.0 GiB here", told)
+        said = re.search(r" needs about ([\d.]+ .?i?B).*, and 16\.0 GiB are free", told)
         assert said is not None
-        needed, unit = TOO_LARGE[command]
-        assert (float(said[1]), said[2]) == (pytest.approx(needed, rel=0.01), unit)
+        needed = memory.bytes_of(said[1])
+        assert needed > THERE_IS
+        assert 0.9 * TOO_LARGE[command] <= needed < 12 * TOO_LARGE[command]
+        assert ("would do" in told) or "no number of hosts" in told
 
 
-@pytest.mark.parametrize("command", ["scatter", "gather"])
-def test_what_cannot_be_flooded_is_refused_with_both_numbers(
-    command: str, echo: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", ["flood torus:64x64", "ascend hypercube:12 --operator fft"])
+def test_a_limit_holds_and_force_goes_past_it(
+    command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where the memory of several ranks would do, a walk over all ports would not end."""
-    status = Session([command, "torus:2147483648x3"]).run()
+    assert Session([*command.split(), "--memory-limit", "1GiB"]).run() == 0
+    document = capsys.readouterr().out
+    assert Session([*command.split(), "--memory-limit", "20KiB"]).run() == 2
     told = capsys.readouterr().err
-    assert status == 2
     if launched_rank() == 0:
+        assert "--memory-limit allows 20.0 KiB" in told
         assert len(told.splitlines()) == 1
-        assert "25,769,803,776 ports" in told or " 48.0 GiB of memory" in told
+    assert Session([*command.split(), "--memory-limit", "20KiB", "--force"]).run() == 0
+    assert capsys.readouterr().out == document
+
+
+def test_the_ranks_of_a_host_share_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    """A byte less than all ranks need together, on however many ranks, is too little."""
+    job = prepare(parse(["flood", "torus:64x64"]))
+    together = launched_ranks() * job.needs(launched_ranks())
+    typed = ["flood", "torus:64x64", "--memory-limit"]
+    assert Session([*typed, str(together)]).run() == 0
+    assert Session([*typed, str(together - 1)]).run() == 2
+    if launched_rank() == 0:
+        told = capsys.readouterr().err
+        assert (f"for {launched_ranks()} ranks" in told) == (launched_ranks() > 1)
+
+
+def test_functions_refuse_what_their_commands_refuse() -> None:
+    with pytest.raises(TooLarge, match=r"--memory-limit allows 20\.0 KiB"):
+        mpinet.flood("torus:64x64", memory_limit="20KiB")
+    assert mpinet.flood("torus:64x64", memory_limit="20KiB", force=True).informed == 4096
+    with pytest.raises(UsageError, match="such as 4GiB"):
+        mpinet.flood("torus:64x64", memory_limit="much")
 
 
 def test_a_step_with_too_many_messages_is_refused(
     echo: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(memory, "host_memory", lambda: 2**20)
+    monkeypatch.setattr(room, "memory_left", lambda: 2**30)
     status = Session(f"run {echo} --on complete:128".split()).run()
     told = capsys.readouterr().err
     assert status == 2

@@ -11,8 +11,9 @@ from mpi.machine.ranks import mapping_of
 import mpinet
 from mpinet import measure
 from mpinet.machine.machine import Machine
+from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
-from mpinet.machine.traffic.run import Buffering, Generation, OpenLoop, Window
+from mpinet.machine.traffic.run import OpenLoop
 from mpinet.networks.classes import LONGEST, open_classes
 from mpinet.programs.patterns import in_order, pattern_of
 

@@ -12,9 +12,10 @@ from mpi.machine.ranks import everyone, machine_of, transport
 import mpinet
 from mpinet.errors import UsageError
 from mpinet.machine.choice import MAPPINGS, crossing_ports, least_crossing, open_mapping
+from mpinet.machine.dry import Dry
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import Placement, blocks, clustered
-from mpinet.machine.transport import Dry, Local
+from mpinet.machine.transport import Local
 from mpinet.networks.graph import to_networkx
 from mpinet.programs.ascend import run
 from mpinet.programs.flood import flood

@@ -13,10 +13,11 @@ from serial.networks.reference import EVERYTHING
 import mpinet
 from mpinet import Machine
 from mpinet.errors import TransportError, UsageError
+from mpinet.machine.dry import Dry
 from mpinet.machine.model import PortModel
 from mpinet.machine.router import Router
 from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Dry, Local
+from mpinet.machine.transport import Local
 
 CCC = EVERYTHING["ccc:3"]
 

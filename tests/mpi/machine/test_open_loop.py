@@ -1,6 +1,6 @@
 """Open-loop traffic is what its specification says, on any number of ranks."""
 
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -172,6 +172,26 @@ def test_classes_keep_a_torus_going_at_twice_saturation(classes):
     )
     assert found["saturated"] and not found["deadlock"]
     assert found["stuck_flits"] == 0 and found["accepted"] > 0
+
+
+TWICE_SATURATION = {"network": "torus:8x8x8", "rate": 0.25, "size": 4, "policy": "rotating"}
+"""A flit a processor and step, where dimension order accepts half as much."""
+
+
+@pytest.mark.long
+def test_ten_million_flit_hops_at_twice_saturation_pass_where_one_class_comes_to_a_stop():
+    found = simulate(**TWICE_SATURATION, vcs=2, classes="dateline", warmup=1000, measure=12000)
+    assert found["loads_sum"] >= 10**7
+    assert found["throughput"] <= found["offered"] / 2 and found["saturated"]
+    assert not found["deadlock"] and found["stuck_flits"] == 0
+    stopped = simulate(**TWICE_SATURATION, vcs=1, classes="none", warmup=1000, measure=10000)
+    assert stopped["deadlock"] and stopped["closed"] == -1 and stopped["last_move"] < 10**4
+    topology = mpinet.open("torus:8x8x8")
+    channels = [tuple(channel[:2]) for channel in stopped["cycle"]]
+    for (node, port), (there, _) in pairwise([*channels, channels[0]]):
+        assert topology.neighbor(node, port) == there
+    ends = np.array(stopped["cycle_messages"])[:, :2]
+    assert measure.channel_dependency_cycle(topology, pairs=ends) is not None
 
 
 def test_a_part_that_waits_in_a_circle_is_found_by_closing():
@@ -363,7 +383,7 @@ def test_a_channel_that_carried_more_than_a_flit_a_step_is_noticed():
     [
         ({"vcs": 3}, "must be a multiple of 2, not 3"),
         ({"switching": "saf", "size": 5}, "give --buffers 5 or more"),
-        ({"buffer": 0}, "go with switching saf or vct"),
+        ({"buffer": 0}, "goes with --switching saf or vct"),
         ({"buffer": 0, "switching": "saf", "policy": "rotating"}, "policy oldest or fifo"),
         ({"rate": 1.5}, "0..1 messages a step"),
         ({"policy": "newest"}, "no policy 'newest'"),

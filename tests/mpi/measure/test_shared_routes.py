@@ -71,6 +71,14 @@ def test_a_rank_alone_measures_the_same_as_all_together(name):
         assert measured(name) == together
 
 
+def test_all_ranks_find_the_same_deadlock():
+    found = measure.find_deadlock("torus:4x4", classes="none", vcs=2)
+    assert found.verdict == "deadlock" and found.runs > 1
+    assert set(everyone(repr(found))) == {repr(found)}
+    with alone():
+        assert measure.find_deadlock("torus:4x4", classes="none", vcs=2) == found
+
+
 def test_a_rank_alone_waits_for_no_other():
     rank = world().rank
     with alone():

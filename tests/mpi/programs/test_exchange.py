@@ -50,6 +50,33 @@ def test_busses_carry_the_exchange(ports):
     assert set(everyone(result)) == {exchange(Machine("lens:3,2,3", ports, Local()))}
 
 
+FARTHEST = """hypercube:3:one:12:12 hypercube:4:one:32:33 torus:4x4:one:32:33 lst:5:one:135:139
+bsn:1,1,5:one:112:140 petersen:all:5:5 fattree:2,3:one:26:31 lst:5:all:40:51
+complete:1:one:0:0""".split()
+"""Networks, port models, bounds, and steps that take no more."""
+
+
+@pytest.mark.parametrize(("case", "mapping"), list(zip(FARTHEST, cycle(MAPPINGS), strict=False)))
+def test_who_sends_the_farthest_first_is_near_the_bound(case, mapping):
+    name, ports, bound, most = case.rsplit(":", 3)
+    topology = mpinet.open(name)
+    found = exchange(
+        machine_of(topology, ports, mapping=mapping_of(topology, mapping)), algorithm="farthest"
+    )
+    assert found.correct and found.lower_bound == int(bound) <= found.steps <= int(most)
+    over = [len(way) for way in ways(topology)]
+    assert found.messages <= sum(over)
+    alone = exchange(Machine(topology, ports, Local()), algorithm="farthest")
+    assert set(everyone(found)) == {alone}
+
+
+def test_the_farthest_go_first_over_links_of_few_processors():
+    with pytest.raises(UsageError, match="no total exchange 'farthest'"):
+        exchange(machine_of("clens:3,3", "one"), algorithm="farthest")
+    with pytest.raises(UsageError, match="'farthest' goes with at most 256 processors"):
+        exchange(machine_of("hypercube:9", "one"), algorithm="farthest")
+
+
 def test_a_routing_may_be_chosen():
     loops = mpinet.open("gmn:3,12")
     result = exchange(machine_of(loops, "one"), loops.routing("shortest"))

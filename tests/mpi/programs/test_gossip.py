@@ -2,6 +2,7 @@
 
 from itertools import cycle
 
+import networkx
 import numpy as np
 import pytest
 from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transport
@@ -13,6 +14,7 @@ from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local
+from mpinet.networks.graph import from_networkx
 from mpinet.networks.routing import path
 from mpinet.programs.collective import items
 from mpinet.programs.gossip import Holdings, gossip
@@ -184,6 +186,29 @@ def test_who_takes_the_rarest_from_all_neighbours_needs_as_few_steps_as_there_ca
     found = gossip(machine, "rarest")
     assert (found.steps, found.lower_bound, found.correct) == (int(steps), int(steps), True)
     assert found.messages == topology.size * (topology.size - 1)
+
+
+MATCHED = """petersen:9:9 shuffleexchange:3:9:9 shuffleexchange:4:17:18 bsn:1,1,5:33:34
+roadrunner:3,2,3:121:134 fattree:2,3:16:20 mesh:3x3x3:27:28 star:25:25""".split()
+"""Networks without a Hamiltonian cycle, a bound by cuts, and steps that take no more."""
+
+
+@pytest.mark.parametrize(("case", "mapping"), list(zip(MATCHED, cycle(MAPPINGS), strict=False)))
+def test_matchings_gossip_in_little_more_than_the_best_cut_s_bound(case, mapping):
+    name, bound, most = case.rsplit(":", 2)
+    star = from_networkx(networkx.star_graph(5))
+    topology = star if name == "star" else mpinet.open(name)
+    machine = machine_of(topology, "one", mapping=mapping_of(topology, mapping))
+    found = gossip(machine, "matching")
+    assert found.correct and found.lower_bound == int(bound) <= found.steps <= int(most)
+    assert set(everyone(found)) == {gossip(Machine(topology, "one", Local()), "matching")}
+
+
+def test_matchings_are_for_one_port_of_links_alone():
+    with pytest.raises(UsageError, match="uses one port: give --ports one"):
+        gossip(machine_of("petersen", "all"), "matching")
+    with pytest.raises(UsageError, match="no gossip 'matching'"):
+        gossip(machine_of("clens:3,3", "one"), "matching")
 
 
 def test_the_rarest_are_taken_over_all_ports_of_links_alone():

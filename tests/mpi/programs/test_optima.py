@@ -121,9 +121,11 @@ def test_the_bound_of_total_exchange_is_at_most_the_optimum(sends, receives):
     for graph in connected(3):
         pairs = [(u, v) for u in graph for v in graph if u != v]
         best = fewest_to_move(graph, pairs, sends, receives)
-        run = exchange(machine_of(from_networkx(graph), PortModel(sends, receives)))
-        assert run.correct
-        assert run.lower_bound <= best <= run.steps
+        machine = machine_of(from_networkx(graph), PortModel(sends, receives))
+        algorithms = [None, "farthest"] if sends == receives else [None]
+        for run in [exchange(machine, algorithm=name) for name in algorithms]:
+            assert run.correct
+            assert run.lower_bound <= best <= run.steps
 
 
 def learned(graph, known, one_port):
@@ -151,6 +153,7 @@ def test_the_bound_of_gossip_is_at_most_the_optimum(ports):
         while everything not in states:
             states = {new for state in states for new in learned(graph, state, ports == "one")}
             steps += 1
-        run = gossip(machine_of(from_networkx(graph), ports))
-        assert run.correct
-        assert run.lower_bound <= steps <= run.steps
+        machine = machine_of(from_networkx(graph), ports)
+        for run in [gossip(machine), gossip(machine, "matching" if ports == "one" else "rarest")]:
+            assert run.correct
+            assert run.lower_bound <= steps <= run.steps

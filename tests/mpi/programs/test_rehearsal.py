@@ -7,8 +7,9 @@ from mpi.machine.ranks import transport
 import mpinet
 from mpinet.errors import UsageError
 from mpinet.machine.choice import open_mapping
+from mpinet.machine.dry import Dry
 from mpinet.machine.machine import Machine
-from mpinet.machine.transport import Dry, Local
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import path
 from mpinet.programs.ascend import run
 from mpinet.programs.broadcast import broadcast
@@ -137,7 +138,7 @@ def test_what_a_rank_alone_cannot_know_gets_a_sentence():
         ),
         (lambda: rehearse_ascend(ring, dry, open_operator("sum"), "ascend"), "no such case"),
         (lambda: rehearse_broadcast(machine("ccc:3", "one"), dry, 0, "tree"), "tree on ccc:3"),
-        (lambda: rehearse_broadcast(machine("bsn:1,2,6", "one"), dry, 0), "hears twice"),
+        (lambda: rehearse_broadcast(machine("bsn:1,2,6", "one"), dry, 0), "receives twice"),
         (
             lambda: rehearse_route(
                 ring, dry, traffic(ring.topology, "permutation"), ring.topology.routing()
@@ -178,5 +179,5 @@ def test_the_model_adds_what_is_computed_waited_and_sent():
     seconds = Cluster(latency=1e-3, bandwidth=1e4).seconds(found)
     assert seconds["computing"] == 0.5
     assert seconds["latency"] == pytest.approx(1e-3 * (10 * 4 + 10 * 7))
-    assert seconds["transfer"] == pytest.approx((8000 + 10 * 96 * 15) / 1e4)
+    assert seconds["transfer"] == pytest.approx((8000 + 10 * 104 * 15) / 1e4)
     assert seconds["total"] == pytest.approx(sum(list(seconds.values())[:3]))

@@ -13,9 +13,9 @@ import mpinet
 from mpinet import Machine
 from mpinet.compiled import rule
 from mpinet.errors import RoutingError
+from mpinet.machine.dry import Dry
 from mpinet.machine.router import Router
 from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Dry
 from mpinet.networks.routing import ARRIVED, STUCK
 from mpinet.networks.topology import Topology
 from mpinet.programs import ascend, emulate

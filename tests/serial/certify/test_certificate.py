@@ -20,11 +20,19 @@ def folder(tmp_path_factory):
     mpinet.optimum("lens:2,3,3", save=found / "proof.cert")
     mpinet.optimum("mesh:7", save=found / "distance.cert")
     mpinet.optimum("complete:9", save=found / "growth.cert")
+    mpinet.optimum("debruijn:3", collective="scatter", ports="all", save=found / "flow.cert")
+    mpinet.optimum("fattree:2,2", collective="gather", save=found / "gates.cert")
+    mpinet.optimum("shuffleexchange:3", collective="gossip", save=found / "pieces.cert")
+    mpinet.optimum("mesh:2x3", collective="exchange", ports="all", save=found / "bridge.cert")
     return found
 
 
 @pytest.mark.parametrize(
-    ("kind", "more_than"), [("classes", 4), ("proof", 4), ("distance", 5), ("growth", 3)]
+    ("kind", "more_than"),
+    [
+        *(("classes", 4), ("proof", 4), ("distance", 5), ("growth", 3)),
+        *(("flow", 3), ("gates", 4), ("pieces", 8), ("bridge", 3)),
+    ],
 )
 def test_what_was_found_is_accepted(folder, kind, more_than):
     assert certify(folder / f"{kind}.cert").claim.more_than == more_than
@@ -51,7 +59,34 @@ def changed(folder, which, **changes):
         ("classes", {"claim__root": 3}, "the certificate is for|no contradiction|negative"),
         ("classes", {"claim__root": 99}, "has no processor 99"),
         ("classes", {"claim__ports": "all"}, "this kind is for one port"),
-        ("classes", {"claim__collective": "gossip"}, "about no collective that is known"),
+        ("classes", {"claim__collective": "gossip"}, "names a root, and gossip has none"),
+        ("classes", {"claim__collective": "sorting"}, "about no collective that is known"),
+        ("classes", {"claim__collective": "scatter"}, "this kind is for broadcast and reduce"),
+        ("growth", {"claim__collective": "gather"}, "growth is a bound for broadcast"),
+        ("growth", {"kind": "cut"}, "a cut is for scatter, gather, gossip and exchange"),
+        ("flow", {"claim__more_than": 4}, "the cut proves nothing"),
+        ("flow", {"claim__root": 3}, "the root belongs to the set"),
+        ("flow", {"claim__root": None}, "root is no number"),
+        ("flow", {"network": "debruijn:4"}, "about another network: debruijn:4"),
+        ("flow", {"since": [0] * 8}, "the root belongs to the set"),
+        ("flow", {"since": [-1] * 8}, "0 items have to leave the set"),
+        ("flow", {"since": [-1] * 7}, "since is not one number a node"),
+        ("flow", {"since": [-1] * 7 + [9]}, "number of its since is not -1..3"),
+        ("flow", {"senders": [[0, 1]]}, "limit nothing where all ports may be used"),
+        ("gates", {"claim__ports": "all"}, "limit nothing where all ports may be used"),
+        ("gates", {"receivers": [], "senders": []}, "the cut proves nothing"),
+        ("gates", {"receivers": [[0, 0]]}, "no list of nodes and steps"),
+        ("gates", {"receivers": [[99, 1]]}, "no list of nodes and steps"),
+        ("gates", {"receivers": [3]}, "no list of nodes and steps"),
+        ("pieces", {"claim__more_than": 9}, "that takes no more than 9 steps"),
+        ("pieces", {"claim__collective": "broadcast"}, "root is no number"),
+        ("pieces", {"claim__ports": "all"}, "limit nothing where all ports may be used"),
+        ("pieces", {"senders": []}, "enters a part, and neither is named"),
+        ("pieces", {"senders": [0, 1, 2]}, "that takes no more than 8 steps"),
+        ("pieces", {"senders": [True]}, "senders are no list of nodes"),
+        ("pieces", {"parts": [-1] * 8}, "that takes no more than 8 steps"),
+        ("pieces", {"parts": "nodes"}, "parts is not one number a node"),
+        ("bridge", {"parts": [0] * 6}, "that takes no more than"),
         ("classes", {"rows": 7}, "the certificate is for 7 rows"),
         ("classes", {"multipliers": {"0": 1}}, "no contradiction"),
         ("classes", {"multipliers": {"0": 1.5}}, "multiplier of row 0 is no integer"),

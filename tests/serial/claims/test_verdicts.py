@@ -1,6 +1,6 @@
 """A verdict says what the measurements say, and only that."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.measure import diameter
 from mpinet.measure.bisection import Bisection, bisection_width
+from mpinet.report.ledger.terminal import ledger
 
 OWN = str(Path(__file__).with_name("own.py"))
 OUTCOMES = {
@@ -49,7 +50,8 @@ def test_a_refuted_row_tells_how_often_it_fails_and_where(verdicts):
     row = verdicts["RING-OFF"]
     odd = [n for n in range(4, 20) if n // 2 != (n + 1) // 2]
     assert (row.points, row.failing) == (16, len(odd))
-    assert row.common == {"text": "N is odd", "failing": len(odd), "holding": 0}
+    assert row.common == {"text": "N is odd", "failing": len(odd), "holding": 0, "exact": True}
+    assert not row.everywhere
     assert (row.note, row.cause) == ("the slip is ours", "rounding")
 
 
@@ -69,8 +71,39 @@ def test_what_failing_points_are_said_to_have_in_common_is_counted_not_believed(
     (off,) = select([OWN, "RING-OFF"])
     wrong = replace(off, fails_where=("N > 9", lambda n: n > 9), degenerate=lambda n: True)
     (row,) = verify([wrong], "quick", Local())
-    assert row.common == {"text": "N > 9", "failing": 5, "holding": 5}
+    assert row.common == {"text": "N > 9", "failing": 5, "holding": 5, "exact": False}
     assert (row.failing, row.degenerate, row.nondegenerate) == (8, 8, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "so"), [("too few", lambda n: n in (5, 7)), ("too many", lambda n: n > 4)]
+)
+def test_a_property_is_exact_only_if_no_other_point_has_it_and_no_failing_one_lacks_it(text, so):
+    (off,) = select([OWN, "RING-OFF"])
+    (row,) = verify([replace(off, fails_where=(text, so))], "quick", Local())
+    assert row.common["exact"] is False
+
+
+def test_a_row_that_fails_at_every_point_says_so():
+    (off,) = select([OWN, "RING-OFF"])
+    (row,) = verify([replace(off, grid=over(n=range(5, 20, 2)))], "quick", Local())
+    assert (row.points, row.failing, row.everywhere) == (8, 8, True)
+    assert "fails at every measured point (8)" in ledger([asdict(row)])
+
+
+def test_a_row_of_whose_failing_points_nothing_is_known_says_so():
+    (off,) = select([OWN, "RING-OFF"])
+    (row,) = verify([replace(off, fails_where=None, degenerate=None)], "quick", Local())
+    assert row.common is None
+    text = " ".join(ledger([asdict(row)]).split())
+    assert "fails at 8 of 16 points: no common property is known" in text
+
+
+def test_a_table_of_one_point_tells_how_many_of_its_values_are_wrong(verdicts):
+    row = verdicts["RING-TABLE"]
+    assert (row.points, row.everywhere) == (1, True)
+    text = " ".join(ledger([asdict(row)]).split())
+    assert "fails at the only point that was measured, in 1 of 3 values" in text
 
 
 def test_a_row_that_holds_names_no_error():
@@ -81,7 +114,8 @@ def test_a_row_that_holds_names_no_error():
 
 def test_a_row_that_holds_has_no_extent(verdicts):
     row = verdicts["RING-D"]
-    assert (row.failing, row.common, row.degenerate, row.nondegenerate) == (0, None, None, None)
+    assert (row.failing, row.everywhere) == (0, False)
+    assert (row.common, row.degenerate, row.nondegenerate) == (None, None, None)
 
 
 def test_a_predicate_that_fails_is_an_error_of_the_claim(verdicts):
@@ -120,6 +154,11 @@ def test_the_replay_command_leads_back_to_the_witness():
     assert row.replay == f"mpinet verify {OWN} RING-OFF --at n=5"
     (again,) = verify([claim], "quick", Local(), at={"n": "5"})
     assert (again.verdict, again.witness, again.points) == ("refuted", row.witness, 1)
+
+
+def test_claims_that_have_no_such_point_are_left_out():
+    both = select([OWN, "RING-D", "RING-OFF", "RING-TABLE"])
+    assert [row.id for row in verify(both, "quick", Local(), at={"n": "3"})] == ["RING-D"]
 
 
 def test_a_planted_error_turns_a_verdict():

@@ -14,6 +14,7 @@ VALIDATOR = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FOR
 
 LINES = [
     "topologies",
+    "topologies ring --size 16..20",
     "show ring:6 --distances",
     "show lens:2,2,2",
     "show fattree:2,2 --distances",
@@ -37,6 +38,10 @@ LINES = [
     "gather ring:6",
     "circulate ring:8",
     "reduce ring:6",
+    "reduce ring:6 --items 2",
+    "allreduce ring:6",
+    "broadcast ring:6 --items 2",
+    "gossip ring:6 --items 2",
     "ascend ring:8 --operator sum",
     "descend ring:8 --operator sum",
     "embed ring:8 hypercube:3",
@@ -51,7 +56,7 @@ LINES = [
     "verify --list hdn",
 ]
 
-ELSEWHERE = {"exec", "bench", "launch", "template", "doctor", "demo"}
+ELSEWHERE = {"exec", "bench", "launch", "template", "doctor", "demo", "resume"}
 """Commands that need a process of their own, take long, or print no document of theirs."""
 
 

@@ -50,3 +50,9 @@ def test_ranks_share_a_walk():
 def test_floods_that_do_not_fit_into_memory_are_refused(monkeypatch, capsys):
     monkeypatch.setattr(memory, "host_memory", lambda: 2**20)
     assert "A flood of ring:9000 from each" in refusal("show ring:9000 --distances", capsys)
+
+
+def test_a_step_to_all_neighbours_is_refused_before_these_are_listed(monkeypatch, capsys):
+    monkeypatch.setattr(memory, "host_memory", lambda: 23 * 9000)
+    told = refusal("measure ring:9000 diameter", capsys)
+    assert "A step to all neighbours in ring:9000 needs" in told

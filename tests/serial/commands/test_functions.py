@@ -17,7 +17,10 @@ from mpinet.report.files import as_csv
 
 FLOOD = "mpinet.examples.flood:flood"
 
-OF_TYPING = {"json", "out", "progress", "help", "seed", "command"}
+OF_TYPING = {
+    *("json", "out", "progress", "help", "seed", "command", "draw", "play", "trace"),
+    *("checkpoint", "every", "watchdog"),
+}
 """What is of the command line alone, and seed, which every command takes there."""
 
 SCRIPTS = {"script", "module", "code", "arguments"}
@@ -25,7 +28,7 @@ SCRIPTS = {"script", "module", "code", "arguments"}
 
 TYPED_ALONE = {
     *("check", "verify", "predict", "bench", "launch", "template", "doctor", "demo", "measure"),
-    *("trace", "play", "certify", "schedule"),
+    *("trace", "play", "certify", "schedule", "resume"),
 }
 """Commands without a function of `mpinet`: ``check`` is older and takes a topology, ``measure`` is
 the room of all measures."""

@@ -57,6 +57,28 @@ def test_points_are_means_with_the_interval_of_student_in_the_order_of_x(table):
             assert dot["count"] == 5
 
 
+def test_rows_as_json_lines_and_columns_with_underlines_are_the_same_curves(table, tmp_path):
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text(
+        "".join(f"{json.dumps(row)}\n" for row in ROWS).replace("latency.m", "latency_m")
+    )
+    of_lines, of_table = (
+        mpinet.plot(rows, x="rate", y="latency.mean", by="topology", error="seed").value["curves"]
+        for rows in (lines, table)
+    )
+    assert of_lines == of_table
+
+
+def test_rows_are_written_as_json_lines(tmp_path, capsys):
+    for ending in ("csv", "jsonl"):
+        assert Session(["flood", "ring:6", "--out", f"{tmp_path}/rows.{ending}"]).run() == 0
+    (row,) = map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())
+    (cells,) = csv.DictReader((tmp_path / "rows.csv").read_text().splitlines())
+    assert {name: str(value) for name, value in row.items() if value is not None} == {
+        name: cell for name, cell in cells.items() if cell
+    }
+
+
 @pytest.mark.parametrize(
     ("bars", "ends"),
     [
@@ -117,7 +139,7 @@ def test_a_figure_has_the_points_log_axes_panels_and_a_legend_outside():
     ("words", "said"),
     [
         ((*AXES, "-o", "p.pdf"), "5 rows would be one point at 0.1: they differ in seed."),
-        ((*AXES, "-o", "p.gif"), "p.gif: a plot's file ends in .pdf or .svg or .png"),
+        ((*AXES, "-o", "p.gif"), "p.gif: a plot's file ends in .pdf, .svg or .png"),
         (AXES, "say where the picture goes"),
         (("--x", "rat", "--y", "mean", "-o", "p.pdf"), "The column 'rat' is none of topology"),
         (("--x", "rate", "--y", "topology", "-o", "p.pdf"), "which is no number"),

@@ -12,6 +12,7 @@ from mpinet.cli.session import Session
 from mpinet.errors import UsageError
 from mpinet.experiments.compare import moore_bound
 from mpinet.networks.graph import to_networkx
+from mpinet.report.envelope import digest
 
 NETWORKS = ["torus:4x4", "debruijn:4", "fattree:2,3", "petersen", "chordalring:14,5"]
 QUICK = "processors,switches,links,degree,diameter,moore,average_distance,connectivity"
@@ -59,6 +60,38 @@ def test_the_saturation_is_the_throughput_of_a_load_curves_overload_and_only_on_
     assert "saturation" not in mpinet.compare(["ring:5"]).value[0]
     left = mpinet.compare(["ring:1025"], only="saturation").value[0]
     assert left["saturation"] is None and "up to 1,024" in left["left_out"]["saturation"]
+
+
+FEWEST = {"hypercube:5": 5, "ring:17": 9, "debruijn:4": 5, "petersen": 4, "complete:9": 4}
+"""Fewest steps of a one-port broadcast: ceil(log2 N), which nothing beats and these reach; half way
+round a ring; of DB(4) 5, by a certificate of the class LP that was checked elsewhere."""
+
+
+@pytest.mark.parametrize("name", FEWEST)
+def test_the_optimum_is_the_fewest_steps_and_only_on_demand(name):
+    row = mpinet.compare([name], only="broadcast,optimum", effort=20.0).value[0]
+    assert row["optimum"] == {"lower": FEWEST[name], "upper": FEWEST[name]}
+    assert row["broadcast"] >= FEWEST[name]
+    assert "optimum" not in mpinet.compare(["ring:5"]).value[0]
+
+
+def test_bounds_that_more_seconds_bring_closer_are_not_in_the_digest():
+    exact, open_ = (
+        mpinet.compare([name], only="optimum,degree", effort=0).document()
+        for name in ("hypercube:4", "debruijn:6")
+    )
+    low, high = open_["result"][0]["optimum"].values()
+    assert low < 8 <= high  # 8 is the least, as the class LP shows
+    for document in (exact, open_):
+        rows = document["result"]
+        kept = [
+            {k: v for k, v in row.items() if k != "optimum" or v["lower"] == v["upper"]}
+            for row in rows
+        ]
+        assert document["digest"] == digest(kept)
+    assert "optimum" in str(exact["result"]) and exact["digest"] == digest(exact["result"])
+    left = mpinet.compare(["ring:2049"], only="optimum").value[0]
+    assert left["optimum"] is None and "up to 2,048" in left["left_out"]["optimum"]
 
 
 def test_what_would_take_too_long_is_left_out_with_a_reason(capsys):

@@ -8,15 +8,24 @@ from serial.gbsn.reference import Gbsn, ceil_lg, twsr
 from serial.gbsn.settings import BSN, GBSN, WIRINGS, drawn, name
 
 import mpinet
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.networks.routing import ARRIVED, path
 
 
-@kernel(
-    "void(start_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64[:, ::1], int64[:, ::1])"
-)
-def walk_all(start, decide, neighbor, params, wiring, header, target_of, ways, decisions):
+@kernel
+def walk_all(
+    start: StartRule,
+    decide: DecideRule,
+    neighbor: PortRule,
+    params: Ints,
+    wiring: Ints,
+    header: Ints,
+    target_of: Ints,
+    ways: Rows,
+    decisions: Rows,
+) -> None:
     """For every target of `target_of`, in each row of `ways`: the nodes from 0, 1, .. to it."""
     for row in range(ways.shape[0]):
         source, target = row // target_of.size, target_of[row % target_of.size]
@@ -42,6 +51,7 @@ def all_ways(topology, routing, longest):
     return ways
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("a", "b", "n"), [*BSN, (1, 2, 9), (4, 4, 9), (1, 4, 10)])
 def test_twsr_sets_section_after_section_and_shifts_back(a, b, n):
     """3.1, and the bound ceil(n/a) + 2(p - 1) there."""

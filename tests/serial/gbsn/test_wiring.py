@@ -22,6 +22,7 @@ def edges(wiring):
     return {frozenset(edge) for edge in graph(wiring).edges}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("network", drawn(seed=1, count=60, most=40), ids=name)
 def test_irregular_networks_are_wired_as_defined(network):
     topology = mpinet.open(name(network))

@@ -83,6 +83,7 @@ def test_online_repair_of_all_paths(name):
                 assert found == reference.online(loops, source, target, dead)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SETTINGS)
 def test_planned_routes_are_those_of_section_5_2(name):
     topology = mpinet.open(name)

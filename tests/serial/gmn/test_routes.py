@@ -10,6 +10,8 @@ from serial.gmn import reference
 from serial.gmn.reference import Arbitrary, Loops, distances, largest, rrb
 
 import mpinet
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.networks.gmn.parameters import NO_TOKEN
@@ -50,11 +52,18 @@ def token_list(topology, routing, source, target):
     return names(codes)
 
 
-@kernel(
-    "void(start_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64[::1], int64[::1])"
-)
-def route_lengths(start, decide, neighbor, sources, targets, wiring, params, header, lengths):
+@kernel
+def route_lengths(
+    start: StartRule,
+    decide: DecideRule,
+    neighbor: PortRule,
+    sources: Ints,
+    targets: Ints,
+    wiring: Ints,
+    params: Ints,
+    header: Ints,
+    lengths: Ints,
+) -> None:
     """Hops of every route; -1 for one that leaves the links or ends elsewhere."""
     for i in range(sources.size):
         header[:] = 0
@@ -144,6 +153,7 @@ def test_every_route_is_that_of_section_4(name):
             assert nodes[-1] == target
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*SMALL, *MIDDLE])
 def test_all_messages_arrive_over_links_in_the_expected_number_of_hops(name):
     """All pairs; by translation the sources of sector 0 stand for all."""
@@ -249,6 +259,7 @@ def test_a_wrong_token_is_reported():
         path(topology, replace(routing, start=start), 1, 100)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("N", [8, 9, 11, 13, 14, 18, 21, 35, 39, 50, 97, 101, 113, 150])
 def test_routes_with_nodes_left_out(N):
     """Section 6, all pairs."""

@@ -10,6 +10,8 @@ from serial.hdn.settings import LARGE, SMALL, ring
 from serial.machine.outcome import moves_of
 
 import mpinet
+from mpinet.arguments import PortRule, ScheduleRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.trace import Trace
@@ -20,8 +22,16 @@ EXAMPLE = "hdn:2x3x5,super=0.1/1.2"
 SYMMETRIC = [name for name in SMALL if "P" not in name]
 
 
-@kernel("int64(schedule_rule, port_rule, int64, int64, int64[::1], int64[::1], int64[:, ::1])")
-def run(schedule_rule, wiring, root, steps, params, since, sends):
+@kernel
+def run(
+    schedule_rule: ScheduleRule,
+    wiring: PortRule,
+    root: int,
+    steps: int,
+    params: Ints,
+    since: Ints,
+    sends: Rows,
+) -> int:
     """Write (step, sender, receiver) of every send; how many, or -1 if one-port is broken."""
     send, neighbor, count = schedule_rule.call, wiring.call, 0
     since[root] = 0

@@ -5,6 +5,8 @@ import pytest
 from serial.hdn.settings import LARGE, SMALL
 
 import mpinet
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.networks.routing import path
 
@@ -13,11 +15,18 @@ ROUTINGS = ["algorithm1", "stateless", "landing"]
 MOST_HOPS = 100
 
 
-@kernel(
-    "void(port_rule, start_rule, decide_rule, int64[::1], int64[::1], int64[::1], int64[::1],"
-    "int64[::1], int64[:, ::1])"
-)
-def walk(wiring, start, choose, sources, targets, header, params, hops, passed):
+@kernel
+def walk(
+    wiring: PortRule,
+    start: StartRule,
+    choose: DecideRule,
+    sources: Ints,
+    targets: Ints,
+    header: Ints,
+    params: Ints,
+    hops: Ints,
+    passed: Rows,
+) -> None:
     """Write every path's length, -1 if it does not end at the target, and the first paths' nodes.
 
     A last word behind the header tells its greatest number of legs.
@@ -102,6 +111,7 @@ def test_algorithm_1_is_the_default():
     assert topology.routing().name == "algorithm1"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("routing", ROUTINGS)
 @pytest.mark.parametrize("name", [*SMALL, *LARGE])
 def test_paths_are_those_of_the_specification(name, routing):

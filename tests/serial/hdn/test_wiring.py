@@ -84,6 +84,7 @@ def test_numbering_addresses_and_neighbours_are_those_of_the_specification(name)
             assert topology.level_address(node, level) == expected
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*LARGE, *RDN, *CUBES])
 def test_contract_is_kept(name):
     topology = mpinet.open(name)

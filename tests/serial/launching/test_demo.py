@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.cli.session import Session
-from mpinet.commands.demopage import NETWORKS, write_demo_page
+from mpinet.commands.demopage import NETWORKS, TITLE, write_demo_page
 from mpinet.errors import MpinetError
 from mpinet.launching import demo
 from mpinet.launching.templates import TEMPLATES, template
@@ -28,7 +28,7 @@ def test_a_job_that_disagrees_with_its_closed_form_says_no(monkeypatch, tmp_path
 
 def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
     monkeypatch.setattr(demo, "launch", fail)
-    assert Session(["demo", "-n", "1"]).run() == 1
+    assert Session(["demo", "-n", "1", "--page", "none"]).run() == 1
     said = capsys.readouterr()
     assert said.out.count(" NO") == len(demo.JOBS) and "it went wrong" in said.err
 
@@ -40,6 +40,21 @@ def test_a_demos_page_has_three_pictures_and_a_line_for_every_message(tmp_path: 
     broadcast = page[page.rindex("<svg") :]
     assert broadcast.count("stroke: #1c5d99") == 31  # a message to each of the others
     assert all(name in page for name in NETWORKS)
+
+
+def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Path) -> None:
+    monkeypatch.setattr(demo, "launch", fail)
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "demo.html"
+    page.write_text("somebody's work")
+    assert Session(["demo", "-n", "1"]).run() == 2
+    assert "no page of the demo" in capsys.readouterr().err
+    assert page.read_text() == "somebody's work"
+    monkeypatch.setattr("mpinet.cli.demo.write_demo_page", lambda path: path.write_text(TITLE))
+    page.unlink()
+    for _ in ("new", "again"):
+        assert Session(["demo", "-n", "1"]).run() == 1
+        assert page.read_text() == TITLE
 
 
 @pytest.mark.parametrize(

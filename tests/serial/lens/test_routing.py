@@ -8,6 +8,8 @@ from serial.lens import reference
 from serial.lens.settings import CIRCLES, LENSES, OTHERS, PARTIALS
 
 import mpinet
+from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.networks.lens.routing import by_plans, fair, path_count, regular
@@ -16,10 +18,16 @@ from mpinet.networks.routing import path
 UNREACHED, STRAY = -1, -2
 
 
-@kernel(
-    "void(start_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[:, ::1])"
-)
-def walk_all(start_rule, decide_rule, neighbor_rule, header, wayfinding, wiring, hops):
+@kernel
+def walk_all(
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    neighbor_rule: PortRule,
+    header: Ints,
+    wayfinding: Ints,
+    wiring: Ints,
+    hops: Rows,
+) -> None:
     """Hops of all pairs; UNREACHED where a message is stuck, STRAY where it goes wrong."""
     start, decide, neighbor = start_rule.call, decide_rule.call, neighbor_rule.call
     for source in range(hops.shape[0]):
@@ -53,10 +61,16 @@ def lengths(topology, routing):
     return hops
 
 
-@kernel(
-    "void(start_rule, decide_rule, port_rule, int64[::1], int64[::1], int64[::1], int64[:, ::1])"
-)
-def walk_some(start_rule, decide_rule, neighbor_rule, header, wayfinding, wiring, rows):
+@kernel
+def walk_some(
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    neighbor_rule: PortRule,
+    header: Ints,
+    wayfinding: Ints,
+    wiring: Ints,
+    rows: Rows,
+) -> None:
     """For rows (source, target, 0): a sum over all nodes of the path."""
     start, decide, neighbor = start_rule.call, decide_rule.call, neighbor_rule.call
     for i in range(rows.shape[0]):
@@ -113,6 +127,7 @@ LARGER = {
 SMALLER = dict([*LENSES.items()][::3]) | CIRCLES | OTHERS
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALLER | LARGER)
 def test_all_pairs_take_shortest_paths(name):
     expected = (SMALLER | LARGER)[name]
@@ -418,6 +433,7 @@ def partial_path(network, p, n, size, s, t):
     return labels
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name in PARTIALS if "plens:4,8" not in name])
 def test_partial_lens_routes_are_those_of_the_text(name):
     network, lens = PARTIALS[name], mpinet.open(name)

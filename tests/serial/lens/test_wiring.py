@@ -249,6 +249,7 @@ def test_multistage_networks_have_a_link_for_every_line(kind, n):
             assert [v for v in found[2:] if v >= 0] == [v for _, v in sorted(left[stage, a])]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["lens:4,4,13", "lens:3,9,12", "lens:12,3,9", "lens:2,2,999",
                                   "clens:3,40", "clens:9,15", "clens:2,999", "plens:5,100000007",
                                   "plens:3,123456789,30", "snowflake:4,20", "snowflake:100,4",

@@ -157,6 +157,7 @@ def test_busses_have_no_half_duplex():
         Machine(BusGrid(2, 2), PortModel(half_duplex=True))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["ring:5*mesh:3x3", "clens:3,3"])
 @pytest.mark.parametrize("policy", ["oldest", "fifo"])
 def test_rules_that_are_compiled_in_route_as_those_that_are_called(name, policy, monkeypatch):

@@ -1,5 +1,6 @@
 """Deadlock freedom: the channel dependency graph once more, by networkx on asked paths."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
@@ -54,3 +55,15 @@ def test_the_ring_waits_all_the_way_round(size):
 def test_messages_that_do_not_meet_do_not_wait():
     assert measure.channel_dependency_cycle("ring:8", pairs=[(0, 3), (3, 6)]) is None
     assert measure.channel_dependency_cycle("ring:8", pairs=[(0, 1), (4, 5)]) is None
+
+
+@pytest.mark.parametrize("name", ["torus:4x4", "mesh:3x3", "hypercube:3"])
+def test_adaptive_hops_have_no_cycle_of_dependencies_thanks_to_their_escape(name):
+    network = mpinet.open(name)
+    routing = network.load_routings["adaptive"](0)
+    assert measure.channel_dependency_cycle(network, routing) is None
+    without = replace(routing, escape=None)
+    found = measure.channel_dependency_cycle(network, without)
+    assert found is not None
+    for (here, port, _), (there, _, _) in pairwise([*found, found[0]]):
+        assert network.neighbor(here, port) == there

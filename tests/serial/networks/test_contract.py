@@ -240,6 +240,17 @@ def test_of_many_addresses_there_has_to_be_a_reader():
         ring.find("P7")
 
 
+def test_digits_that_mean_one_node_as_a_number_and_another_as_an_address_are_refused():
+    cube = mpinet.open("hypercube:4")
+    assert [cube.find(text) for text in ("0000", "0001", "07", "10", "15")] == [0, 1, 7, 10, 15]
+    with pytest.raises(NodeError, match=r"0010 .* give 10 for .* number, or 2 for .* address\.$"):
+        cube.find("0010")
+    with pytest.raises(NodeError, match=r"1111 .* give 15 for the node of this address\.$"):
+        cube.find("1111")
+    with pytest.raises(NodeError, match=r"^Node 16 is not in hypercube:4"):
+        cube.find("16")
+
+
 @pytest.mark.parametrize("broken", [Lost(), Beside(), Early()])
 def test_check_refuses_routings_that_do_not_arrive(broken):
     with pytest.raises(RoutingError):
@@ -367,7 +378,7 @@ def test_every_family_keeps_the_contract(name):
     assert mpinet.check(topology).exhaustive
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(st.lists(st.integers(3, 6), min_size=2, max_size=4))
 def test_products_of_rings_are_tori_read_backwards(sides):
     ours = mpinet.open("*".join(f"ring:{side}" for side in sides))

@@ -46,6 +46,7 @@ def test_ports_lead_where_the_reference_says(name):
     assert np.array_equal(neighbor_table(topology), table)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", LISTED)
 def test_the_contract_is_kept(name):
     report = mpinet.check(mpinet.open(name))
@@ -53,6 +54,7 @@ def test_the_contract_is_kept(name):
     assert report.ports == sum(v is not None for row in reference(name).wiring for v in row)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", LISTED)
 def test_a_channel_is_a_link_with_two_ends_or_a_bus_with_its_members(name):
     topology, expected = mpinet.open(name), reference(name)
@@ -100,6 +102,7 @@ def test_addresses_and_numbers_that_no_node_has_are_refused(family):
                 topology.neighbor(node, 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", LISTED)
 def test_compiled_rules_do_as_plain_python(name):
     topology = mpinet.open(name)

@@ -260,3 +260,45 @@ def test_a_path_sends_forward_first_where_both_sides_are_as_long():
         middle = length // 2
         assert path_send(middle, middle, length, 1) == PLUS
         assert path_send(middle, middle, length, 2) == MINUS
+
+
+@rule
+def closer_alone(node, in_port, in_class, header, candidates, params):
+    """The four ports of a torus in the escape's class: some lead away."""
+    if node == header[0]:
+        return -1
+    for port in range(4):
+        candidates[port, 0], candidates[port, 1] = port, 0
+    return 4
+
+
+@rule
+def twice(node, in_port, in_class, header, candidates, params):
+    """One channel, written down twice."""
+    if node == header[0]:
+        return -1
+    candidates[:2, 0], candidates[:2, 1] = 0, 0
+    return 2
+
+
+@rule
+def behind_the_last(node, header, candidates, credits, params):
+    """No candidate."""
+    return credits.size
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"candidates": closer_alone, "escape": None}, "comes no closer: only the classes of a"),
+        ({"candidates": twice}, "each pair once"),
+        ({"choose": behind_the_last}, r"where there are \d candidates"),
+    ],
+)
+def test_an_adaptive_routing_that_breaks_its_word_is_refused(change, complaint, monkeypatch):
+    torus = mpinet.open("torus:4x4")
+    mpinet.check(torus)
+    routing = replace(torus.load_routings["adaptive"](0), **change)
+    monkeypatch.setattr(type(torus), "load_routings", {"adaptive": lambda seed: routing})
+    with pytest.raises(RoutingError, match=complaint):
+        mpinet.check(torus)

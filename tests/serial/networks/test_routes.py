@@ -7,6 +7,8 @@ import pytest
 from serial.networks.reference import EVERYTHING, digits, distances
 
 import mpinet
+from mpinet.arguments import DecideRule, StartRule
+from mpinet.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.networks.routing import path
@@ -18,6 +20,7 @@ def hosts_of(topology):
     return product(range(topology.hosts), repeat=2)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ROUTED)
 def test_messages_arrive_over_links(name):
     topology, wiring = mpinet.open(name), ROUTED[name]
@@ -185,8 +188,16 @@ def test_tables_that_are_too_large_are_refused_with_the_reason(name):
         mpinet.open(name).routing()
 
 
-@kernel("void(start_rule, decide_rule, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def first_ports(start, decide, sources, targets, header, params, ports):
+@kernel
+def first_ports(
+    start: StartRule,
+    decide: DecideRule,
+    sources: Ints,
+    targets: Ints,
+    header: Ints,
+    params: Ints,
+    ports: Ints,
+) -> None:
     """The first decision of every message."""
     write, choose = start.call, decide.call
     for i in range(sources.size):
@@ -194,6 +205,7 @@ def first_ports(start, decide, sources, targets, header, params, ports):
         ports[i] = choose(sources[i], header, params)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ROUTED)
 def test_compiled_decisions_are_those_of_plain_python(name):
     topology = mpinet.open(name)

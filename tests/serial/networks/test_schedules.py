@@ -7,6 +7,8 @@ import pytest
 from serial.networks.reference import EVERYTHING
 
 import mpinet
+from mpinet.arguments import ScheduleRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 
 
@@ -68,8 +70,8 @@ def test_product_runs_the_phases_of_its_factors_one_after_the_other():
     assert schedule.phases == (("ring", 3), ("D0", 1), ("D1", 1), ("D0", 1), ("D1", 2))
 
 
-@kernel("void(schedule_rule, int64, int64[::1], int64[:, ::1])")
-def all_sends(rule, root, params, ports):
+@kernel
+def all_sends(rule: ScheduleRule, root: int, params: Ints, ports: Rows) -> None:
     """What every processor would do in every step if it knew from the start."""
     send = rule.call
     for step in range(1, ports.shape[0]):

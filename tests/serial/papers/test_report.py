@@ -6,10 +6,15 @@ from pathlib import Path
 import pytest
 
 from mpinet.claims.ledger import PAPERS, claims_of, paper
+from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
+from mpinet.plain import plain
 
-REPORT = Path(__file__).parents[3] / "docs" / "ledger"
+DOCS = Path(__file__).parents[3] / "docs"
+REPORT = DOCS / "ledger"
+NAMES = {"gbsn": "GBSN", "gmn": "G(m,N)", "hdn": "HDN", "lens": "lens", "sth": "STH"}
+COUNTED = ("claims", "holds", "refuted", "errors", "beaten", "open")
 
 
 def named(room: str, section: str) -> set[str]:
@@ -17,6 +22,48 @@ def named(room: str, section: str) -> set[str]:
     text = (REPORT / f"{room}.md").read_text()
     part = re.search(rf"## {section}.*?\n(.*?)(?=\n## |\n```|\Z)", text, re.DOTALL).group(1)
     return set(re.findall(r"`([A-Z]+-[\w-]+)`", part))
+
+
+def counts_of_the_tutorial():
+    """What the tutorial's table says of each paper, and of all."""
+    text = (DOCS / "tutorials/claims.md").read_text()
+    names = {name: room for room, name in NAMES.items()} | {"all": "all"}
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+    return {
+        names[name]: dict(zip(COUNTED, (int(n or 0) for n in numbers), strict=True))
+        for name, *numbers in (cells for cells in lines if len(cells) == 7)
+        if name in names
+    }
+
+
+def test_the_tutorial_counts_the_claims_that_there_are():
+    told = counts_of_the_tutorial()
+    assert list(told) == [*PAPERS, "all"]
+    for room in PAPERS:
+        claims, row = claims_of(room), told[room]
+        assert row["claims"] == len(claims)
+        assert row["refuted"] == sum(bool(claim.cause) for claim in claims)
+        assert row["errors"] == len(paper(room).causes)
+        assert row["open"] == sum(claim.measured is None for claim in claims)
+        assert row["beaten"] <= sum(bool(claim.beats) for claim in claims)
+    for row in told.values():
+        assert row["claims"] == sum(row[v] for v in ("holds", "refuted", "beaten", "open"))
+    assert told["all"] == {name: sum(told[room][name] for room in PAPERS) for name in COUNTED}
+
+
+def test_the_tutorials_sentence_has_the_numbers_of_its_table():
+    text = " ".join((DOCS / "tutorials/claims.md").read_text().split())
+    every = counts_of_the_tutorial()["all"]
+    assert f"Of {every['claims']} claims" in text
+    assert f"**{every['holds']} hold, {every['refuted']} are refuted** by {every['errors']}" in text
+    assert f"{every['open']} are open" in text and f"{every['beaten']} are *beaten*" in text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("room", PAPERS)
+def test_the_tutorials_counts_are_those_of_the_full_ledger(room):
+    found = summary(plain(verify(claims_of(room), "full", Local())))["all"]
+    assert counts_of_the_tutorial()[room] == {name: found[name] for name in COUNTED}
 
 
 @pytest.mark.parametrize("room", PAPERS)

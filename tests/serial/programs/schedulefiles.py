@@ -6,8 +6,8 @@ import json
 def csv_file(rows, **header):
     """A CSV file of rows (step, from, to, chunk) or with op."""
     columns = "step,from,to,chunk" + (",op" if rows and len(rows[0]) > 4 else "")
-    told = [f"# {key}: {json.dumps(value)}" for key, value in header.items()]
-    return "\n".join([*told, columns, *(",".join(map(str, row)) for row in rows), ""])
+    lines = [f"# {key}: {json.dumps(value)}" for key, value in header.items()]
+    return "\n".join([*lines, columns, *(",".join(map(str, row)) for row in rows), ""])
 
 
 def ring_rows(size):
@@ -126,7 +126,7 @@ def forest(trees):
     for root, chunks, paths in trees:
         lines.append(f'<tree root="{root}" index="0" nchunks="{chunks}" height="2">')
         for path in paths:
-            told = ",".join(map(str, path))
-            lines.append(f'<send src="{path[0]}" dst="{path[-1]}" path="{told}"/>')
+            hops = ",".join(map(str, path))
+            lines.append(f'<send src="{path[0]}" dst="{path[-1]}" path="{hops}"/>')
         lines.append("</tree>")
     return "\n".join([*lines, "</trees>"])

@@ -1,14 +1,18 @@
 """Passes against brute force, and the order of a tree's children against networkx."""
 
+from functools import partial
+
 import networkx
 import numpy as np
 import pytest
 from serial.programs.smallgraphs import ROOTED, fewest_steps
 
 import mpinet
-from mpinet.errors import UsageError
+from mpinet.effort import require_walk
+from mpinet.errors import TooLarge, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
+from mpinet.networks import shortest
 from mpinet.networks.graph import Graph
 from mpinet.programs import passes
 from mpinet.programs.broadcast import broadcast
@@ -80,6 +84,14 @@ def test_too_large_a_network_has_no_passes(monkeypatch):
     monkeypatch.setattr(passes, "MOST_PORTS", 15)
     with pytest.raises(UsageError, match="ring:8 is too large for passes"):
         broadcast(Machine("ring:8", "one", Local()), 0, "passes")
+
+
+def test_passes_go_on_without_the_routing_s_tree_where_its_table_is_too_large(monkeypatch):
+    monkeypatch.setattr(shortest, "require_walk", partial(require_walk, most=100))
+    wheel = Graph(networkx.wheel_graph(29))
+    with pytest.raises(TooLarge):
+        wheel.routing()
+    assert broadcast(Machine(wheel, "one", Local()), 0).steps == 6
 
 
 def test_parents_in_a_circle_make_no_tree():

@@ -100,6 +100,7 @@ EXPORTS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ending", ["csv", "npz", "xml", "goal"])
 @pytest.mark.parametrize("words", EXPORTS)
 def test_what_is_exported_takes_the_same_steps_when_it_is_read(words, ending, tmp_path, capsys):
@@ -117,8 +118,8 @@ def test_what_is_exported_takes_the_same_steps_when_it_is_read(words, ending, tm
 
 def rows(*changes, **header):
     """The broadcast 0 -> 1 -> 2 on a path of three, with other rows or header."""
-    told = {"collective": "broadcast", "processors": 3, "root": 0} | header
-    return made.csv_file(list(changes) or [(1, 0, 1, 0), (2, 1, 2, 0)], **told)
+    purpose = {"collective": "broadcast", "processors": 3, "root": 0} | header
+    return made.csv_file(list(changes) or [(1, 0, 1, 0), (2, 1, 2, 0)], **purpose)
 
 
 def npz(**arrays):

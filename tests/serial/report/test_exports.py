@@ -1,6 +1,8 @@
 """Exported files are read back as the same network."""
 
+import os
 import re
+import subprocess
 from collections import defaultdict
 
 import networkx
@@ -40,6 +42,31 @@ def test_a_file_has_the_links_and_the_processors(name, ending, tmp_path, capsys)
     if ending == "dot":
         assert text.startswith(f'graph "{name}" {{\n') and text.endswith("}\n")
         assert text.count("shape=box") == network.size - network.hosts
+
+
+BOOKSIM = os.environ.get("MPINET_BOOKSIM")
+"""BookSim 2, built from its own source; the test of it is there where its binary is given."""
+
+if BOOKSIM:
+
+    @pytest.mark.parametrize("name", ["fattree:2,2", "petersen", "gmnany:12"])
+    def test_booksim_reads_the_same_network(name, tmp_path, capsys):
+        assert Session(["show", name, "--edges", str(tmp_path / "net.anynet")]).run() == 0
+        settings = "topology = anynet; routing_function = min; network_file = net.anynet;\n"
+        settings += "traffic = uniform; injection_rate = 0.01; sample_period = 200;"
+        (tmp_path / "net.cfg").write_text(settings)
+        words = [BOOKSIM, "net.cfg"]
+        said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True).stdout
+        listed = said.partition("router to router listing")[2].partition("=====")[0]
+        found = set()
+        for block in re.split(r"^Router ", listed, flags=re.MULTILINE)[1:]:
+            own, *others = map(int, re.findall(r"(?:^|Router )(\d+)", block))
+            found |= {(own, v) for v in others}
+        ways = {(u, v) for pair in edges(name).tolist() for u, v in (pair, pair[::-1])}
+        assert found == ways
+        nodes = re.findall(r"^Node (\d+)\tRouter (\d+)", said, re.MULTILINE)
+        assert nodes == [(str(u), str(u)) for u in range(mpinet.open(name).hosts)]
+        assert "Packet latency average" in said
 
 
 def test_an_ending_that_nothing_reads_is_refused(tmp_path, capsys):

@@ -1,19 +1,15 @@
 """The player's page shows the steps of a recording, in a real browser."""
 
 import re
-import shutil
-import subprocess
-import warnings
 from collections import Counter
 
 import numpy as np
+from serial.report.browser import shown
 
 from mpinet.cli.session import Session
 from mpinet.report.player import page, write_page
 from mpinet.report.player.scene import known, scene, waits
 from mpinet.report.recordings import read_recording
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def recorded(folder, command):
@@ -24,16 +20,11 @@ def recorded(folder, command):
 
 def in_browser(file, address):
     """What the page says of a step, as a browser has it when its script has run."""
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        warnings.warn("no browser: without chromium the page's script is not tested", stacklevel=2)
+    page = shown(file, f"#{address}")
+    if page is None:
         return None
-    quiet = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
-    profile = f"--user-data-dir={file.parent / 'profile'}"
-    command = [found, *quiet.split(), profile, "--dump-dom", f"{file.as_uri()}#{address}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
-    said = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", done.stdout))
-    return said | {"step": re.search(r'<output id="step">(.*?)</output>', done.stdout)[1]}
+    said = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
+    return said | {"step": re.search(r'<output id="step">(.*?)</output>', page)[1]}
 
 
 def expected(recording, step):

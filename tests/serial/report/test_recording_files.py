@@ -115,7 +115,7 @@ def test_a_flipped_bit_is_found(files, tmp_path):
         ("play there.txt -o page.html", "ends in .npz or .csv"),
         ("play there.npz -o page.txt", "ends in .html"),
         ("trace there.npz --as paje -o t.json", "a paje trace ends in .trace or .paje"),
-        ("route ring:4 --record r.txt", "must end in .npz or .csv"),
+        ("route ring:4 --record r.txt", "a recording's name ends in .npz or .csv"),
         ("route ring:4 --record r.npz --record-steps 3..2", "give A..B with 1 <= A <= B"),
         ("route ring:4 --record r.npz --record-nodes 1,x", "give numbers and ranges"),
         ("route ring:4 --record r.npz --record-nodes 1..4", "there is no node 4 of 4"),

@@ -63,6 +63,7 @@ def decisions(routing, size: int) -> np.ndarray:
     return np.array([[decide(u, header, params) for header in targets] for u in range(size)])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", SHORTEST)
 def test_all_pairs_take_shortest_paths_over_links(case):
     name, way = case.split()

@@ -9,6 +9,7 @@ from mpinet.errors import NodeError
 from mpinet.networks.classic.hexcell import coordinates
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", LARGE)
 def test_contract_is_kept_by_large_networks(name):
     assert mpinet.check(mpinet.open(name), sample=300).nodes >= 100

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mpinet.arguments import DecideRule, StartRule
+from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.networks.routing import Routing
 
@@ -27,8 +29,15 @@ def hops(routing: Routing, ports: np.ndarray) -> np.ndarray:
     return result
 
 
-@kernel("void(start_rule, decide_rule, int64[::1], int64, int64[:, ::1], int64[:, ::1])")
-def walk_all(start_rule, decide_rule, params, words, ports, result):
+@kernel
+def walk_all(
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    params: Ints,
+    words: int,
+    ports: Rows,
+    result: Rows,
+) -> None:
     """Send a message from every node to every node."""
     start, decide = start_rule.call, decide_rule.call
     header = np.zeros(words, np.int64)

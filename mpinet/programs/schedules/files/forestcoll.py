@@ -10,15 +10,20 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.numerals import quoted
 from mpinet.programs.schedules.files.markup import Element
+from mpinet.programs.schedules.files.schedulefile import (
+    MOST_ROWS,
+    ReadingOptions,
+    number_of,
+    require_purpose,
+)
 from mpinet.programs.schedules.files.timing import Tasks, timed
-from mpinet.programs.schedules.files.told import MOST_ROWS, Told, number_of, require_purpose
 from mpinet.programs.schedules.timetable import Timetable
 
 Hops = list[tuple[int, int, int]]
 """Of a tree: depth, from, to; in an order in which every sender has it before."""
 
 
-def read_forestcoll(document: Element, told: Told) -> Timetable:
+def read_forestcoll(document: Element, reading: ReadingOptions) -> Timetable:
     """The timetable of trees: hops are timed by round, depth and chunk.
 
     Raises
@@ -27,29 +32,29 @@ def read_forestcoll(document: Element, told: Told) -> Timetable:
         The file is no such one.
     """
     trees = [document] if document.tag == "tree" else document.all("tree")
-    read = [_tree(one) for one in trees]
+    read = [_tree(tree) for tree in trees]
     roots = sorted({root for root, _, _ in read})
     per = {root: sum(count for other, count, _ in read if other == root) for root in roots}
     if len(set(per.values())) != 1:
         raise UsageError("the roots' trees have different numbers of chunks.")
-    name = told.collective or "gossip"
+    name = reading.collective or "gossip"
     if name not in ("gossip", "broadcast") or (name == "broadcast" and len(roots) > 1):
         raise UsageError(f"trees of {len(roots)} roots are for a gossip, not for a {name}.")
-    chunks = per[roots[0]] * told.rounds
+    chunks = per[roots[0]] * reading.rounds
     root = roots[0] if name == "broadcast" else None
-    name, hosts, chunks, root = require_purpose(name, told.processors, chunks, root)
+    name, hosts, chunks, root = require_purpose(name, reading.processors, chunks, root)
     first: dict[int, int] = defaultdict(int)
     hops = []
     for owner, count, tree in read:
         begin, first[owner] = first[owner], first[owner] + count
         base = (0 if name == "broadcast" else owner * chunks) + begin
-        for turn in range(told.rounds):
+        for turn in range(reading.rounds):
             for j in range(count):
                 chunk = base + turn * per[owner] + j
                 hops += [(turn, depth, chunk, sender, to) for depth, sender, to in tree]
         if len(hops) > MOST_ROWS:
             raise UsageError(f"it has more than {MOST_ROWS} hops.")
-    steps = _steps(hops := sorted(hops), told)
+    steps = _steps(hops := sorted(hops), reading)
     columns = np.array(hops, np.int64).reshape(-1, 5).T.copy()
     return Timetable(
         name, hosts, np.array(steps, np.int64), columns[3], columns[4], columns[2], chunks, root
@@ -95,7 +100,7 @@ def _path(send: Element) -> list[int]:
         ) from None
 
 
-def _steps(hops: list[tuple[int, int, int, int, int]], told: Told) -> list[int]:
+def _steps(hops: list[tuple[int, int, int, int, int]], reading: ReadingOptions) -> list[int]:
     """Time the hops: each after the one that brought its chunk."""
     tasks, brought = Tasks(), dict[tuple[int, int], int]()
     for _, _, chunk, sender, receiver in hops:
@@ -103,4 +108,4 @@ def _steps(hops: list[tuple[int, int, int, int, int]], told: Told) -> list[int]:
         if (chunk, sender) in brought:
             tasks.after(task, brought[chunk, sender])
         brought[chunk, receiver] = task
-    return timed(tasks, told)[0]
+    return timed(tasks, reading)[0]

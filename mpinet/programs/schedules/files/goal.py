@@ -11,8 +11,12 @@ import numpy as np
 from mpinet.errors import UsageError
 from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import UNSTATED
+from mpinet.programs.schedules.files.schedulefile import (
+    MOST_PROCESSORS,
+    ReadingOptions,
+    require_purpose,
+)
 from mpinet.programs.schedules.files.timing import Tasks, timed
-from mpinet.programs.schedules.files.told import MOST_PROCESSORS, Told, require_purpose
 from mpinet.programs.schedules.timetable import Timetable
 
 OPERATION = re.compile(
@@ -30,7 +34,7 @@ STATED = ("broadcast", "reduce")
 """Collectives with one chunk: with them it is known what a message carries."""
 
 
-def read_goal(text: str, told: Told) -> Timetable:
+def read_goal(text: str, reading: ReadingOptions) -> Timetable:
     """The timetable of a GOAL file; sends are timed in the order of ranks and lines.
 
     Raises
@@ -39,7 +43,7 @@ def read_goal(text: str, told: Told) -> Timetable:
         The file is no such one, or its operations wait for one another.
     """
     tasks, ends = Tasks(), defaultdict[tuple[Any, ...], list[list[int]]](list)
-    ranks = _operations(text, told, tasks, ends)
+    ranks = _operations(text, reading, tasks, ends)
     for (kind, sender, receiver, tag), sent in ends.items():
         if kind == "send":
             got = ends.get(("recv", sender, receiver, tag), [])
@@ -48,7 +52,7 @@ def read_goal(text: str, told: Told) -> Timetable:
             raise UsageError(
                 f"rank {receiver}: it receives from {sender} with tag {tag}, and nobody sends that."
             )
-    steps, _ = timed(tasks, told)
+    steps, _ = timed(tasks, reading)
     sends = [task for task, sender in enumerate(tasks.sender) if sender >= 0]
     columns = (
         np.array([column[task] for task in sends], np.int64)
@@ -56,19 +60,21 @@ def read_goal(text: str, told: Told) -> Timetable:
     )
     step, sender, receiver = columns
     chunk = np.zeros_like(step)
-    if told.collective is None:
+    if reading.collective is None:
         return Timetable(UNSTATED, ranks, step, sender, receiver, chunk)
-    if told.collective not in STATED or (told.chunks or 1) != 1:
+    if reading.collective not in STATED or (reading.chunks or 1) != 1:
         raise UsageError(
             "a GOAL file does not say which chunk a message carries: of a broadcast or reduce of "
-            f"one chunk it is known, of a {told.collective} it is not."
+            f"one chunk it is known, of a {reading.collective} it is not."
         )
-    name, ranks, chunks, root = require_purpose(told.collective, ranks, 1, told.root)
+    name, ranks, chunks, root = require_purpose(reading.collective, ranks, 1, reading.root)
     add = np.ones(len(step), bool) if name == "reduce" else None
     return Timetable(name, ranks, step, sender, receiver, chunk, chunks, root, add=add)
 
 
-def _operations(text: str, told: Told, tasks: Tasks, ends: dict[Any, list[list[int]]]) -> int:
+def _operations(
+    text: str, reading: ReadingOptions, tasks: Tasks, ends: dict[Any, list[list[int]]]
+) -> int:
     """Read the lines; how many ranks there are."""
     ranks, rank = None, -1
     labels: dict[str, tuple[int, int]] = {}
@@ -88,7 +94,7 @@ def _operations(text: str, told: Told, tasks: Tasks, ends: dict[Any, list[list[i
         elif rank >= 0 and (found := ORDER.fullmatch(line)):
             _order(tasks, labels, found, where)
         elif rank >= 0 and (found := OPERATION.fullmatch(line)):
-            first_last = _operation(tasks, ends, found, rank, told, where)
+            first_last = _operation(tasks, ends, found, rank, reading, where)
             if found["label"]:
                 labels[found["label"]] = first_last
         else:
@@ -111,7 +117,12 @@ def _order(tasks: Tasks, labels: dict[str, tuple[int, int]], found: Any, where: 
 
 
 def _operation(
-    tasks: Tasks, ends: dict[Any, list[list[int]]], found: Any, rank: int, told: Told, where: str
+    tasks: Tasks,
+    ends: dict[Any, list[list[int]]],
+    found: Any,
+    rank: int,
+    reading: ReadingOptions,
+    where: str,
 ) -> tuple[int, int]:
     """A line that sends, receives or computes; its first and last task."""
     kind = found["kind"]
@@ -127,7 +138,7 @@ def _operation(
         tasks.after(done, begun)
         ends[(kind, *ends_at, tag)].append([done, size])
         return begun, done
-    count = 1 if told.bytes is None else max(1, -(-size // told.bytes))
+    count = 1 if reading.bytes is None else max(1, -(-size // reading.bytes))
     at = AT.search(found["label"] or "")
     parts = [tasks.add(f"{where}: rank {rank}", *ends_at, earliest=int(at[1]) if at else 1)]
     for _ in range(count - 1):
@@ -137,11 +148,13 @@ def _operation(
     return parts[0], parts[-1]
 
 
-def _join(tasks: Tasks, sent: list[list[int]], got: list[list[int]], told: str) -> None:
+def _join(tasks: Tasks, sent: list[list[int]], got: list[list[int]], between: str) -> None:
     """The k-th send meets the k-th receive."""
     if len(sent) != len(got):
-        raise UsageError(f"there are {len(sent)} sends {told}, and {len(got)} receives.")
+        raise UsageError(f"there are {len(sent)} sends {between}, and {len(got)} receives.")
     for (send, size), (receive, wanted) in zip(sent, got, strict=True):
         if size != wanted:
-            raise UsageError(f"of a message {told} {size} bytes are sent, and {wanted} received.")
+            raise UsageError(
+                f"of a message {between} {size} bytes are sent, and {wanted} received."
+            )
         tasks.after(receive, send)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 from xml.parsers import expat
 
 from mpinet.errors import UsageError
+from mpinet.markup import careful_parser
 
 MOST_ELEMENTS = 2**21
 DEEPEST = 16
@@ -29,9 +29,9 @@ class Element:
         UsageError
             There are.
         """
-        for one in self.inside:
-            if one.tag != tag:
-                raise UsageError(f"line {one.line}: <{one.tag}> where <{tag}> is expected.")
+        for child in self.inside:
+            if child.tag != tag:
+                raise UsageError(f"line {child.line}: <{child.tag}> where <{tag}> is expected.")
         return self.inside
 
 
@@ -43,7 +43,7 @@ def parse_xml(data: bytes) -> Element:
     UsageError
         It is none, declares a document type or an entity, or is too deep or too large.
     """
-    top, opened, parser, count = Element("", {}, 0), [], expat.ParserCreate(), 0
+    top, opened, parser, count = Element("", {}, 0), [], careful_parser(), 0
     opened.append(top)
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
@@ -58,20 +58,13 @@ def parse_xml(data: bytes) -> Element:
         opened[-1].inside.append(element)
         opened.append(element)
 
-    def refuse(*declared: Any) -> None:
-        raise UsageError(
-            f"line {parser.CurrentLineNumber}: document types and entities are not read: take the "
-            "declaration out."
-        )
-
     parser.StartElementHandler = begin
     parser.EndElementHandler = lambda tag: opened.pop()
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
-        told = expat.errors.messages.get(error.code, "it is not well formed")
-        raise UsageError(f"line {error.lineno}: this is no XML: {told}.") from None
+        reason = expat.errors.messages.get(error.code, "it is not well formed")
+        raise UsageError(f"line {error.lineno}: this is no XML: {reason}.") from None
     except (UnicodeError, LookupError):
         raise UsageError("line 1: its encoding cannot be read.") from None
     return top.inside[0]

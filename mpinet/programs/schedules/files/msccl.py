@@ -12,8 +12,8 @@ from mpinet.errors import UsageError
 from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import SUMS
 from mpinet.programs.schedules.files.markup import Element
+from mpinet.programs.schedules.files.schedulefile import ReadingOptions, number_of, require_purpose
 from mpinet.programs.schedules.files.timing import Tasks, timed
-from mpinet.programs.schedules.files.told import Told, number_of, require_purpose
 from mpinet.programs.schedules.timetable import Timetable
 
 KINDS = {
@@ -80,13 +80,13 @@ class Program:
     sent: dict[tuple[int, int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
     got: dict[tuple[int, int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, told: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
+    def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
         """Add a task."""
         self.acts.append(act)
-        return self.tasks.add(told, *ends, earliest=earliest)
+        return self.tasks.add(where, *ends, earliest=earliest)
 
 
-def read_msccl(document: Element, told: Told) -> Timetable:
+def read_msccl(document: Element, reading: ReadingOptions) -> Timetable:
     """The timetable of an algorithm; sends are timed in the order of GPUs and thread blocks.
 
     Raises
@@ -96,23 +96,23 @@ def read_msccl(document: Element, told: Told) -> Timetable:
     """
     algorithm = document.attributes
     gpus, coll = number_of(algorithm, "ngpus"), algorithm.get("coll", "")
-    if coll not in NAMES and told.collective is None:
+    if coll not in NAMES and reading.collective is None:
         raise UsageError(f"header: the collective {quoted(coll)} is none of {', '.join(NAMES)}.")
-    name = NAMES.get(coll) or told.collective
+    name = NAMES.get(coll) or reading.collective
     loop = number_of(algorithm, "nchunksperloop", 1)
     # An allgather counts the chunks of all inputs; a reduce-scatter and an alltoall one input's.
     per = (
         loop // max(gpus, 1) if name in ("gossip", "reducescatter", "exchange", "gather") else loop
     )
     per = loop // max(gpus, 1) if name == "scatter" else per
-    given = told.root if told.root is not None else number_of(algorithm, "root", 0)
-    name, gpus, per, root = require_purpose(name, gpus, told.chunks or max(per, 1), given)
+    given = reading.root if reading.root is not None else number_of(algorithm, "root", 0)
+    name, gpus, per, root = require_purpose(name, gpus, reading.chunks or max(per, 1), given)
     program = Program()
     for gpu in document.all("gpu"):
         for block in gpu.all("tb"):
             _read_block(program, number_of(gpu.attributes, "id"), block, gpus)
     _join(program, document)
-    steps, order = timed(program.tasks, told)
+    steps, order = timed(program.tasks, reading)
     purpose = (name, gpus, per, root)
     rows = _follow(program, order, steps, purpose, number_of(algorithm, "inplace", 0) == 1)
     step, sender, receiver, chunk, add = np.array(rows, np.int64).reshape(-1, 5).T.copy()
@@ -143,15 +143,15 @@ def _read_step(
     program: Program, gpu: int, peers: list[int], channel: int, step: Element
 ) -> tuple[int, int]:
     """Its first and last task."""
-    told, kind = step.attributes, step.attributes.get("type", "")
-    count = number_of(told, "cnt", 1)
+    given, kind = step.attributes, step.attributes.get("type", "")
+    count = number_of(given, "cnt", 1)
     if kind not in KINDS or not 0 <= count <= MOST_COUNT:
         raise UsageError(f"there is no step of type {quoted(kind)} and count {count}.")
     where, before = f"line {step.line}: GPU {gpu}", -1
     first = before = program.add(where, Act("wait", None, None))
     for j in range(count):
-        source = Place(gpu, told.get("srcbuf", "i"), number_of(told, "srcoff", 0) + j)
-        target = Place(gpu, told.get("dstbuf", "o"), number_of(told, "dstoff", 0) + j)
+        source = Place(gpu, given.get("srcbuf", "i"), number_of(given, "srcoff", 0) + j)
+        target = Place(gpu, given.get("dstbuf", "o"), number_of(given, "dstoff", 0) + j)
         for does in KINDS[kind]:
             act, ends, line = Act(does, source, target), (-1, -1), None
             if does == "receive":
@@ -166,7 +166,7 @@ def _read_step(
                 line = program.sent, (gpu, peers[0], channel)
             if line is not None and -1 in line[1][:2]:
                 raise UsageError(f"its thread block has no peer to {does} with.")
-            task = program.add(where, act, ends, number_of(told, "at", 1))
+            task = program.add(where, act, ends, number_of(given, "at", 1))
             program.tasks.after(task, before)
             before = task
             if line is not None:
@@ -189,11 +189,11 @@ def _join(program: Program, document: Element) -> None:
     for gpu in document.inside:
         for block in gpu.inside:
             for step in block.inside:
-                told, number = step.attributes, number_of(gpu.attributes, "id")
-                other, at = number_of(told, "depid", -1), number_of(told, "deps", -1)
+                given, number = step.attributes, number_of(gpu.attributes, "id")
+                other, at = number_of(given, "depid", -1), number_of(given, "deps", -1)
                 if other < 0 or at < 0:
                     continue
-                here = number, number_of(block.attributes, "id"), number_of(told, "s")
+                here = number, number_of(block.attributes, "id"), number_of(given, "s")
                 if (number, other, at) not in program.last:
                     raise UsageError(
                         f"line {step.line}: it depends on step {at} of thread block {other}, which "
@@ -234,7 +234,7 @@ def _follow(
         found = buffers.get(home(place))
         if found is None:
             raise UsageError(
-                f"{program.tasks.told[task]} takes {place.buffer}[{place.offset}], and nothing is "
+                f"{program.tasks.where[task]} takes {place.buffer}[{place.offset}], and nothing is "
                 "there."
             )
         return found
@@ -253,7 +253,7 @@ def _follow(
             own = piece_at(act.source if act.adds else act.target, task)
             if own.chunk != piece.chunk:
                 raise UsageError(
-                    f"{program.tasks.told[task]} adds chunk {piece.chunk} to chunk {own.chunk}."
+                    f"{program.tasks.where[task]} adds chunk {piece.chunk} to chunk {own.chunk}."
                 )
             piece = Piece(own.chunk, own.givers | piece.givers)
         buffers[home(act.target)] = piece

@@ -20,11 +20,11 @@ from mpinet.programs.schedules.files.forestcoll import read_forestcoll
 from mpinet.programs.schedules.files.goal import read_goal
 from mpinet.programs.schedules.files.markup import parse_xml
 from mpinet.programs.schedules.files.msccl import read_msccl
-from mpinet.programs.schedules.files.told import (
+from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,
+    ReadingOptions,
     ScheduleFile,
-    Told,
     require_purpose,
 )
 from mpinet.programs.schedules.timetable import ANY_BUS, COLUMNS, HEADER, Timetable
@@ -39,7 +39,7 @@ OPTIONAL = ("bus", "port", "op")
 """Columns that a schedule file may have beside the four."""
 
 
-def read_schedule(path: Path, told: Told) -> ScheduleFile:
+def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
     """Read a schedule file of any of the formats.
 
     Raises
@@ -49,7 +49,7 @@ def read_schedule(path: Path, told: Told) -> ScheduleFile:
     """
     data = _bytes_of(path)
     try:
-        return _read(path.name, data, told)
+        return _read(path.name, data, reading)
     except UsageError as error:
         raise FileError(f"{path.name}, {error}") from None
 
@@ -66,30 +66,30 @@ def _bytes_of(path: Path) -> bytes:
     return data
 
 
-def _read(name: str, data: bytes, told: Told) -> ScheduleFile:
+def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
     """Read what is in a file."""
     if data.startswith(b"PK"):
-        table, lines = _read_npz(data, told)
+        table, lines = _read_npz(data, reading)
         return ScheduleFile(name, "mpinet", table, lines)
     head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if head.startswith(b"<") or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         document = parse_xml(data)
         if document.tag == "algo":
-            return ScheduleFile(name, "MSCCL", read_msccl(document, told))
+            return ScheduleFile(name, "MSCCL", read_msccl(document, reading))
         if document.tag == "tree" or (document.inside and document.inside[0].tag == "tree"):
-            return ScheduleFile(name, "ForestColl", read_forestcoll(document, told))
+            return ScheduleFile(name, "ForestColl", read_forestcoll(document, reading))
         raise UsageError(f"line 1: <{document.tag}> is neither MSCCL's <algo> nor ForestColl's.")
     try:
         text = data.decode()
     except UnicodeDecodeError:
         raise UsageError("line 1: this is no text, no XML and no .npz.") from None
     if any(line.split()[:1] == ["num_ranks"] for line in text.splitlines()[:1000]):
-        return ScheduleFile(name, "GOAL", read_goal(text, told))
-    table, lines = _read_csv(text, told)
+        return ScheduleFile(name, "GOAL", read_goal(text, reading))
+    table, lines = _read_csv(text, reading)
     return ScheduleFile(name, "mpinet", table, lines)
 
 
-def _read_csv(text: str, told: Told) -> tuple[Timetable, Ints]:
+def _read_csv(text: str, reading: ReadingOptions) -> tuple[Timetable, Ints]:
     """The rows of a CSV file, and the lines they stand in."""
     header: dict[str, Any] = {}
     names: list[str] = []
@@ -111,7 +111,7 @@ def _read_csv(text: str, told: Told) -> tuple[Timetable, Ints]:
     table = np.array(rows, np.int64).reshape(-1, len(names)).T.copy()
     kept = np.array(lines, np.int64)
     columns = dict(zip(names, table, strict=True))
-    return timetable_of(header, columns, told, lambda row: f"line {kept[row]}"), kept
+    return timetable_of(header, columns, reading, lambda row: f"line {kept[row]}"), kept
 
 
 def _note(header: dict[str, Any], line: str, number: int) -> None:
@@ -122,14 +122,14 @@ def _note(header: dict[str, Any], line: str, number: int) -> None:
             raise UsageError(f"line {number}: {quoted(key)}: version 1 is known.")
         return
     try:
-        told = json.loads(value)
+        parsed = json.loads(value)
     except (ValueError, RecursionError):
         raise UsageError(f"line {number}: after {key.strip()}: comes a value in JSON.") from None
     if key.strip() not in HEADER:
         raise UsageError(
             f"line {number}: there is no key {quoted(key.strip())}; there are {', '.join(HEADER)}."
         )
-    header[key.strip()] = told
+    header[key.strip()] = parsed
 
 
 def _require_columns(names: list[str], where: str) -> None:
@@ -161,11 +161,11 @@ def _numbers(line: str, names: list[str], number: int) -> list[int]:
     return found
 
 
-def _read_npz(data: bytes, told: Told) -> tuple[Timetable, None]:
+def _read_npz(data: bytes, reading: ReadingOptions) -> tuple[Timetable, None]:
     """The rows of an NPZ file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
+            if sum(member.file_size for member in packed.infolist()) > MOST_BYTES:
                 raise UsageError(f"unpacked it has more than {MOST_BYTES} bytes.")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             found = {name: np.asanyarray(arrays[name]) for name in arrays.files}
@@ -189,13 +189,13 @@ def _read_npz(data: bytes, told: Told) -> tuple[Timetable, None]:
         columns[name] = np.ascontiguousarray(column, np.int64)
     if len({len(column) for column in columns.values()}) != 1:
         raise UsageError("its arrays have different lengths.")
-    return timetable_of(header, columns, told, lambda row: f"row {row + 1}"), None
+    return timetable_of(header, columns, reading, lambda row: f"row {row + 1}"), None
 
 
 def timetable_of(
     header: Mapping[str, Any],
     columns: Mapping[str, Ints],
-    told: Told,
+    reading: ReadingOptions,
     where: Any,
 ) -> Timetable:
     """The timetable of columns, its form checked.
@@ -205,16 +205,16 @@ def timetable_of(
     UsageError
         Numbers out of range, or a link that is used twice in a step.
     """
-    collective = header.get("collective", told.collective)
+    collective = header.get("collective", reading.collective)
     if collective is None:
         raise UsageError("header: it does not say what it is for: give --collective.")
-    if told.collective not in (None, collective):
-        raise UsageError(f"header: it is for a {collective}, not for a {told.collective}.")
+    if reading.collective not in (None, collective):
+        raise UsageError(f"header: it is for a {collective}, not for a {reading.collective}.")
     name, hosts, chunks, root = require_purpose(
         collective,
-        header.get("processors", told.processors),
-        header.get("chunks", told.chunks or 1),
-        header.get("root", told.root),
+        header.get("processors", reading.processors),
+        header.get("chunks", reading.chunks or 1),
+        header.get("root", reading.root),
     )
     if header.get("ports", "one") not in ("one", "all"):
         raise UsageError('header: ports is "one" or "all".')

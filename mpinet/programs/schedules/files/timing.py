@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mpinet.errors import UsageError
-from mpinet.programs.schedules.files.told import MOST_ROWS, MOST_STEPS, Told
+from mpinet.programs.schedules.files.schedulefile import MOST_ROWS, MOST_STEPS, ReadingOptions
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Tasks:
     ----------
     sender, receiver : list of int
         Of sends; -1 for others.
-    told : list of str
+    where : list of str
         What a sentence calls the task.
     earliest : list of int
         The first step that a send may take.
@@ -24,19 +24,19 @@ class Tasks:
 
     sender: list[int] = field(default_factory=list)
     receiver: list[int] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    where: list[str] = field(default_factory=list)
     earliest: list[int] = field(default_factory=list)
     waiting: list[int] = field(default_factory=list)
     then: list[list[int]] = field(default_factory=list)
     then_begun: list[list[int]] = field(default_factory=list)
 
-    def add(self, told: str, sender: int = -1, receiver: int = -1, earliest: int = 1) -> int:
+    def add(self, where: str, sender: int = -1, receiver: int = -1, earliest: int = 1) -> int:
         """Add a task; earlier ones go first where several may."""
         if len(self.sender) >= MOST_ROWS:
             raise UsageError(f"it has more than {MOST_ROWS} sends and receives.")
         self.sender.append(sender)
         self.receiver.append(receiver)
-        self.told.append(told)
+        self.where.append(where)
         self.earliest.append(min(earliest, MOST_STEPS))
         self.waiting.append(0)
         self.then.append([])
@@ -54,7 +54,7 @@ class Tasks:
         self.waiting[task] += 1
 
 
-def timed(tasks: Tasks, told: Told) -> tuple[list[int], list[int]]:
+def timed(tasks: Tasks, reading: ReadingOptions) -> tuple[list[int], list[int]]:
     """Give every send its step.
 
     Returns
@@ -90,7 +90,7 @@ def timed(tasks: Tasks, told: Told) -> tuple[list[int], list[int]]:
         step = max(step + 1, min(tasks.earliest[task] for task in ready))
         chosen, left, taken = [], [], set[tuple[int, int]]()
         for task in sorted(ready):
-            ends = _claims(tasks.sender[task], tasks.receiver[task], told)
+            ends = _claims(tasks.sender[task], tasks.receiver[task], reading)
             if tasks.earliest[task] <= step and taken.isdisjoint(ends):
                 taken.update(ends)
                 chosen.append(task)
@@ -105,7 +105,7 @@ def timed(tasks: Tasks, told: Told) -> tuple[list[int], list[int]]:
         release(begun + done, step)
     if len(order) < len(steps):
         first = steps.index(-1)
-        raise UsageError(f"{tasks.told[first]} waits for ever: what it needs comes after it.")
+        raise UsageError(f"{tasks.where[first]} waits for ever: what it needs comes after it.")
     return steps, order
 
 
@@ -119,9 +119,9 @@ def _freed(tasks: Tasks, waiting: list[int]) -> list[int]:
     return freed
 
 
-def _claims(sender: int, receiver: int, told: Told) -> tuple[tuple[int, int], ...]:
+def _claims(sender: int, receiver: int, reading: ReadingOptions) -> tuple[tuple[int, int], ...]:
     """What a send takes for its step: the link, and with one port both ends."""
     link = (sender, receiver)
-    if told.half_duplex:
+    if reading.half_duplex:
         link = (min(link), max(link))
-    return (link, (-1, sender), (-2, receiver)) if told.one_port else (link,)
+    return (link, (-1, sender), (-2, receiver)) if reading.one_port else (link,)

@@ -23,12 +23,12 @@ def as_csv(table: Timetable) -> bytes:
 def as_npz(table: Timetable) -> bytes:
     """Mpinet's format as arrays."""
     table, file = table.ordered(), io.BytesIO()
-    told = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
+    header = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
     arrays = {name: getattr(table, key) for key, name in COLUMNS.items()}
     arrays |= {key: getattr(table, key) for key in ("bus", "port") if _has(table, key)}
     if table.add is not None:
         arrays["op"] = np.where(table.add, "a", "c")
-    np.savez_compressed(file, header=np.array(json.dumps(told)), **arrays)
+    np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
     return file.getvalue()
 
 
@@ -100,7 +100,7 @@ def as_msccl(table: Timetable) -> bytes:
         key: tuple[int, int, int], kind: str, chunk: int, needed: list[tuple[int, int]], at: int
     ) -> tuple[int, int]:
         steps, block = blocks[key], place(key)
-        needed = [one for one in needed if one[0] != block]
+        needed = [dependency for dependency in needed if dependency[0] != block]
         while len(needed) > 1:
             depends = needed.pop(0)
             steps.append(_step(len(steps), "nop", 0, *depends, count=0))

@@ -1,4 +1,4 @@
-"""What is said of a schedule beside its file, and what reading the file gives."""
+"""A schedule file, the options that complete it, and the checks of its header."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_PROCESSORS = 2**24
 
 
 @dataclass(frozen=True)
-class Told:
+class ReadingOptions:
     """What the command line says of a schedule.
 
     Parameters
@@ -115,6 +115,6 @@ def number_of(attributes: Mapping[str, str], name: str, default: int | None = No
         return default
     digits = (text or "").strip().removeprefix("-")
     if not (digits.isascii() and digits.isdigit() and len(digits) < 10):
-        told = "is missing" if text is None else f"is no whole number: {quoted(text)}"
-        raise UsageError(f"{name} {told}.")
+        wrong = "is missing" if text is None else f"is no whole number: {quoted(text)}"
+        raise UsageError(f"{name} {wrong}.")
     return int(text or "")

@@ -1,0 +1,127 @@
+"""Broadcasts on large networks: how far their steps lie above what nothing beats, and how soon.
+
+The networks are 24 families of links, and of each three networks: one of 256 to 1,000 processors,
+one of up to 7,000, and the largest of its sizes in use up to 20,480, none chosen for its result.
+Steps are those of the shortest broadcast of one port from processor 0, of the network's own and by
+passes; the bound is the largest by distance, growth, classes and, on the smaller ones, the solver.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+
+from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, Contenders, Setting, at_most
+from mpinet.machine import Machine
+from mpinet.machine.transport import Local
+from mpinet.measure.optimum.search import Search, model_of
+from mpinet.networks import open as open_topology
+from mpinet.programs.broadcast import BEST, PASSES, TREE, broadcast, require_algorithm
+
+LARGE = (
+    "hypercube:9 hypercube:12 hypercube:14 foldedcube:9 foldedcube:12 foldedcube:14 cq:9 cq:11 "
+    "cq:13 debruijn:9 debruijn:12 debruijn:14 shuffleexchange:9 shuffleexchange:12 "
+    "shuffleexchange:14 moebius:9 moebius:12 moebius:14 ccc:6 ccc:8 ccc:10 gmn:9,288 gmn:12,1536 "
+    "gmn:16,8192 gmnany:300 gmnany:3000 gmnany:20000 doubleloop:300,24 doubleloop:4096,90 "
+    "doubleloop:10000,140 chordalring:300,23 chordalring:4096,127 chordalring:10000,199 "
+    "rcirculant:512,4 rcirculant:4096,4 rcirculant:16384,4 circulant:500,jumps=1-30 "
+    "circulant:4000,jumps=1-60 circulant:10000,jumps=1-100 torus:7x7x7 torus:9x9x9x9 "
+    "torus:21x21x21 mesh:18x18 mesh:14x14x14 mesh:100x100 stargraph:6 stargraph:7 arrangement:8,5 "
+    "pancake:6 pancake:7 arrangement:7,4 hexcell:8 hexcell:20 hexcell:40 bsn:2,2,9 bsn:2,2,12 "
+    "bsn:2,2,14 hdn:2x3x5,super=0.1 rdn:2x3,2 hdn:2x3x5,super=0.1/1.2 exchangedcube:4,4 "
+    "exchangedcube:5,5 exchangedcube:6,6 dualcube:5 dualcube:6 dualcube:7 randomregular:300,4 "
+    "randomregular:3000,4 randomregular:20000,4 kautz:2,8 kautz:2,11 kautz:3,8"
+)
+"""The 72 networks."""
+
+SMALL = "foldedcube:5 debruijn:5 gmn:4,32"
+
+NETWORKS = {3: SMALL, 72: LARGE}
+"""How many there are, and which."""
+
+LIMIT = 60.0
+"""Seconds that the search for a bound has on each."""
+
+OWN = "own schedules"
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is known of a network's broadcast.
+
+    Attributes
+    ----------
+    lower, steps, own : int
+        Steps that nothing beats, of the shortest schedule that is found, and of the network's own
+        one or the tree.
+    seconds, own_seconds : float
+        What finding both sides took, and the own one.
+    """
+
+    lower: int
+    steps: int
+    own: int
+    seconds: float
+    own_seconds: float
+
+
+@cache
+def sides_of(name: str) -> Sides:
+    """Look for both sides; no rounds are made of it, and two rows share it."""
+    began = time.perf_counter()
+    topology, model = open_topology(name), model_of("one")
+    best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
+    search = Search(topology, 0, "broadcast", "one", best, BEST, LIMIT)
+    search.run()
+    found = time.perf_counter()
+    algorithm, _ = require_algorithm(topology, 0, None, model)
+    simple = TREE if algorithm == PASSES else algorithm
+    own = broadcast(Machine(topology, model, Local()), 0, simple).steps
+    ended = time.perf_counter()
+    return Sides(search.lower, search.upper, own, found - began, ended - found)
+
+
+def gaps(setting: Setting, number: int) -> Contenders:
+    """Steps above the bound, over all networks."""
+    names = NETWORKS[number].split()
+    return {
+        MPINET: lambda: float(sum(one.steps - one.lower for one in map(sides_of, names))),
+        OWN: lambda: float(sum(one.own - one.lower for one in map(sides_of, names))),
+    }
+
+
+def seconds(setting: Setting, number: int) -> Contenders:
+    """Seconds a network, the median of all."""
+    names = NETWORKS[number].split()
+    return {
+        MPINET: lambda: median(one.seconds for one in map(sides_of, names)),
+        OWN: lambda: median(one.own_seconds for one in map(sides_of, names)),
+    }
+
+
+SIZES = {"small": 3, "full": 72}
+
+BENCHMARKS = (
+    Benchmark(
+        "optimum-gap",
+        "steps of one-port broadcasts above their lower bounds, in all on {} networks",
+        "steps",
+        SIZES,
+        gaps,
+        (Baseline(OWN, at_most(44)),),
+        most_rounds=1,
+        named=True,
+    ),
+    Benchmark(
+        "optimum-time",
+        "both sides of the optimum of a one-port broadcast, the median of {} networks",
+        "s",
+        SIZES,
+        seconds,
+        (Baseline(OWN, at_most(10)),),
+        most_rounds=1,
+        named=True,
+    ),
+)

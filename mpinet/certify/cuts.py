@@ -1,0 +1,174 @@
+"""Cut certificates: what has to get through, and how little does.
+
+Scatter and gather. A gather in T steps is a scatter backwards, so that gathers alone are looked at.
+The certificate says since when each node belongs to a set (after step 0: from the beginning). What
+processors of the set have at the beginning has to leave it, for the root never belongs to it. It
+leaves in a step by a link from a node that belonged before to one that does not belong after. Each
+such link and step is worth one item; with one port so is each sender and each receiver of a step
+that the certificate names, with all its links. If all are worth less than there are items, T steps
+are too few.
+
+Gossip and exchange. The certificate puts nodes into parts (-1: none). An item enters a part when a
+node inside accepts it from a node that is not. In a gossip all items from elsewhere enter every
+part that has processors; in an exchange an item enters at least as many parts as on its best way.
+With one port each entering link needs its sender or its receiver among those that are named, and no
+more items than these enter in a step; else no more than there are such links.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError
+
+NEVER, NOWHERE = -1, -1
+"""In place of a step, and of a part."""
+
+
+def require_cut(
+    network: Network,
+    collective: str,
+    root: int | None,
+    one_port: bool,
+    steps: int,
+    document: dict[str, Any],
+) -> None:
+    """Raise `CertificateError` unless the cut shows that so many steps are not enough."""
+    if not network.links:
+        raise CertificateError("a cut is about networks of links, not of busses.")
+    if collective in ("scatter", "gather") and root is not None:
+        _require_flow_cut(network, root, one_port, steps, document)
+    elif collective in ("gossip", "exchange"):
+        _require_parts(network, collective, one_port, steps, document)
+    else:
+        raise CertificateError("a cut is for scatter, gather, gossip and exchange.")
+
+
+def _require_flow_cut(
+    network: Network, root: int, one_port: bool, steps: int, document: dict[str, Any]
+) -> None:
+    since = _numbers(document.get("since"), "since", network.size, steps)
+    senders = _moments(document.get("senders"), "senders", network.size, steps)
+    receivers = _moments(document.get("receivers"), "receivers", network.size, steps)
+    _require_no_gates(one_port, senders | receivers)
+    if since[root] != NEVER:
+        raise CertificateError("the root belongs to the set that items have to leave.")
+    items = sum(at == 0 for node, at in enumerate(since[: network.hosts]))
+    worth = len(senders) + len(receivers)
+    for node, other, step in _exits(network, since, steps):
+        if (node, step) not in senders and (other, step) not in receivers:
+            worth += network.parallel.get((node, other), 1)
+        if worth >= items:
+            break
+    if worth >= items:
+        raise CertificateError(
+            f"{items} items have to leave the set, and {worth} or more can in {steps} steps: the "
+            "cut proves nothing."
+        )
+
+
+def _exits(network: Network, since: list[int], steps: int) -> Iterator[tuple[int, int, int]]:
+    """Links and steps that lead out of the set."""
+    for node, others in enumerate(network.neighbors):
+        if since[node] == NEVER:
+            continue
+        for other in others:
+            last = steps if since[other] == NEVER else since[other] - 1
+            for step in range(since[node] + 1, last + 1):
+                yield node, other, step
+
+
+def _require_parts(
+    network: Network, collective: str, one_port: bool, steps: int, document: dict[str, Any]
+) -> None:
+    parts = _numbers(document.get("parts"), "parts", network.size, network.size)
+    senders = _nodes(document.get("senders"), "senders", network.size)
+    receivers = _nodes(document.get("receivers"), "receivers", network.size)
+    _require_no_gates(one_port, senders | receivers)
+    entering = 0
+    for node, others in enumerate(network.neighbors):
+        for other in others:
+            if parts[node] == NOWHERE or parts[node] == parts[other]:
+                continue
+            entering += network.parallel.get((other, node), 1)
+            if one_port and other not in senders and node not in receivers:
+                raise CertificateError(
+                    f"the link from {other} to {node} enters a part, and neither is named as "
+                    "sender or receiver."
+                )
+    if one_port:
+        entering = len(senders) + len(receivers)
+    needed = (_into_parts if collective == "gossip" else _over_ways)(network, parts)
+    if needed <= steps * entering:
+        raise CertificateError(
+            f"items have to enter parts {needed} times, and {entering} can in a step: that takes "
+            f"no more than {steps} steps."
+        )
+
+
+def _into_parts(network: Network, parts: list[int]) -> int:
+    """How often items have to enter parts in a gossip."""
+    inside: dict[int, int] = {}
+    for part in parts[: network.hosts]:
+        inside[part] = inside.get(part, 0) + 1
+    return sum(network.hosts - many for part, many in inside.items() if part != NOWHERE)
+
+
+def _over_ways(network: Network, parts: list[int]) -> int:
+    """How often items have to enter parts in an exchange: each on its way of fewest entries."""
+    total = 0
+    for source in range(network.hosts):
+        fewest: dict[int, int] = {}
+        waiting = deque([(0, source)])
+        while waiting:
+            entries, node = waiting.popleft()
+            if node in fewest:
+                continue
+            fewest[node] = entries
+            for other in network.neighbors[node]:
+                if other in fewest:
+                    continue
+                if parts[other] != NOWHERE and parts[other] != parts[node]:
+                    waiting.append((entries + 1, other))
+                else:
+                    waiting.appendleft((entries, other))
+        if len(fewest) < network.size:
+            raise CertificateError("the network is not connected: nothing can be said of it.")
+        total += sum(fewest[target] for target in range(network.hosts))
+    return total
+
+
+def _require_no_gates(one_port: bool, named: set[Any]) -> None:
+    if named and not one_port:
+        raise CertificateError("senders and receivers limit nothing where all ports may be used.")
+
+
+def _integer(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _numbers(given: object, name: str, size: int, most: int) -> list[int]:
+    if not isinstance(given, list) or len(given) != size:
+        raise CertificateError(f"its {name} is not one number a node.")
+    if not all(_integer(value, -1, most) for value in given):
+        raise CertificateError(f"a number of its {name} is not -1..{most}.")
+    return given
+
+
+def _nodes(given: object, name: str, size: int) -> set[int]:
+    if not isinstance(given, list) or not all(_integer(node, 0, size - 1) for node in given):
+        raise CertificateError(f"its {name} are no list of nodes.")
+    return set(given)
+
+
+def _moments(given: object, name: str, size: int, steps: int) -> set[tuple[int, int]]:
+    if not isinstance(given, list):
+        raise CertificateError(f"its {name} are no list of nodes and steps.")
+    for each in given:
+        pair = isinstance(each, list) and len(each) == 2
+        if not pair or not _integer(each[0], 0, size - 1) or not _integer(each[1], 1, steps):
+            raise CertificateError(f"its {name} are no list of nodes and steps.")
+    return {(node, step) for node, step in given}

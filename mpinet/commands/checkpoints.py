@@ -1,0 +1,77 @@
+"""What a checkpoint says of the run that it is of, and what a run must be to go on from it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mpinet.errors import FileError
+from mpinet.experiments.journal import version_of
+from mpinet.experiments.plan import files_named
+from mpinet.machine.checkpoint import Keeper, read_manifest
+from mpinet.machine.transport import Local
+from mpinet.version import __version__
+
+
+def keeper_of(
+    options: argparse.Namespace,
+    typed: Sequence[str],
+    transport: Local,
+    found: dict[str, Any] | None = None,
+) -> Keeper:
+    """What keeps the checkpoints of a run.
+
+    Parameters
+    ----------
+    options : Namespace
+        The command's, with `checkpoint` and `every`.
+    typed : sequence of str
+        The command line.
+    transport : Local
+        The ranks.
+    found : dict, optional
+        The manifest that the run goes on from.
+    """
+    header = {
+        "mpinet": __version__,
+        "sources": version_of(),
+        "command": list(typed),
+        "where": str(Path.cwd()),
+        "inputs": inputs_of(options),
+    }
+    return Keeper(Path(options.checkpoint).absolute(), header, transport, options.every, found)
+
+
+def inputs_of(options: argparse.Namespace) -> dict[str, str]:
+    """The sha256 of the files that a command reads."""
+    return files_named(v for k, v in vars(options).items() if k not in ("out", "checkpoint"))
+
+
+def resumable(folder: Path) -> dict[str, Any]:
+    """The manifest in a folder, if this mpinet can go on from it.
+
+    Raises
+    ------
+    FileError
+        There is none, or it is damaged, or another version of mpinet wrote it.
+    """
+    found = read_manifest(folder)
+    if found["sources"] != version_of():
+        raise FileError(
+            f"The checkpoint {folder} was written by another version of mpinet ({found['mpinet']}; "
+            f"this is {__version__}, or its sources were changed since)."
+        )
+    return found
+
+
+def require_inputs(folder: Path, options: argparse.Namespace, found: dict[str, Any]) -> None:
+    """Raise `FileError` unless the command's files are those that the run began with."""
+    now, then = inputs_of(options), found["inputs"]
+    changed = sorted(name for name in now | then if now.get(name) != then.get(name))
+    if changed:
+        raise FileError(
+            f"The checkpoint {folder} does not belong to {', '.join(changed)}: changed since the "
+            "run began."
+        )

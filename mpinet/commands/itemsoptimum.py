@@ -1,0 +1,166 @@
+"""``mpinet optimum`` of scatter, gather, gossip and exchange: cuts, and the best schedule."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.job import Job, Watch
+from mpinet.errors import UsageError
+from mpinet.machine.model import PortModel
+from mpinet.networks.topology import Topology
+from mpinet.report.files import write_text
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.programs.bounds import Bound
+    from mpinet.programs.collective import CollectiveResult
+
+SEARCHED = {
+    ("scatter", "one"): "flow",
+    ("scatter", "all"): "flow",
+    ("gather", "one"): "flow",
+    ("gather", "all"): "flow",
+    ("gossip", "one"): "matching",
+    ("gossip", "all"): "rarest",
+    ("exchange", "one"): "farthest",
+    ("exchange", "all"): "farthest",
+}
+"""The algorithm that looks for few steps, beside the network's own."""
+
+ROOTED = ("scatter", "gather")
+
+
+class ItemsOptimum(Job):
+    """Both sides: what the cuts show, and the best of the algorithms."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
+        super().__init__()
+        self.options, self.topology = options, topology.name
+        self._network, self._collective = topology, options.collective
+        self._root = root if options.collective in ROOTED else None
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Run the algorithms, and look for a cut."""
+        from mpinet.measure.optimum.items import certificate_of, claimed
+
+        options, began = self.options, time.perf_counter()
+        limit = 1 if options.ports == "one" else None
+        model = PortModel(limit, limit)
+        self.model = model.as_json()
+        own = self._perform(transport, model, None)
+        best, searched = own, self._searched(transport, model)
+        if searched is not None and searched.steps < best.steps:
+            best = searched
+        known = max((own if searched is None else searched).lower_bound, own.lower_bound)
+        bound, body = claimed(self._network, self._collective, self._root, model, known)
+        sha256, certificate = "", dict[str, Any]()
+        if transport.rank == 0:
+            network, place = self._network, (self._collective, self._root, options.ports)
+            sha256, certificate = certificate_of(network, *place, bound, body)
+            self._save(certificate, best, model, sha256)
+        sha256 = transport.share(sha256.encode()).decode()
+        return {
+            "collective": self._collective,
+            "network": self._network.name,
+            "edges_sha256": sha256,
+            "root": self._root,
+            "ports": options.ports,
+            "lower": int(bound),
+            "upper": best.steps,
+            "exact": int(bound) == best.steps,
+            "lower_by": bound.by,
+            "upper_by": best.algorithm,
+            "own": own.steps,
+            "own_algorithm": own.algorithm,
+            "classes": None,
+            "bounds": self._bounds(own.lower_bound, bound),
+            "messages": best.messages,
+            "correct": best.correct,
+            "seconds": round(time.perf_counter() - began, 3),
+        }
+
+    @staticmethod
+    def _bounds(simple: Bound, bound: Bound) -> dict[str, int]:
+        """What each way of counting says."""
+        return {simple.by: int(simple), bound.by: int(bound)}
+
+    def _searched(self, transport: Local, model: PortModel) -> CollectiveResult | None:
+        """What the algorithm that looks for few steps takes; None where it does not apply."""
+        try:
+            return self._perform(transport, model, SEARCHED[self._collective, self.options.ports])
+        except UsageError:
+            return None
+
+    def _perform(
+        self, transport: Local, model: PortModel, algorithm: str | None
+    ) -> CollectiveResult:
+        """Run an algorithm on the machine (collective)."""
+        from mpinet.machine import Machine
+        from mpinet.programs.exchange import exchange
+        from mpinet.programs.gather import gather
+        from mpinet.programs.gossip import gossip
+        from mpinet.programs.scatter import scatter
+
+        machine = Machine(self._network, model, transport)
+        seed = self.options.seed
+        if self._root is not None:
+            run = scatter if self._collective == "scatter" else gather
+            return run(machine, self._root, algorithm, seed)
+        if self._collective == "gossip":
+            return gossip(machine, algorithm, seed)
+        return exchange(machine, seed=seed, algorithm=algorithm)
+
+    def _save(
+        self, certificate: dict[str, Any], best: CollectiveResult, model: PortModel, sha256: str
+    ) -> None:
+        """Write the certificate and the schedule."""
+        from mpinet.programs.schedules.taken import taken
+        from mpinet.programs.schedules.timetable import csv_text
+
+        if self.options.schedule is not None:
+            root = 0 if self._root is None else self._root
+            _, table = taken(self._network, self._collective, root, best.algorithm, model)
+            named = replace(table, network=self._network.name, edges_sha256=sha256)
+            write_text(Path(self.options.schedule), csv_text(named))
+        if self.options.save is not None:
+            if not certificate:
+                raise UsageError(
+                    f"There is no certificate: the bound of {self._collective} on "
+                    f"{self._network.name} rests on no cut that is searched on so large a network."
+                )
+            write_text(Path(self.options.save), json.dumps(certificate) + "\n")
+
+    def lasting(self, result: Row) -> Row:
+        """All but seconds."""
+        return {name: value for name, value in result.items() if name != "seconds"}
+
+    def show(self, result: Row) -> str:
+        """Both sides, and what shows them."""
+        return shown(result, "no better schedule or bound was found")
+
+
+def shown(result: Row, why_open: str) -> str:
+    """An optimum from both sides, for a person."""
+    lower, upper = result["lower"], result["upper"]
+    ports = "one port" if result["ports"] == "one" else "all ports"
+    lines: dict[str, Any] = {
+        "optimum": f"{upper}   (proved)"
+        if result["exact"]
+        else f"{lower} .. {upper}   (open: {why_open})",
+        "schedule": f"{upper} steps, found by {result['upper_by']}, run on the machine: "
+        f"{result['messages']} messages, {'correct' if result['correct'] else 'WRONG'}",
+        f"not {lower - 1}": result["lower_by"],
+    }
+    if result["own"] is not None:
+        lines["own"] = f"{result['own']} by {result['own_algorithm']}"
+    lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
+    place = "" if result["root"] is None else f" from {result['root']}"
+    heading = f"optimum of {result['collective']} on {result['network']}{place}, {ports}"
+    return f"{heading}\n{fields(lines)}"

@@ -1,0 +1,229 @@
+"""Several curves of ``mpinet load``: patterns and seeds, kept as they come, drawn at the end."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.plot import ENDINGS
+from mpinet.errors import FileError, MpinetError, UsageError
+from mpinet.experiments.plan import key_of
+from mpinet.plain import plain
+from mpinet.report.curves import curves_of
+from mpinet.report.drawing.figure import library
+from mpinet.report.files import require_file, whole_file
+from mpinet.report.rows import Row
+from mpinet.report.tables import table
+
+if TYPE_CHECKING:
+    from mpinet.commands.load import Load
+    from mpinet.machine.transport import Local
+
+MOST_SEEDS = 10_000
+
+WIDTHS = {False: 5.0, True: 9.0}
+"""Inches of a plot of one pattern, and of several side by side."""
+
+LABELS = ("messages of a processor a step", "mean latency in steps")
+
+
+class LoadCurves(Job):
+    """A curve for every network, pattern and seed; each rank makes curves of its own.
+
+    Parameters
+    ----------
+    options : Namespace
+        What was typed: `seed` is the first seed of `seeds`.
+    networks, patterns : sequence of str
+        What curves are made of.
+    prepared : callable
+        Gives the job of one curve.
+
+    Raises
+    ------
+    UsageError
+        One of them is refused, or the plot cannot be made.
+    """
+
+    unit = "curves of rank 0"
+
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        networks: Sequence[Any],
+        patterns: Sequence[str],
+        prepared: Callable[[argparse.Namespace], Load],
+    ):
+        super().__init__()
+        if not 1 <= options.seeds <= MOST_SEEDS:
+            raise UsageError(f"load takes 1..{MOST_SEEDS} seeds, not {options.seeds}.")
+        self._options, self._prepared = options, prepared
+        self._patterns = patterns
+        seeds = range(options.seed, options.seed + options.seeds)
+        self._several = len(patterns) > 1 or len(seeds) > 1
+        self._points = [
+            argparse.Namespace(
+                **{**vars(options), "topology": network, "pattern": pattern, "seed": seed}
+            )
+            for pattern in patterns
+            for network in networks
+            for seed in seeds
+        ]
+        self._tried = [prepared(point) for point in self._points[:: len(seeds)]]
+        self._one = self._tried[0]
+        self.topology = self._one.topology if len(networks) == 1 else None
+        self.model = self._one.model
+        self._journal = journal_of(getattr(options, "out", None))
+        if options.plot is not None:
+            require_file(Path(options.plot), ENDINGS, "a plot's file")
+            library()
+
+    def needs(self, ranks: int) -> int:
+        """What the largest of its curves needs: each is one rank's."""
+        return max(one.needs(1) for one in self._tried)
+
+    @property
+    def title(self) -> str:
+        """What a sentence calls the run."""
+        return f"load on {self.topology or 'these networks'}"
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Make the curves that are not there yet; draw them."""
+        from mpinet.experiments.journal import Rows, version_of
+        from mpinet.experiments.sweep import play
+
+        passing = (
+            *("command", "json", "out", "plot", "progress", "watchdog", "seeds"),
+            *("checkpoint", "every"),
+        )
+        named = [
+            {name: value for name, value in vars(point).items() if name not in passing}
+            for point in self._points
+        ]
+        keys = [key_of("load", options) for options in named]
+        journal = None
+        if self._journal is None and transport.keeper is not None:
+            self._journal = transport.keeper.journal
+        if self._journal is not None:
+            name = f"rank-{transport.rank}"
+            journal = Rows(self._journal, name, version_of(), "--out")
+        played = play(
+            keys,
+            lambda number, ranks: [self._curve(self._points[number], ranks)],
+            transport,
+            journal,
+            False,
+            watch,
+        )
+        if played.failed:
+            raise MpinetError(next(iter(played.failed.values())))
+        if transport.rank:
+            return {}
+        found = {"curves": [played.rows[key][0] for key in keys]}
+        if self._options.plot is not None:
+            self._draw(found)
+        return found
+
+    def _curve(self, point: argparse.Namespace, ranks: Local) -> Row:
+        """A curve, with what tells it from the others."""
+        found: Row = plain(self._prepared(point).run(ranks, lambda *done: None))
+        curve: Row = found["curves"][0]
+        return curve | ({"pattern": point.pattern, "seed": point.seed} if self._several else {})
+
+    def _draw(self, found: Row) -> None:
+        """Latency over the rates at which no seed is saturated: the others alone would flatter."""
+        from mpinet.report.drawing.axes import plotted
+
+        every = self.rows(found)
+        full = {_rate_of(row) for row in every if row["saturated"] or row["deadlock"]}
+        rows = [row for row in every if _rate_of(row) not in full]
+        if not rows:
+            return
+        panels = "pattern" if len(self._patterns) > 1 else None
+        error = "seed" if self._several else None
+        curves = curves_of(rows, "rate", "latency_mean", ["network"], panels, error)
+        path = Path(self._options.plot)
+        kind = path.suffix.lower().removeprefix(".")
+        made = plotted(curves, kind, WIDTHS[panels is not None], LABELS)
+        with whole_file(path) as file:
+            file.write(made)
+
+    def rows(self, result: Any) -> list[Row]:
+        """A row a run."""
+        return self._one.rows(result)
+
+    def show(self, result: Any) -> str:
+        """A table a pattern: how far the networks are stable, and how fast they are then."""
+        if not self._several:
+            return self._one.show(result)
+        parts = [f"{len(result['curves'])} curves, {len(self.rows(result))} runs"]
+        heading = ("network", "stable to", "throughput in overload", "latency at", "", "at", "")
+        for pattern in self._patterns:
+            by_network: dict[str, list[Row]] = {}
+            for curve in result["curves"]:
+                if curve["pattern"] == pattern:
+                    by_network.setdefault(curve["network"], []).append(curve)
+            rows = [_summary(network, curves) for network, curves in by_network.items()]
+            parts.append(f"{pattern} traffic\n{table(rows, heading)}")
+        if self._options.plot is not None:
+            parts.append(f"{self._options.plot}")
+        return "\n\n".join(parts)
+
+    def shortfall(self, result: Any) -> str:
+        """Where networks came to a stop."""
+        stopped = [
+            curve for curve in result["curves"] if any(p["deadlock"] for p in curve["points"])
+        ]
+        if not stopped:
+            return ""
+        first = self._one.shortfall({"curves": stopped[:1]})
+        many = f"{len(stopped)} of {len(result['curves'])} curves end in a deadlock. "
+        return (many if self._several else "") + first
+
+
+def _rate_of(row: Row) -> tuple[Any, ...]:
+    """What the seeds of a point of a curve share."""
+    return row["network"], row.get("pattern"), row["rate"]
+
+
+def _summary(network: str, curves: list[Row]) -> list[Any]:
+    """A network's line: the means over its seeds."""
+    rates: dict[float, list[Row]] = {}
+    for curve in curves:
+        for point in curve["points"]:
+            rates.setdefault(point["rate"], []).append(point)
+    stable = []
+    for rate in sorted(rates):
+        if any(point["saturated"] or point["deadlock"] for point in rates[rate]):
+            break
+        stable.append(rate)
+    overload = [curve["saturation_throughput"] for curve in curves]
+    full = "-" if None in overload else f"{fmean(overload):.3g}"
+    if not stable:
+        return [network, "-", full, "-", "-", "-", "-"]
+    half = max(rate for rate in stable if rate <= max(stable[-1] / 2, stable[0]))
+    cells: list[Any] = [network, f"{stable[-1]:.3g}", full]
+    for rate in (stable[0], half):
+        latencies = [p["latency_mean"] for p in rates[rate] if p["latency_mean"] is not None]
+        cells += [f"{rate:.3g}", f"{fmean(latencies):.2f}" if latencies else "-"]
+    return cells
+
+
+def journal_of(out: Path | None) -> Path | None:
+    """The folder beside a ``.jsonl`` file that keeps curves as they come; None beside others.
+
+    Raises
+    ------
+    FileError
+        Something else has its name.
+    """
+    if out is None or out.suffix.lower() != ".jsonl":
+        return None
+    folder = out.with_name(f"{out.name}.runs")
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"--out {out}: {folder} is in the way of the runs that are kept there.")
+    return folder

@@ -1,0 +1,508 @@
+"""Checkpoints: all open frames of a run in a folder, to go on from with any number of ranks.
+
+All ranks write at once, a file ``.npy`` a rank and array, into a new folder within the folder.
+Then rank 0 writes ``manifest.json``, which names that folder, aside and renames it into place: it
+is what makes the files a checkpoint. The one before is deleted after that, so that there is always
+a whole one. Nothing is ever pickled.
+
+When ranks decide to write, they have to decide alike. So a rank's wish rides on every collective
+(`Local.wish`), and at a boundary all ranks look at what they saw in their last one.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from mpinet.arrays import Array
+from mpinet.errors import FileError, MpinetError, OutputError, Suspended
+from mpinet.machine.checkpointfiles import (
+    FORMAT,
+    LOCK,
+    MANIFEST,
+    PART,
+    files_of,
+    locked,
+    sync,
+    write_array,
+    write_manifest,
+    wrong_with,
+)
+from mpinet.machine.checkpointfiles import (
+    read_manifest as read_manifest,
+)
+from mpinet.machine.redistribution import held_again, rows_at_home
+from mpinet.machine.state import (
+    Fields,
+    Frame,
+    Held,
+    Joined,
+    Kind,
+    Largest,
+    Rows,
+    Same,
+    Total,
+    machine_state,
+    restore_machine,
+)
+from mpinet.machine.transport import GO_ON, STOP, Local
+
+EVERY = 600.0
+"""Seconds between checkpoints, where nobody says."""
+
+SHARE = 50
+"""A run waits for its checkpoints, where nobody says how often, one part in so many at most."""
+
+
+class Keeper:
+    """Writes a run's checkpoints, and gives a run that goes on what was written.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are; all ranks' hosts see it.
+    header : dict
+        What the manifest says of the run: anything that JSON knows.
+    transport : Local
+        The ranks.
+    every : float, optional
+        Seconds from one checkpoint to the next; 0: one at every boundary. Default: `EVERY`, or
+        longer where writing takes long (`SHARE`).
+    found : dict, optional
+        The manifest that the run goes on from (`read_manifest`).
+    clock : callable
+        Seconds since some moment.
+
+    Attributes
+    ----------
+    written : list of (int, float, int)
+        Of every checkpoint its step, the seconds that the run waited, and this rank's bytes.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        header: dict[str, Any],
+        transport: Local,
+        every: float | None = None,
+        found: dict[str, Any] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.folder, self.header = folder, header
+        self._transport, self._every, self._clock = transport, every, clock
+        self._due = clock() + (EVERY if every is None else every)
+        self._frames: list[Frame] = []
+        self._children = 0
+        self._found = found
+        self._state: str | None = found["state"] if found else None
+        self._pending: list[dict[str, Any]] = found["frames"] if found else []
+        self._depth = 0
+        self._since = 0.0
+        self._lock: IO[str] | None = None
+        self.written: list[tuple[int, float, int]] = []
+
+    @property
+    def journal(self) -> Path:
+        """Where work that ranks do each for itself is written down at once."""
+        return self.folder / "journal"
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The step of the last checkpoint that this run has written, and how many seconds ago."""
+        if not self.written:
+            return None
+        return {"step": self.written[-1][0], "ago": round(self._clock() - self._since, 2)}
+
+    def enter(self, frame: Frame) -> None:
+        """Open a frame; it begins with what was written, if it was open then (collective)."""
+        parent = self._frames[-1] if self._frames else None
+        frame.ordinal = parent.children if parent else self._children
+        if parent:
+            parent.children += 1
+        else:
+            self._children += 1
+        self._frames.append(frame)
+        depth = len(self._frames) - 1
+        if self._depth < len(self._pending) and depth == self._depth:
+            self._restore(frame, self._pending[depth])
+
+    def leave(self, frame: Frame) -> None:
+        """Close the frame that was opened last."""
+        self._frames.pop()
+        if len(self._frames) < self._depth:
+            self._depth, self._pending = 0, []
+
+    def finish(self) -> None:
+        """At the end of the run: what it was to go on from must have been used.
+
+        Raises
+        ------
+        FileError
+            It was not: the checkpoint is of another run.
+        """
+        if self._depth < len(self._pending):
+            raise self._foreign()
+
+    def poll(self) -> None:
+        """Write a checkpoint if one is due or wanted by any rank (collective).
+
+        Raises
+        ------
+        Suspended
+            It was wanted in order to end the run.
+        """
+        transport = self._transport
+        if transport.rank == 0 and self._clock() >= self._due:
+            transport.wish = max(transport.wish, GO_ON)
+        wanted = transport.asked
+        if wanted:
+            if self._depth == len(self._pending):
+                self._write()
+            else:  # what is there is further on: it is not reached yet
+                self._due = self._clock() + EVERY
+            transport.granted(wanted)
+            if wanted == STOP:
+                raise self.suspended()
+
+    def meet(self) -> None:
+        """Meet the other ranks, and poll (collective)."""
+        self._transport.sum(np.zeros(1, np.int64))
+        self.poll()
+
+    def suspended(self) -> Suspended:
+        """What a run raises that was asked to end, all that it needs being in the folder."""
+        return Suspended(
+            f"Stopped as asked, with a checkpoint: mpinet resume {self.folder} goes on."
+        )
+
+    @property
+    def _steps(self) -> int:
+        """Steps of the outermost frame's machine that has made any."""
+        return next((frame.steps for frame in self._frames if frame.steps), 0)
+
+    def _write(self) -> None:
+        """Write all open frames (collective).
+
+        Raises
+        ------
+        OutputError
+            On all ranks: a rank could not.
+        """
+        began = self._clock()
+        name = f"state-{self._next()}"
+        into = self.folder / name
+        parts: dict[str, Any] = {}
+        frames, trouble, size = [], "", 0
+        try:
+            into.mkdir(parents=True, exist_ok=True)
+            for depth, fields in enumerate(self._states()):
+                frame = self._frames[depth]
+                plain = {}
+                for field, value in fields.items():
+                    key = f"{depth}-{frame.name}.{field}"
+                    if isinstance(value, Kind):
+                        parts[key] = self._written(into, key, value)
+                    else:
+                        plain[field] = value
+                frames.append(
+                    {
+                        "name": frame.name,
+                        "ordinal": frame.ordinal,
+                        "children": frame.children,
+                        "known": frame.known,
+                        "plain": plain,
+                        "steps": frame.steps,
+                    }
+                )
+            size = sum(file["bytes"] for part in parts.values() for file in files_of(part))
+            sync(into)
+        except OSError as error:
+            trouble = f"Cannot write the checkpoint {into}: {error.strerror}."
+        self._commit(name, frames, parts, trouble)
+        took = self._clock() - began
+        self.written.append((self._steps, took, size))
+        self._since = self._clock()
+        pause = max(EVERY, SHARE * took) if self._every is None else self._every
+        self._due = self._clock() + pause
+
+    def _next(self) -> int:
+        """The number of the next folder, above that of the one in use."""
+        return 1 + (int(self._state.partition("-")[2]) if self._state else 0)
+
+    def _states(self) -> Iterator[Fields]:
+        """What every open frame keeps; the last one of a machine has the machine's own, too."""
+        for depth, frame in enumerate(self._frames):
+            fields = dict(frame.state())
+            machine = frame.machine
+            if machine and all(later.machine is not machine for later in self._frames[depth + 1 :]):
+                fields |= {MACHINE + k: v for k, v in machine_state(machine).items()}
+            yield fields
+
+    def _written(self, into: Path, key: str, kind: Kind) -> dict[str, Any]:
+        """Write this rank's part of a field; what the manifest says of it."""
+        rank = self._transport.rank
+        value = kind.value
+        if not isinstance(value, np.ndarray):
+            return {"number": int(value)}
+        if isinstance(kind, Same) and rank > 0:
+            return {}
+        part = {"rows": write_array(into / f"{key}.{rank:05}.npy", value)}
+        if isinstance(kind, Held):
+            keys = kind.keys
+            first = int(keys[0]) if len(keys) else 0
+            if np.array_equal(keys, np.arange(first, first + len(keys))):
+                part["from"] = {"first": first, "count": len(keys)}
+            else:
+                part["keys"] = write_array(into / f"{key}.keys.{rank:05}.npy", keys)
+        return part
+
+    def _commit(
+        self, name: str, frames: list[dict[str, Any]], parts: dict[str, Any], trouble: str
+    ) -> None:
+        """Make a checkpoint of what all ranks have written (collective)."""
+        transport = self._transport
+        said = transport.gather(json.dumps([trouble, parts]).encode())
+        if transport.rank == 0:
+            every = [json.loads(text) for text in said]
+            trouble = next((text for text, _ in every if text), "")
+            trouble = trouble or self._make_current(name, frames, [part for _, part in every])
+        self._agree(trouble, OutputError)
+        self._state = name
+
+    def _make_current(
+        self, name: str, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
+    ) -> str:
+        """Write the manifest, and delete the checkpoint before; why that cannot be."""
+        for file in (file for part in parts for held in part.values() for file in files_of(held)):
+            path = self.folder / name / file["file"]
+            if not path.is_file():
+                return (
+                    f"The checkpoint {path.parent} is not whole: {path.name} is not there. The "
+                    "ranks' hosts have to see one folder."
+                )
+        try:
+            write_manifest(self.folder, self._manifest(name, frames, parts))
+        except OSError as error:
+            return f"Cannot write {self.folder / MANIFEST}: {error.strerror}."
+        self._delete_others(name)
+        return ""
+
+    def _delete_others(self, name: str | None) -> None:
+        """Delete folders of states, but for one."""
+        for path in self.folder.glob("state-*"):
+            if path.name != name:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def begin(self) -> None:
+        """Take the folder, or check what is in it (collective), before anything else is done.
+
+        A run that ends before its first checkpoint leaves a manifest without any state.
+
+        Raises
+        ------
+        FileError
+            On all ranks: it holds something else, or files that are not as they were written.
+        OutputError
+            On all ranks: it cannot be written.
+        """
+        take = self._take_folder if self._found is None else self._take_again
+        trouble = take() if self._transport.rank == 0 else ""
+        self._agree(trouble, FileError)
+        if self._found is not None:
+            self._check()
+            return
+        try:
+            if self._transport.rank == 0:
+                write_manifest(self.folder, self._manifest(None, [], []))
+        except OSError as error:
+            trouble = f"Cannot write {self.folder / MANIFEST}: {error.strerror}."
+        self._agree(trouble, OutputError)
+
+    def _take_folder(self) -> str:
+        """Make the folder, or see that nothing is in it; why it cannot be taken."""
+        folder = self.folder
+        try:
+            folder.mkdir(exist_ok=True)
+            if (folder / MANIFEST).exists() or not self._others_in(folder):
+                self._lock = locked(folder)
+            if (folder / MANIFEST).exists():
+                return (
+                    f"--checkpoint {folder}: a checkpoint is there already: mpinet resume {folder} "
+                    "goes on from it; or delete the folder."
+                )
+            if self._others_in(folder):
+                return f"--checkpoint {folder}: the folder is not empty."
+        except BlockingIOError:
+            return self._in_use()
+        except OSError as error:
+            return f"--checkpoint {folder}: {error.strerror}."
+        return ""
+
+    @staticmethod
+    def _others_in(folder: Path) -> bool:
+        """Whether there is more in a folder than what a killed job may have left."""
+        return any(path.name not in (LOCK, PART) for path in folder.iterdir())
+
+    def _take_again(self) -> str:
+        """Lock the folder that the run goes on from; why that cannot be."""
+        assert self._found is not None
+        try:
+            self._lock = locked(self.folder)
+            if read_manifest(self.folder)["state"] != self._found["state"]:
+                return self._in_use()
+        except BlockingIOError:
+            return self._in_use()
+        except FileError as error:
+            return str(error)
+        except OSError as error:
+            return f"The checkpoint {self.folder} cannot be used: {LOCK}: {error.strerror}."
+        return ""
+
+    def _in_use(self) -> str:
+        return f"The checkpoint {self.folder} is in use: another job that runs writes it."
+
+    def release(self) -> None:
+        """Let other jobs have the folder."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def _agree(self, trouble: str, kind: type[MpinetError]) -> None:
+        """Raise rank 0's trouble on all ranks, if there is any (collective)."""
+        trouble = self._transport.share(trouble.encode()).decode()
+        if trouble:
+            raise kind(trouble)
+
+    def _manifest(
+        self, name: str | None, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """What the manifest says."""
+        return {
+            "format": FORMAT,
+            **self.header,
+            "ranks": self._transport.size,
+            "step": self._steps,
+            "state": name,
+            "frames": frames,
+            "parts": parts,
+        }
+
+    def forget(self) -> None:
+        """Delete the checkpoint, on rank 0: the run has come to its end."""
+        (self.folder / MANIFEST).unlink(missing_ok=True)
+        self._delete_others(None)
+        shutil.rmtree(self.journal, ignore_errors=True)
+        (self.folder / LOCK).unlink(missing_ok=True)
+        self.release()
+        try:
+            self.folder.rmdir()
+        except OSError:
+            return  # something else is in it, such as a journal
+
+    def _check(self) -> None:
+        """Check all files that the run goes on from, each rank some (collective)."""
+        state, wrong = self.folder / str(self._state), ""
+        for part in self._own_parts():
+            for file in (file for held in part.values() for file in files_of(held)):
+                wrong = wrong or wrong_with(state / file["file"], file)
+        gathered = self._transport.gather(wrong.encode())
+        wrong = next((text.decode() for text in gathered if text), "")
+        sentence = wrong and f"The checkpoint {self.folder} cannot be used: {wrong}."
+        self._agree(sentence, FileError)
+
+    def _own_parts(self) -> list[dict[str, Any]]:
+        """What this rank reads: its share of what ranks wrote."""
+        assert self._found is not None
+        parts: list[dict[str, Any]] = self._found["parts"]
+        return parts[self._transport.rank :: self._transport.size]
+
+    def _restore(self, frame: Frame, saved: dict[str, Any]) -> None:
+        """Let a frame begin with what was written of it, if it is the one that was open."""
+        depth = self._depth
+        if frame.ordinal < saved["ordinal"]:
+            return
+        if (frame.ordinal, frame.name) != (saved["ordinal"], saved["name"]):
+            raise self._foreign()
+        deeper = depth + 1 < len(self._pending)
+        frame.children = saved["children"] - deeper
+        frame.known = dict(saved["known"])
+        template = dict(frame.state())
+        if frame.machine and any(key.startswith(MACHINE) for key in saved["plain"]):
+            template |= {MACHINE + k: v for k, v in machine_state(frame.machine).items()}
+        found = {
+            name: self._read(frame, f"{depth}-{frame.name}.{name}", field)
+            if isinstance(field, Kind)
+            else saved["plain"][name]
+            for name, field in template.items()
+        }
+        own = {k.removeprefix(MACHINE): v for k, v in found.items() if k.startswith(MACHINE)}
+        frame.restore({k: v for k, v in found.items() if not k.startswith(MACHINE)})
+        if frame.machine and own:
+            restore_machine(frame.machine, own)
+        self._depth += 1
+
+    def _foreign(self) -> FileError:
+        return FileError(f"The checkpoint {self.folder} is of another run than its command says.")
+
+    def _read(self, frame: Frame, key: str, kind: Kind) -> Any:
+        """A field for this rank, from what all ranks have written (collective)."""
+        assert self._found is not None
+        every = [part[key] for part in self._found["parts"]]
+        if isinstance(kind, Largest):
+            return max(part["number"] for part in every)
+        if isinstance(kind, Total):
+            return self._total(kind, every)
+        if isinstance(kind, Same):
+            return self._rows(every[:1], kind.value)
+        if isinstance(kind, Joined):
+            return self._rows(every, kind.value)
+        own = [part[key] for part in self._own_parts()]
+        rows = self._rows(own, kind.value)
+        if isinstance(kind, Rows):
+            assert frame.machine is not None
+            return rows_at_home(frame.machine, kind, rows)
+        keys = [
+            np.arange(part["from"]["first"], part["from"]["first"] + part["from"]["count"])
+            if "from" in part
+            else self._array(part["keys"])
+            for part in own
+        ]
+        return held_again(self._transport, kind, np.concatenate([kind.keys[:0], *keys]), rows)
+
+    def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
+        """The sum of all ranks' counts on rank 0, nothing elsewhere."""
+        first = self._transport.rank == 0
+        if not isinstance(kind.value, np.ndarray):
+            return sum(part["number"] for part in every) if first else 0
+        arrays = [self._array(part["rows"]) for part in every] if first else []
+        length = max((len(array) for array in arrays), default=len(kind.value))
+        total = np.zeros((length, *kind.value.shape[1:]), kind.value.dtype)
+        for array in arrays:
+            total[: len(array)] += array
+        return total
+
+    def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
+        """The rows of these parts."""
+        arrays = [self._array(part["rows"]) for part in parts]
+        if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
+            raise self._foreign()
+        return arrays[0] if len(arrays) == 1 else np.concatenate([like[:0], *arrays])
+
+    def _array(self, file: dict[str, Any]) -> Array:
+        path = self.folder / str(self._state) / file["file"]
+        try:
+            array: Array = np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise FileError(
+                f"The checkpoint {self.folder} cannot be used: {path.name} is no array."
+            ) from error
+        return array
+
+
+MACHINE = "machine "
+"""What the names of a machine's own fields begin with, among those of its frame."""

@@ -1,0 +1,53 @@
+"""A rank of a machine that is not there: what it would send is counted, what comes is made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpinet.arrays import Array, Ints
+from mpinet.errors import TransportError
+from mpinet.machine.transport import Local, Received, Room
+from mpinet.memory import require_memory
+
+
+class Dry(Local):
+    """Plays rank r of R on one process: counts what would be sent, receives what it is given.
+
+    Parameters
+    ----------
+    rank, size : int
+        The rank to play, and of how many.
+    arrivals : callable, optional
+        ``arrivals(records)``: what comes in the exchange in which these records leave, of their
+        dtype. Default: nothing.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        size: int,
+        arrivals: Callable[[Array], Array] | None = None,
+    ):
+        if not 0 <= rank < size:
+            raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
+        require_memory(8 * size, f"A dry run as one of {size} ranks")
+        self.rank = rank
+        self.size = size
+        self.arrivals = arrivals
+        self.bytes_sent = 0
+        self.records_sent = np.zeros(size, np.int64)
+
+    def exchange(
+        self,
+        records: Array,
+        counts: Ints,
+        word: int = 0,
+        room: Room | None = None,
+    ) -> Received:
+        """Count the records that would leave."""
+        self.bytes_sent += records.nbytes
+        self.records_sent += counts
+        received = records[:0] if self.arrivals is None else self.arrivals(records)
+        return Received(received, np.zeros(self.size, np.int64), word)

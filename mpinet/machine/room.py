@@ -1,0 +1,160 @@
+"""Whether a run fits into the memory of its hosts: all ranks ask it together, before it begins.
+
+Every rank tells its host and what is left there; rank 0 adds up by hosts, and all ranks refuse with
+the same sentence, or none does.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from mpinet.errors import TooLarge
+from mpinet.machine.transport import Local
+from mpinet.memory import address_space_left, allowance, in_units, memory_left
+
+MOST_HOSTS = 2**20
+"""So many hosts are advised at most."""
+
+MOST_HERE = 256
+"""Ranks of one host that are advised at most, where they are not as many already."""
+
+Needs = Callable[[int], int]
+"""Of so many ranks, the bytes that the one with the most needs."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host of this run.
+
+    Attributes
+    ----------
+    name : str
+        As it calls itself.
+    ranks : int
+        How many there are on it.
+    left : int
+        Bytes that they can still take together, or may.
+    process : int or None
+        Bytes of address space that each of them can still take; None without a limit.
+    """
+
+    name: str
+    ranks: int
+    left: int
+    process: int | None
+
+    def holds(self, each: int, ranks: int) -> bool:
+        """Whether it has room for so many ranks that need so much each."""
+        return ranks * each <= self.left and (self.process is None or each <= self.process)
+
+    def lacking(self, each: int) -> float:
+        """How often its ranks would need what there is: more than 1, and they do not fit."""
+        whole = self.ranks * each / max(1, self.left)
+        return whole if self.process is None else max(whole, each / max(1, self.process))
+
+
+def require_room(transport: Local, needs: Needs, what: str) -> None:
+    """Refuse, on all ranks alike, a run that does not fit into the memory there is (collective).
+
+    What a user has said is heeded (`mpinet.memory.allowing`): a limit holds where there is more,
+    and with force nothing is refused.
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks.
+    needs : callable
+        ``needs(ranks)``: the same on all ranks.
+    what : str
+        What for: the sentence's subject, in the singular.
+
+    Raises
+    ------
+    TooLarge
+        A host has too little; tells what is needed, what there is, and what would do.
+    """
+    said = allowance()
+    if said.force:
+        return
+    each = needs(transport.size)
+    told = json.dumps([platform.node(), memory_left(), address_space_left()])
+    gathered = transport.gather(told.encode())
+    text = ""
+    if transport.rank == 0 or len(gathered) == 1:
+        hosts = list(_hosts(map(json.loads, gathered), said.limit))
+        worst = max(hosts, key=lambda host: host.lacking(each))
+        if not worst.holds(each, worst.ranks):
+            text = _refusal(what, each, worst, len(hosts), said.limit, needs)
+    text = transport.share(text.encode()).decode()
+    if text:
+        raise TooLarge(text)
+
+
+def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> Iterable[Host]:
+    """The hosts, by what their ranks have told."""
+    by_name: dict[str, list[tuple[int, int | None]]] = {}
+    for name, left, process in told:
+        by_name.setdefault(name, []).append((left, process))
+    for name, ranks in by_name.items():
+        left = min(left for left, _ in ranks)
+        limits = [process for _, process in ranks if process is not None]
+        left = left if limit is None else min(left, limit)
+        yield Host(name, len(ranks), left, min(limits, default=None))
+
+
+def _refusal(what: str, each: int, host: Host, hosts: int, limit: int | None, needs: Needs) -> str:
+    """The sentence: what is needed, what there is, and what would do."""
+    by_process = host.process is not None and host.process * host.ranks < host.left
+    needed, there_is = (each, host.process or 0) if by_process else (host.ranks * each, host.left)
+    where = f"on {host.name}" if hosts > 1 else "here"
+    here = f" {where} for {host.ranks} ranks" if host.ranks > 1 and not by_process else ""
+    if by_process:
+        has = f"a process {where} can have {in_units(there_is)} of address space (ulimit -v)"
+    elif limit is not None and there_is == limit:
+        has = f"--memory-limit allows {in_units(there_is)}"
+    else:
+        has = f"{in_units(there_is)} are free{'' if here else f' {where}'}"
+    return (
+        f"{what} needs about {in_units(needed)} of memory{here}, and {has}: "
+        f"{_advice(host, hosts, needs)}; --force tries it all the same."
+    )
+
+
+def _advice(host: Host, hosts: int, needs: Needs) -> str:
+    """What would do: a number of ranks on this host, or of hosts."""
+    if hosts == 1:
+        for ranks in range(1, max(MOST_HERE, host.ranks) + 1):
+            if host.holds(needs(ranks), ranks):
+                return f"{_counted(ranks, 'rank')} here would do"
+    for ranks in sorted({host.ranks, 1}, reverse=True):
+        found = _fewest_hosts(host, ranks, needs)
+        if found is not None:
+            model = "this one" if hosts == 1 else host.name
+            many = f"{_counted(found, 'host')} like {model}"
+            return f"{_counted(found * ranks, 'rank')} on {many} would do"
+    return "no number of hosts like this one would do"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count > 1)}"
+
+
+def _fewest_hosts(host: Host, ranks: int, needs: Needs) -> int | None:
+    """Of 1..`MOST_HOSTS` hosts, the least number that has room, with so many ranks each."""
+
+    def enough(count: int) -> bool:
+        return host.holds(needs(count * ranks), ranks)
+
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > MOST_HOSTS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,289 @@
+"""What a program keeps while it runs, as data that any number of ranks can hold.
+
+A program whose loop can be saved opens a frame for it: the loop's arrays and numbers by name, each
+with whose it is. Between two steps the frame has a boundary, and there `mpinet.machine.checkpoint`
+may write all open frames down. A run that goes on opens the same frames, which then begin with what
+was written. Without checkpoints a frame does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from mpinet.arrays import Array, Ints
+from mpinet.machine import trace as traces
+from mpinet.machine.transport import Local
+
+if TYPE_CHECKING:
+    from mpinet.machine.checkpoint import Keeper
+    from mpinet.machine.machine import Machine
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """An array with a row for every number that this rank holds: a processor, an element.
+
+    Attributes
+    ----------
+    value : ndarray, shape (k, ..)
+        The rows.
+    keys : ndarray of int64, shape (k,)
+        Their numbers, all different, also on other ranks. Which rank has which may differ when
+        the run goes on.
+    """
+
+    value: Array
+    keys: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows that are at processors of this rank, any number of them at each, such as messages.
+
+    Attributes
+    ----------
+    value : ndarray, shape (k, ..)
+        The rows.
+    node : callable
+        ``node(rows)``: the processors that they are at, shape (k,). Default: the first column.
+    order : callable, optional
+        ``order(rows)``: the places of the rows in order, shape (k,). Default: by processor, those
+        of one as they were.
+    """
+
+    value: Any
+    node: Callable[[Array], Ints] = lambda rows: rows[:, 0] if rows.ndim > 1 else rows
+    order: Callable[[Array], Ints] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """A count of this rank, or an array of counts, of which the sum over all ranks matters."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Largest:
+    """A number of this rank of which the largest of all ranks matters."""
+
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """An array that all ranks have alike."""
+
+    value: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """An array of which all ranks need everybody's rows, in any order."""
+
+    value: Array
+
+
+Kind = Held | Rows | Total | Largest | Same | Joined
+
+Fields = Mapping[str, Any]
+"""A `Kind` each, or a number, text or list of these that all ranks have alike."""
+
+
+class Frame:
+    """A loop that can be saved; a context manager, within which the loop runs.
+
+    Parameters
+    ----------
+    ranks : Machine or Local
+        The machine that it steps, or if it steps none, the ranks.
+    name : str
+        What it is called in checkpoints.
+    state : callable
+        ``state()``: what the loop keeps, as `Fields`; the same names and kinds at all times.
+    restore : callable
+        ``restore(found)``: take these values for it, by the same names.
+    """
+
+    def __init__(
+        self,
+        ranks: Machine | Local,
+        name: str,
+        state: Callable[[], Fields],
+        restore: Callable[[Mapping[str, Any]], None],
+    ):
+        self.machine = None if isinstance(ranks, Local) else ranks
+        transport = ranks if isinstance(ranks, Local) else ranks.transport
+        self.name = name
+        self.state, self.restore = state, restore
+        self.ordinal = self.children = 0
+        self.known: dict[str, Any] = {}
+        self._keeper: Keeper | None = transport.keeper
+
+    def __enter__(self: T) -> T:
+        frame: Any = self
+        if frame._keeper is not None:
+            frame._keeper.enter(frame)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._keeper is not None:
+            self._keeper.leave(self)
+
+    @property
+    def steps(self) -> int:
+        """Steps of the machine."""
+        return self.machine.steps if self.machine else 0
+
+    def boundary(self) -> None:
+        """Between two steps: write a checkpoint if one is due or wanted (collective).
+
+        Since the ranks' last collective nothing may have been decided that others do not know.
+
+        Raises
+        ------
+        Suspended
+            It was wanted in order to end the run.
+        """
+        if self._keeper is not None:
+            self._keeper.poll()
+
+    def meeting(self) -> None:
+        """A boundary of ranks that have worked each for itself: they meet (collective)."""
+        if self._keeper is not None:
+            self._keeper.meet()
+
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """What `compute` gives: not computed again by a run that goes on behind it.
+
+        Parameters
+        ----------
+        name : str
+            What it is called.
+        compute : callable
+            Gives a number, a text, None or a list of these, the same on all ranks.
+        """
+        if name not in self.known:
+            self.known[name] = compute()
+        found: T = self.known[name]
+        return found
+
+
+class Part(Protocol):
+    """What has a state of its own."""
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it; names that no other part of the loop has."""
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks; other names stand beside."""
+
+
+class State(Frame):
+    """A frame that has what it keeps as attributes.
+
+    Parameters
+    ----------
+    ranks, name
+        As for `Frame`.
+    parts : Part
+        Objects of the program's whose own state belongs to the loop's.
+    fields : Kind, or a number, text or list
+        What every attribute is at first; later ones are of the same kind. Of `Rows` it may be a
+        list of arrays, which are joined when they are written.
+
+    Examples
+    --------
+    >>> from mpinet.machine import Machine
+    >>> machine = Machine("ring:4")
+    >>> with State(machine, "count", step=0, count=Held(machine.nodes * 0, machine.nodes)) as state:
+    ...     while state.step < 3:
+    ...         state.count = state.count + 1
+    ...         state.step += 1
+    ...         state.boundary()
+    >>> state.count
+    array([3, 3, 3, 3])
+    """
+
+    def __init__(self, ranks: Machine | Local, name: str, *parts: Part, **fields: Any):
+        super().__init__(ranks, name, self._fields, self._take)
+        self._parts, self._kinds = parts, fields
+        for field, kind in fields.items():
+            setattr(self, field, kind.value if isinstance(kind, Kind) else kind)
+
+    if TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"A state {self.name!r} keeps no {name!r}.")
+
+    def _fields(self) -> Fields:
+        fields = {name: value for part in self._parts for name, value in part.state().items()}
+        for name, kind in self._kinds.items():
+            value = getattr(self, name)
+            if isinstance(value, list) and isinstance(kind, Kind):
+                value = np.concatenate(value)
+            fields[name] = replace(kind, value=value) if isinstance(kind, Kind) else value
+        return fields
+
+    def _take(self, found: Mapping[str, Any]) -> None:
+        for part in self._parts:
+            part.restore(found)
+        for name, kind in self._kinds.items():
+            listed = isinstance(kind, Kind) and isinstance(kind.value, list)
+            setattr(self, name, [found[name]] if listed else found[name])
+
+
+def machine_state(machine: Machine) -> Fields:
+    """What a machine itself keeps: its meters, and its recording."""
+    meters, trace = machine.meters, machine.trace
+    fields: dict[str, Any] = {
+        "steps": meters.steps,
+        "messages": Total(meters.messages),
+        "crossed": Total(meters.crossed),
+        "crossed_bytes": Total(meters.crossed_bytes),
+    }
+    if machine.metered:
+        loads = meters.loads.reshape(machine.placement.count, machine.topology.ports)
+        fields["loads"] = Held(loads, machine.nodes)
+    if trace is not None:
+        moves = trace.moves.between(0, trace.moves.count)
+        fields["moves"] = Rows(moves, lambda rows: rows["sender"], lambda rows: _by_step(rows))
+        fields["idle"], fields["numbered"] = trace.idle, trace.numbered
+    return fields
+
+
+def _by_step(rows: Array) -> Ints:
+    return np.argsort(rows["step"], kind="stable")
+
+
+def restore_machine(machine: Machine, found: Mapping[str, Any]) -> None:
+    """Let a machine go on from what `machine_state` gave."""
+    meters, trace = machine.meters, machine.trace
+    meters.steps, meters.messages = found["steps"], found["messages"]
+    meters.crossed, meters.crossed_bytes = found["crossed"], found["crossed_bytes"]
+    if machine.metered:
+        meters.loads[:] = found["loads"].reshape(-1)
+    if trace is not None:
+        trace.idle, trace.numbered = found["idle"], found["numbered"]
+        trace.moves = traces.Spill(traces.RECORD)
+        for rows in parts_of(found["moves"], found["moves"]["step"]):
+            trace.moves.add(rows)
+
+
+def parts_of(rows: Array, steps: Ints) -> list[Array]:
+    """Rows, ascending by step, in a part for each step."""
+    return np.split(rows, np.flatnonzero(np.diff(steps)) + 1) if len(rows) else []

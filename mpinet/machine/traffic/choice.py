@@ -1,0 +1,75 @@
+"""The choice of an adaptive node: what a head may take, what has room, and what it takes.
+
+A head takes a virtual channel of the escape as any head does. One of another class it takes only if
+the whole message fits, or the buffer is empty: else its head could come to stand behind another
+message's flits, far from the escape, while its tail holds channels of the escape (the condition of
+Duato 1993, widened by Ma, Jerger, Wang 2012).
+"""
+
+from mpinet.compiled import idiom
+from mpinet.machine.faults import is_cut
+from mpinet.machine.traffic.layout import NO_CLASS, NONE, NOT_OFFERED, UNWIRED_PORT
+from mpinet.networks.adaptive import CLASS, PORT
+from mpinet.networks.routing import STUCK
+
+
+@idiom
+def offered(
+    candidates, node, in_port, in_class, header, params, ways, faulty, dead, cut, neighbor, wired
+):
+    """Write the candidates that are not dead; how many there are, `ARRIVED` or `STUCK`."""
+    count = candidates(node, in_port, in_class, header, ways, params)
+    if count < 0 or not faulty:
+        return count if count != 0 else STUCK
+    left = 0
+    for i in range(count):
+        port = ways[i, PORT]
+        if 0 <= port < wired[1] and is_cut(node, neighbor(node, port, wired), dead, cut):
+            continue
+        ways[left, PORT], ways[left, CLASS] = port, ways[i, CLASS]
+        left += 1
+    return left if left > 0 else STUCK
+
+
+@idiom
+def needed(length, buffer, whole, escaping):
+    """Credits that a head needs: of the message, or of as much of it as a buffer holds, or one."""
+    if whole:
+        return length
+    return 1 if escaping else min(length, buffer)
+
+
+@idiom
+def chosen_way(
+    choose, node, header, params, ways, room, needs_other, needs_escape, escape, there, per_class,
+    classes, ports, vcs, holder, credit, base, owners, slot,
+):  # fmt: skip
+    """The candidate to take, whether it waits instead, and what is wrong (0: nothing).
+
+    One that waits is said to wait for the first candidate of the lowest class. `there` says whether
+    as many of the message's flits are in the lane as it takes to leave.
+    """
+    lowest, some = 0, False
+    for i in range(ways.shape[0]):
+        port, group = ways[i, PORT], ways[i, CLASS]
+        if port < 0 or port >= ports or owners[slot * ports + port] < 0:
+            return i, True, UNWIRED_PORT
+        if group < 0 or group >= classes:
+            return i, True, NO_CLASS
+        if group < ways[lowest, CLASS]:
+            lowest = i
+        room[i] = 0
+        need = needs_escape if group < escape else needs_other
+        first = base + port * vcs + group * per_class
+        for channel in range(first, first + per_class):
+            if there and holder[channel] == NONE and credit[channel] >= need:
+                room[i] = max(room[i], credit[channel])
+        some = some or room[i] > 0
+    if not some:
+        return lowest, True, 0
+    way = choose(node, header, ways, room, params)
+    if way < -1 or way >= ways.shape[0]:
+        return lowest, True, NOT_OFFERED
+    if way < 0 or room[way] == 0:
+        return lowest, True, 0
+    return way, False, 0

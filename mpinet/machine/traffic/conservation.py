@@ -1,0 +1,53 @@
+"""What must hold at the end of a run of open-loop traffic: nothing lost, no channel overfull."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpinet.errors import ConservationError
+from mpinet.machine.traffic import layout
+
+if TYPE_CHECKING:
+    from mpinet.machine.traffic.run import OpenLoop
+
+COUNTED = (layout.BORN, layout.DONE, layout.LOST, layout.WITHDRAWN)
+
+
+def check_messages(run: OpenLoop) -> None:
+    """Check that every message is where it should be (collective).
+
+    Raises
+    ------
+    ConservationError
+        A message was lost or doubled.
+    """
+    counts = (int(run.ledger[place]) for place in COUNTED)
+    born, done, lost, withdrawn, left = run.machine.sum(*counts, run.tails_inside + run.waiting)
+    if born != done + lost + withdrawn + left:
+        raise ConservationError(
+            f"{born} messages were generated, but {done} delivered, {lost} undeliverable, "
+            f"{withdrawn} withdrawn and {left} waiting or in the network are "
+            f"{done + lost + withdrawn + left}."
+        )
+
+
+def check_channels(run: OpenLoop) -> None:
+    """Check what every channel has carried, and the credits at the end (collective).
+
+    Raises
+    ------
+    ConservationError
+        A channel carried more than a flit a step, or credits do not agree with buffers.
+    """
+    most, size = run.window.steps, run.buffering.buffers
+    over = int(np.count_nonzero(run.carried() > most))
+    over, surplus, outside = run.machine.sum(over, *run.surplus)
+    if over:
+        raise ConservationError(f"{over} channels carried more than {most} flits in {most} steps.")
+    if outside or surplus:
+        raise ConservationError(
+            f"Credits and flits in buffers are {surplus} more than the buffers hold, and "
+            f"{outside} virtual channels have credits that are not in 0..{size}."
+        )

@@ -1,0 +1,158 @@
+"""What a run of open-loop traffic is asked for: buffers, messages, and what of it is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpinet.arrays import Ints
+from mpinet.compiled import Rule
+from mpinet.errors import UsageError
+from mpinet.machine.traffic import layout
+
+SHORT_INTEGERS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Buffering:
+    """How links and nodes hold flits.
+
+    Parameters
+    ----------
+    switching : str
+        ``"wormhole"``, ``"vct"`` (virtual cut-through) or ``"saf"`` (store and forward).
+    vcs : int
+        Virtual channels of a link.
+    buffers : int
+        Flits that the buffer of a virtual channel holds; 0: queues without limit.
+    policy : str
+        Who is granted an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``.
+    crossbar : str
+        Flits that leave an input port in a step: ``"one"``, or ``"all"``: one a lane.
+    eject : str
+        Flits that a processor takes in a step: ``"one"`` or ``"all"``.
+    link_delay : int
+        Steps that a flit, or a credit, takes over a link.
+    """
+
+    switching: str = "wormhole"
+    vcs: int = 2
+    buffers: int = 4
+    policy: str = "rotating"
+    crossbar: str = "one"
+    eject: str = "one"
+    link_delay: int = 1
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("switching", self.switching, layout.SWITCHINGS),
+            ("policy", self.policy, layout.POLICIES),
+            ("crossbar", self.crossbar, ("one", "all")),
+            ("eject", self.eject, ("one", "all")),
+        ):
+            if value not in allowed:
+                raise UsageError(f"There is no {name} {value!r}: give one of {', '.join(allowed)}.")
+        for name, count, least in (
+            ("vcs", self.vcs, 1),
+            ("buffers", self.buffers, 0),
+            ("link-delay", self.link_delay, 1),
+        ):
+            if not least <= count <= SHORT_INTEGERS:
+                raise UsageError(f"{name} is a whole number >= {least}, not {count}.")
+        if self.buffers:
+            return
+        if self.switching == "wormhole":
+            raise UsageError(
+                "--buffers 0, queues without limit, goes with --switching saf or vct: wormhole is "
+                "about buffers that are smaller than messages."
+            )
+        if self.policy == "rotating":
+            raise UsageError(
+                "--buffers 0, queues without limit, goes with --policy oldest or fifo, not "
+                "rotating."
+            )
+        if self.link_delay > 1:
+            raise UsageError("--buffers 0, queues without limit, goes with --link-delay 1.")
+
+    def lanes(self, ports: int) -> int:
+        """The virtual channels of a node with so many ports, and those of its source."""
+        return (ports + 1) * (self.vcs if self.buffers else 1)
+
+    def needs(self, nodes: int, ports: int) -> int:
+        """Bytes of the state of so many nodes: lanes with their flits, and flits on links."""
+        each = 44 + 4 * self.buffers + 16 * self.link_delay
+        return nodes * (self.lanes(ports) * each + 64)
+
+
+@dataclass(frozen=True, eq=False)
+class Generation:
+    """Who generates what.
+
+    Parameters
+    ----------
+    target : Rule
+        ``target(source, seed, sequence, step, params)``.
+    params : ndarray of int64
+        The rule's parameters.
+    rate : float
+        Messages of a processor a step.
+    flits, long_flits : int
+        Flits of a message, and of a long one (0: there are none).
+    long_share : float
+        Probability of a long one.
+    burst : float
+        Mean steps of a burst; 0: messages come independently.
+    burst_rate : float
+        Messages of a processor a step while a burst is on.
+    rows : ndarray of int64, shape (k, 4), optional
+        A trace instead: (step, source, target, flits), ascending by step and source.
+    """
+
+    target: Rule
+    params: Ints
+    rate: float = 0.0
+    flits: int = 1
+    long_flits: int = 0
+    long_share: float = 0.0
+    burst: float = 0.0
+    burst_rate: float = 1.0
+    rows: Ints | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise UsageError(
+                f"A processor generates 0..1 messages a step, not {self.rate:g}: a rate is in "
+                "messages."
+            )
+        if self.flits < 1 or self.long_flits < 0 or not 0 <= self.long_share <= 1:
+            raise UsageError("Messages have at least one flit, and shares add up to 1.")
+        if self.burst and (self.burst < 1 or not self.rate < self.burst_rate <= 1):
+            raise UsageError(
+                f"Bursts last 1 step or more on average, and their rate {self.burst_rate:g} is "
+                f"above the mean rate {self.rate:g} and at most 1."
+            )
+
+    @property
+    def longest(self) -> int:
+        """Flits of the longest message."""
+        lengths = [self.flits, self.long_flits]
+        if self.rows is not None and len(self.rows):
+            lengths.append(int(self.rows[:, 3].max()))
+        return max(lengths)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is measured: warm-up, window, and how long its messages are waited for, in steps."""
+
+    warmup: int = 500
+    steps: int = 1000
+    limit: int = 5000
+
+    def __post_init__(self) -> None:
+        for name, value, least in (
+            ("warmup", self.warmup, 0),
+            ("steps", self.steps, 1),
+            ("limit", self.limit, 0),
+        ):
+            if not least <= value <= SHORT_INTEGERS // 4:
+                raise UsageError(f"{name} is a whole number >= {least}, not {value}.")

@@ -1,0 +1,190 @@
+"""Broadcast time: the fewest steps in which one processor can inform all, exact or between bounds.
+
+A schedule that passes find is run on the machine, which polices it; distances, growth, counting by
+classes and a solver show that fewer steps are too few (`mpinet.measure.optimum`, and on the command
+line ``mpinet optimum``, which also writes the certificate).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from math import inf
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mpinet.errors import ConservationError, UsageError
+from mpinet.machine import Machine, PortModel
+from mpinet.machine.transport import Local, world
+from mpinet.measure.bounded import Bounded
+from mpinet.measure.optimum.search import Search
+from mpinet.measure.symmetry import orbits
+from mpinet.measure.wiring import as_topology
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import broadcast_bound
+from mpinet.programs.broadcast import Message, by_timetable
+from mpinet.programs.collective import require_processor
+from mpinet.programs.passes import broadcast_timetable, sees_whole
+from mpinet.programs.schedules.timetable import Timetable
+
+COLUMNS = ("step", "sender", "receiver", "bus")
+
+
+@dataclass(frozen=True, eq=False)
+class BroadcastTime(Bounded):
+    """Bounds of a broadcast time; it compares with numbers as far as the bounds decide.
+
+    A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
+
+    Attributes
+    ----------
+    lower, upper : int
+        No broadcast takes fewer steps than `lower`; one that the machine has run takes `upper`.
+    exact : bool
+        Whether both are the same.
+    root : int
+        The processor that it starts from.
+    ports : str
+        ``"one"`` or ``"all"``: ports that a processor uses in a step.
+    lower_by, upper_by : str
+        What shows them: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see ``mpinet
+        optimum``); ``passes`` or ``sat``.
+    """
+
+    root: int
+    ports: str
+    lower_by: str
+    upper_by: str
+
+    named: ClassVar[str] = "broadcast time"
+    effort: ClassVar[str] = "limit"
+
+
+def broadcast_time(
+    topology: Topology | str,
+    root: int | str | None = 0,
+    ports: str = "one",
+    limit: float = 60.0,
+) -> BroadcastTime:
+    """The fewest steps of a broadcast, exact where the effort is enough, else bounds (collective).
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; links or busses.
+    root : int, str or None
+        The processor that has the message, by number or address. None: the one from which it
+        takes the most steps (one of each orbit under automorphisms is asked).
+    ports : {'one', 'all'}
+        Ports that a processor uses in a step.
+    limit : float
+        Seconds to search for what distances, growth and passes leave open; with 0 they are all
+        there is, and what is found is the same on every computer.
+
+    Raises
+    ------
+    NodeError, UsageError
+        There is no such processor, port model or limit, or the network is too large to be looked
+        at as a whole.
+
+    Examples
+    --------
+    >>> found = broadcast_time("debruijn:3")
+    >>> found.lower, found.upper, found.lower_by
+    (4, 4, 'class-lp')
+    >>> broadcast_time("hypercube:4") == 4
+    True
+    """
+    network = as_topology(topology)
+    model = PortModel.named(ports)
+    if not isinstance(ports, str):
+        raise UsageError("ports is 'one' or 'all' here: other port models have no exact search.")
+    if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 <= limit < inf:
+        raise UsageError(f"limit={limit!r}: it is a number of seconds, 0 or more.")
+    if not sees_whole(network):
+        raise UsageError(f"{network.name} is too large to be searched as a whole.")
+    if root is None:
+        roots = [orbit[0] for orbit in orbits(network) if orbit[0] < network.hosts]
+        return _slowest([_from(network, node, ports, model, limit) for node in roots])
+    node = network.find(str(root))
+    require_processor(network, node)
+    return _from(network, node, ports, model, limit)
+
+
+def _slowest(found: list[BroadcastTime]) -> BroadcastTime:
+    """The largest of some times."""
+    lower, upper = max(t.lower for t in found), max(t.upper for t in found)
+    shown = next(time for time in found if time.upper == upper)
+    by = next(time.lower_by for time in found if time.lower == lower)
+    return replace(shown, lower=lower, exact=lower == upper, lower_by=by)
+
+
+def _from(
+    network: Topology, root: int, ports: str, model: PortModel, limit: float
+) -> BroadcastTime:
+    """The time from one processor."""
+    transport = world()
+    timetable = broadcast_timetable(network, root, model)
+    lower = broadcast_bound(Machine(network, model, transport), root)
+    found: dict[str, Any] = {
+        "lower": lower,
+        "lower_by": "bounds",
+        "upper_by": "passes",
+        "rows": None,
+    }
+    if lower < timetable.last and limit:
+        found = _searched(network, root, ports, timetable, limit, transport)
+    if found["rows"] is not None:
+        rows: dict[str, Any] = {
+            name: None if column is None else np.array(column, np.int64)
+            for name, column in zip(COLUMNS, found["rows"], strict=True)
+        }
+        timetable = replace(timetable, **rows, chunk=np.zeros(len(rows["step"]), np.int64))
+    upper = timetable.last
+    _require_run(network, model, transport, timetable)
+    lower = max(lower, found["lower"])
+    return BroadcastTime(
+        lower, upper, lower == upper, root, ports, found["lower_by"], found["upper_by"]
+    )
+
+
+def _searched(
+    network: Topology,
+    root: int,
+    ports: str,
+    timetable: Timetable,
+    limit: float,
+    transport: Local,
+) -> dict[str, Any]:
+    """What rank 0 finds, on all ranks."""
+    found: dict[str, Any] = {}
+    if transport.rank == 0:
+        search = Search(network, root, "broadcast", ports, timetable.last, "passes", limit)
+        search.run()
+        rows, best = None, search.timetable
+        if search.upper_by == "sat" and best is not None:
+            columns = (getattr(best, name) for name in COLUMNS)
+            rows = [None if column is None else column.tolist() for column in columns]
+        by = search.lower_by if search.lower_by in ("class-lp", "lrat") else "bounds"
+        found = {"lower": search.lower, "lower_by": by, "upper_by": search.upper_by, "rows": rows}
+    shared: dict[str, Any] = json.loads(transport.share(json.dumps(found).encode()))
+    return shared
+
+
+def _require_run(
+    network: Topology, model: PortModel, transport: Local, timetable: Timetable
+) -> None:
+    """Run a schedule, which has to inform all.
+
+    Raises
+    ------
+    ConservationError
+        It leaves somebody out.
+    """
+    machine = Machine(network, model, transport)
+    message = Message(machine, timetable.root or 0)
+    by_timetable(machine, timetable, message)
+    if message.informed() != network.hosts:
+        raise ConservationError(f"the schedule on {network.name} does not inform every processor.")

@@ -1,0 +1,356 @@
+"""Fault diameters proved: disjoint paths show that no removal does worse, nodes that one does.
+
+After f nodes have failed, one of f+1 paths that share no inner node is left (Menger). Where all of
+them are short, the ends stay near, whichever nodes fail: such paths are a *container*, and the
+largest one that is needed bounds the fault diameter (the network's wide diameter). Where no such
+paths are found, the inner nodes of a shortest path are branched over: one of them has to fail, or
+the distance stays as it is. So the value is exact, and no removals are drawn or listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from mpinet.arrays import Flags, Ints, Rows, Shorts
+from mpinet.compiled import inlined, kernel
+from mpinet.errors import OutOfReach, UsageError
+from mpinet.measure.cuts import separating_nodes
+from mpinet.measure.symmetry import orbits
+from mpinet.measure.wiring import as_topology
+from mpinet.networks.adjacency import Adjacency, spread
+from mpinet.networks.topology import Topology
+
+UNDECIDED = -1
+"""A pair without enough short disjoint paths; else its distance, or 0 where it stays near."""
+
+MOST_BRANCHES = 10**6
+"""Most sets of failed nodes that are looked at for a pair."""
+
+
+@dataclass(frozen=True)
+class FaultDistance:
+    """The largest distance that is left after so many nodes have failed, with its proof.
+
+    Attributes
+    ----------
+    value : int or float
+        The fault diameter, in hops; infinite if some removal leaves the network in pieces.
+    removed : tuple of int
+        Nodes whose removal leaves two others so far apart, ascending.
+    ends : tuple of int
+        These two; empty where the network is in pieces.
+    pairs : int
+        Pairs that were looked at; all others are images of them under automorphisms.
+    by_paths : int
+        Of these, pairs that are neighbours, or that faults + 1 disjoint paths of at most `value`
+        hops join: no more is needed for them. The others were branched over.
+    branches : int
+        Sets of failed nodes that this took.
+    """
+
+    value: int | float
+    removed: tuple[int, ...]
+    ends: tuple[int, ...]
+    pairs: int
+    by_paths: int
+    branches: int
+
+
+def fault_distance(topology: Topology | str, faults: int = 1) -> FaultDistance:
+    """Prove the worst diameter after the removal of any `faults` nodes, without trying all.
+
+    Every rank finds the same for itself.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; switches may be removed, too. In a bus network a link joins every two members
+        of a bus.
+    faults : int
+        How many nodes go at a time, 0..N-2.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two nodes would be left.
+    OutOfReach
+        A pair takes more branches than `MOST_BRANCHES`.
+
+    Examples
+    --------
+    >>> found = fault_distance("hypercube:4", 3)
+    >>> found.value, found.by_paths == found.pairs
+    (5, True)
+    """
+    network = as_topology(topology)
+    if not 0 <= faults <= network.size - 2:
+        raise UsageError(
+            f"{faults} of the nodes of {network.name} cannot be removed: two have to stay, so "
+            f"that 0..{network.size - 2} can go."
+        )
+    pieces = separating_nodes(network)
+    if pieces is not None and len(pieces) <= faults:
+        return FaultDistance(inf, _more_removed(network, pieces, faults), (), 0, 0, 0)
+    return _Search(network, faults).run()
+
+
+def _more_removed(network: Topology, pieces: tuple[int, ...], faults: int) -> tuple[int, ...]:
+    """As many nodes as may fail, some of which leave the network in pieces: it stays so."""
+    lists = Adjacency.of(network)
+    distance = np.full(network.size, -1, np.int64)
+    distance[list(pieces)] = -2
+    first = int(np.flatnonzero(distance == -1)[0])
+    write_distances(lists.begin, lists.others, first, distance)
+    apart = int(np.flatnonzero(distance == -1)[0])
+    return _filled(network, pieces, (first, apart), faults)
+
+
+def _filled(
+    network: Topology, removed: tuple[int, ...], ends: tuple[int, ...], faults: int
+) -> tuple[int, ...]:
+    """The removal, with as many nodes more as may fail: they make no distance smaller."""
+    spare = (node for node in range(network.size) if node not in {*removed, *ends})
+    more = [next(spare) for _ in range(faults - len(removed))]
+    return tuple(sorted([*removed, *more]))
+
+
+class _Search:
+    """The search over all pairs of nodes.
+
+    Parameters
+    ----------
+    network : Topology
+        The network; `faults` of its nodes never leave it in pieces.
+    faults : int
+        How many nodes fail.
+    """
+
+    def __init__(self, network: Topology, faults: int):
+        self._network, self._faults = network, faults
+        self._adjacency = Adjacency.of(network)
+        self._limit = 1
+        self._branches = 0
+
+    def run(self) -> FaultDistance:
+        """Look at one pair of each kind; whatever is farther apart than known raises the limit."""
+        size = self._network.size
+        roots = [orbit[0] for orbit in orbits(self._network)]
+        pairs = np.array([(u, v) for u in roots for v in range(size) if u != v], np.int64)
+        nobody = np.zeros(size, bool)
+        found: tuple[tuple[int, ...], tuple[int, ...]] = ((), (0, 1))
+        todo = pairs
+        while True:
+            decided = self._decide(todo, nobody, self._faults)
+            far = int(decided.max(initial=0))
+            if far <= self._limit:
+                break
+            at = int(decided.argmax())
+            self._limit, found = far, ((), tuple(todo[at].tolist()))
+        hard = todo[decided == UNDECIDED]
+        for pair in hard.tolist():
+            while (removed := self._hits(pair)) is not None:
+                self._limit = self._distance(pair, removed)
+                found = removed, tuple(pair)
+        decided = self._decide(pairs, nobody, self._faults)
+        by_paths = int((decided == 0).sum())
+        removed, ends = found
+        removed = _filled(self._network, removed, ends, self._faults)
+        return FaultDistance(self._limit, removed, ends, len(pairs), by_paths, self._branches)
+
+    def _decide(self, pairs: Ints, dead: Flags, faults: int) -> Ints:
+        """For each pair its distance if that is beyond the limit, 0 if it stays near, or -1."""
+        decided = np.empty(len(pairs), np.int64)
+        lists = self._adjacency
+        decide(lists.begin, lists.others, dead, pairs, faults, self._limit, decided)
+        return decided
+
+    def _distance(self, pair: list[int], removed: tuple[int, ...]) -> int:
+        """Hops between two nodes without some others."""
+        distance = np.full(self._network.size, -1, np.int64)
+        distance[list(removed)] = -2
+        write_distances(self._adjacency.begin, self._adjacency.others, pair[0], distance)
+        return int(distance[pair[1]])
+
+    def _hits(self, pair: list[int]) -> tuple[int, ...] | None:
+        """Nodes whose failure puts a pair farther apart than the limit, as many as may fail.
+
+        Some inner node of every path that is short enough has to be one of them.
+        """
+        self._left = MOST_BRANCHES
+        dead = np.zeros(self._network.size, bool)
+        found = self._branch(np.array([pair]), dead, set(), self._faults)
+        return None if found is None else tuple(sorted(found))
+
+    def _branch(self, pair: Ints, dead: Flags, kept: set[int], faults: int) -> list[int] | None:
+        """Complete a set of failed nodes; those that are kept do not fail."""
+        self._branches += 1
+        self._left -= 1
+        if self._left < 0:
+            source, target = pair[0].tolist()
+            raise OutOfReach(
+                f"nodes {source} and {target} of {self._network.name}: more than {MOST_BRANCHES} "
+                "sets of failed nodes would have to be looked at"
+            )
+        decided = int(self._decide(pair, dead, faults)[0])
+        if decided > 0:
+            return np.flatnonzero(dead).tolist()
+        if decided == 0 or faults == 0:
+            return None
+        kept = set(kept)
+        for node in self._shortest(pair[0].tolist(), dead):
+            if node in kept:
+                continue
+            dead[node] = True
+            found = self._branch(pair, dead, kept, faults - 1)
+            dead[node] = False
+            if found is not None:
+                return found
+            kept.add(node)
+        return None
+
+    def _shortest(self, ends: list[int], dead: Flags) -> list[int]:
+        """The inner nodes of a shortest path of living nodes."""
+        source, target = ends
+        distance = np.where(dead, -2, -1).astype(np.int64)
+        write_distances(self._adjacency.begin, self._adjacency.others, target, distance)
+        path, at = [], source
+        while distance[at] > 1:
+            begin, end = self._adjacency.begin[at], self._adjacency.begin[at + 1]
+            around = self._adjacency.others[begin:end]
+            at = int(around[distance[around] == distance[at] - 1][0])
+            path.append(at)
+        return path
+
+
+@kernel
+def write_distances(begin: Ints, others: Shorts, root: int, distance: Ints) -> None:
+    """Write hops from a root where there is -1: nodes with less are dead."""
+    spread(begin, others, root, distance, np.empty(distance.size, np.int64))
+
+
+@inlined
+def offer(place, cost, origin, costs, came, waits, ring, tail):
+    """Come to a place of the flow if no way there was cheaper; return where the queue ends."""
+    if cost >= costs[place]:
+        return tail
+    costs[place], came[place] = cost, origin
+    if waits[place]:
+        return tail
+    ring[tail], waits[place] = place, True
+    return (tail + 1) % ring.size
+
+
+@inlined
+def search_way(begin, others, source, target, near, after, before, costs, came, waits, ring):
+    """Write the cheapest way from the source's exit to the target's entrance backwards.
+
+    A link that a path takes is only to be taken back, at -1; a node on a path only on its way back.
+    """
+    size = near.size
+    costs[:], came[:], waits[:] = 4 * size, -1, False
+    costs[source + size], ring[0] = 0, source + size
+    head, tail = 0, 1
+    while head != tail:
+        place = ring[head]
+        head = (head + 1) % ring.size
+        waits[place] = False
+        cost = costs[place]
+        if place == target:
+            continue
+        if place >= size:
+            node = place - size
+            if node != source and before[node] >= 0:
+                tail = offer(node, cost, place, costs, came, waits, ring, tail)
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                taken = before[other] == source if node == source else after[node] == other
+                if near[other] and other != source and not taken:
+                    tail = offer(other, cost + 1, place, costs, came, waits, ring, tail)
+        elif before[place] < 0:
+            tail = offer(place + size, cost, place, costs, came, waits, ring, tail)
+        elif before[place] != source:
+            tail = offer(before[place] + size, cost - 1, place, costs, came, waits, ring, tail)
+
+
+@inlined
+def lay_way(source, target, after, before, came):
+    """Take away the links that the way goes back over, and then lay the new ones."""
+    size = before.size
+    for laying in range(2):
+        place = target
+        while place != source + size:
+            previous = came[place]
+            # From exit to entrance is over a link; from entrance to exit of another node, back.
+            if previous >= size and place < size and previous - size != place:
+                if laying and previous - size != source:
+                    after[previous - size] = place
+                if laying and place != target:
+                    before[place] = previous - size
+            elif previous < size and place >= size and place - size != previous and not laying:
+                after[place - size], before[previous] = -1, -1
+            place = previous
+
+
+@inlined
+def count_short(begin, others, source, target, after, before, limit):
+    """Return how many of the paths are within the limit."""
+    count = 0
+    for at in range(begin[source], begin[source + 1]):
+        node = others[at]
+        if before[node] == source:
+            hops = 1
+            while node != target:
+                node = after[node]
+                hops += 1
+            count += hops <= limit
+    return count
+
+
+@kernel
+def decide(
+    begin: Ints, others: Shorts, dead: Flags, pairs: Rows, faults: int, limit: int, decided: Ints
+) -> None:
+    """Look for `faults` + 1 paths of living nodes that share no inner node, within the limit.
+
+    One augmenting path after the other, the shortest first, so that the paths have the fewest hops
+    in all. A node v is two places of the flow: v, where paths come in, and v + N, where they go
+    out. Nodes on no path within the limit are left out.
+    """
+    size = dead.size
+    hops, back = np.empty(size, np.int64), np.empty(size, np.int64)
+    near, queue = np.empty(size, np.bool_), np.empty(size, np.int64)
+    after, before = np.empty(size, np.int64), np.empty(size, np.int64)
+    costs, came = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
+    waits, ring = np.empty(2 * size, np.bool_), np.empty(2 * size + 1, np.int64)
+    for i in range(pairs.shape[0]):
+        source, target = pairs[i, 0], pairs[i, 1]
+        if i == 0 or source != pairs[i - 1, 0]:
+            for node in range(size):
+                hops[node] = -2 if dead[node] else -1
+            spread(begin, others, source, hops, queue)
+        if hops[target] > limit:
+            decided[i] = hops[target]
+            continue
+        decided[i] = 0
+        if hops[target] == 1 or faults == 0:
+            continue
+        for node in range(size):
+            back[node] = -2 if dead[node] else -1
+        spread(begin, others, target, back, queue)
+        for node in range(size):
+            near[node] = hops[node] >= 0 and hops[node] + back[node] <= limit
+            after[node], before[node] = -1, -1
+        short = 0
+        for _ in range(faults + 1):
+            search_way(begin, others, source, target, near, after, before, costs, came, waits, ring)
+            if came[target] < 0:
+                break
+            lay_way(source, target, after, before, came)
+            short = max(short, count_short(begin, others, source, target, after, before, limit))
+            if short > faults:
+                break
+        if short <= faults:
+            decided[i] = UNDECIDED

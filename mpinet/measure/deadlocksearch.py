@@ -1,0 +1,375 @@
+"""A small traffic that comes to a deadlock: what a cycle of dependencies can do, shown by a run.
+
+A routing whose channel dependency graph has no cycle never comes to a deadlock (see `deadlock`).
+One with a cycle can, unless its messages cannot be on their places at the same time. So messages
+are tried: first one for every dependency of the cycle, so timed that each has come as far as the
+channel that the one behind it needs; then several of them at drawn times; then messages of all
+processors. What stops the machine is made small by leaving out what is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mpinet.arguments import ClassRule, DecideRule, PortRule, StartRule
+from mpinet.arrays import Ints, Rows, Tables
+from mpinet.compiled import kernel
+from mpinet.draws import draw32, scaled
+from mpinet.errors import UsageError
+from mpinet.machine import Machine
+from mpinet.machine.traffic import layout
+from mpinet.machine.traffic.parameters import Buffering, Generation, Window
+from mpinet.machine.traffic.run import OpenLoop
+from mpinet.machine.transport import alone
+from mpinet.measure.deadlock import channel_dependency_cycle, counted_classes
+from mpinet.measure.pairs import Pairs, as_routing
+from mpinet.measure.wiring import as_topology
+from mpinet.networks.classes import ChannelClasses
+from mpinet.networks.routing import Routing, hop_limit, onward, rules
+from mpinet.networks.topology import Topology
+from mpinet.programs.patterns import in_order, pattern_of
+
+STREAM = 22
+"""The stream of the draws."""
+
+POOL = 8
+"""Pairs of processors that are kept for a dependency: those that come to it first."""
+
+DRAWN_RUNS, FLOODED_RUNS, CUTTING_RUNS = 96, 1024, 256
+"""Runs of messages drawn for the cycle's dependencies, of messages of all processors, and to leave
+messages out."""
+
+MOST_MESSAGES = 4096
+"""Messages of a run."""
+
+LENGTHS = (1, 2, 4, 8)
+"""Lengths of drawn messages, in buffers."""
+
+
+@dataclass(frozen=True)
+class DeadlockSearch:
+    """What a search for a deadlock has come to.
+
+    Attributes
+    ----------
+    verdict : str
+        ``"free"``: there is no cycle of dependencies, and so no deadlock; ``"deadlock"``: the
+        messages come to one; ``"none found"``: there is a cycle, and no traffic that was tried
+        comes to a deadlock.
+    routing, classes : str
+        How messages find their way, and the classes of channels.
+    vcs, buffers : int
+        Virtual channels of a link, and flits that the buffer of each holds (wormhole).
+    dependencies : list of (node, port, class)
+        A shortest cycle of channels that depend on each other.
+    runs : int
+        Runs that were made.
+    last_move : int or None
+        The last step in which a flit moved.
+    cycle : list of (node, port, vc)
+        Channels, each of which waits for the next when the machine has stopped.
+    messages : list of dict
+        The traffic: step, source, target and flits of each message, as `load` takes it from a CSV
+        file.
+    replay : str or None
+        The command that runs it.
+    """
+
+    verdict: str
+    routing: str
+    classes: str
+    vcs: int
+    buffers: int
+    dependencies: list[tuple[int, ...]] = field(default_factory=list)
+    runs: int = 0
+    last_move: int | None = None
+    cycle: list[tuple[int, int, int]] = field(default_factory=list)
+    messages: list[dict[str, int]] = field(default_factory=list)
+    replay: str | None = None
+
+
+def find_deadlock(
+    topology: Topology | str,
+    routing: Routing | str | None = None,
+    classes: str | None = None,
+    vcs: int | None = None,
+    buffers: int = 4,
+    seed: int = 0,
+) -> DeadlockSearch:
+    """Search for a small traffic that comes to a deadlock under wormhole switching (collective).
+
+    Where the dependencies have no cycle nothing is searched. A cycle alone does not make a
+    deadlock: if no traffic that is tried comes to one, the verdict is ``none found``.
+
+    Parameters
+    ----------
+    topology : Topology or str
+        The network; links or busses.
+    routing : Routing or str, optional
+        Default: the network's first. One of `load` alone (``adaptive``) by name, too.
+    classes : str, optional
+        The class rule; default: the routing's own, else the network's ``dateline``, else ``none``.
+    vcs : int, optional
+        Virtual channels of a link; default: one a class.
+    buffers : int
+        Flits that the buffer of a virtual channel holds.
+    seed : int
+        For the messages that are drawn.
+
+    Returns
+    -------
+    DeadlockSearch
+        The same on any number of ranks.
+
+    Raises
+    ------
+    UsageError
+        There are no such classes, or the virtual channels cannot be shared out among them.
+
+    Examples
+    --------
+    Datelines keep a ring free; with one class four messages are enough to stop it:
+
+    >>> find_deadlock("ring:4").verdict
+    'free'
+    >>> found = find_deadlock("ring:4", classes="none")
+    >>> found.verdict, found.cycle
+    ('deadlock', [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0)])
+    >>> found.messages[0]
+    {'step': 0, 'source': 0, 'target': 2, 'flits': 8}
+    """
+    network = as_topology(topology)
+    chosen = _routing(network, routing, seed)
+    counted = counted_classes(network, chosen, classes)
+    vcs = counted.count if vcs is None else vcs
+    if buffers < 1 or vcs % counted.count:
+        raise UsageError(
+            f"{counted.name} has {counted.count} classes: vcs={vcs} must be a multiple of that, "
+            f"and buffers={buffers} 1 or more."
+        )
+    buffering = Buffering(vcs=vcs, buffers=buffers)
+    known = DeadlockSearch("free", chosen.name, counted.name, vcs, buffers)
+    cycle: Any = channel_dependency_cycle(network, chosen, classes=counted.name)
+    if cycle is None:
+        return known
+    with alone():
+        search = _Search(network, chosen, counted, buffering, seed)
+        rows = search.found(cycle)
+    return _told(known, network, search, cycle, rows)
+
+
+def _routing(network: Topology, routing: Routing | str | None, seed: int) -> Routing:
+    """A routing, given itself or by name, of the network or for load alone."""
+    if isinstance(routing, str):
+        return network.routing(routing, seed)
+    return as_routing(network, routing)
+
+
+def _told(
+    known: DeadlockSearch, network: Topology, search: _Search, cycle: Any, rows: Rows | None
+) -> DeadlockSearch:
+    """The result of a search: with its traffic if there is one."""
+    same = known.routing, known.classes, known.vcs, known.buffers, cycle
+    if rows is None:
+        return DeadlockSearch("none found", *same, search.runs)
+    run = search.run(rows)
+    return DeadlockSearch(
+        "deadlock",
+        *same,
+        search.runs,
+        int(run.ledger[layout.LAST_MOVE]),
+        [(each["node"], each["port"], each["vc"]) for each in run.cycle()],
+        [
+            dict(zip(("step", "source", "target", "flits"), row, strict=True))
+            for row in rows.tolist()
+        ],
+        f"mpinet load {network.name} --pattern FILE.csv --routing {known.routing} "
+        f"--classes {known.classes} --vcs {known.vcs} --buffers {known.buffers}",
+    )
+
+
+class _Search:
+    """Runs of traces on one process, until one stops."""
+
+    def __init__(
+        self,
+        network: Topology,
+        routing: Routing,
+        classes: ChannelClasses,
+        buffering: Buffering,
+        seed: int,
+    ):
+        self._network, self._routing, self._classes = network, routing, classes
+        self._buffering, self._seed = buffering, seed
+        self._pattern = pattern_of(network, "uniform")
+        self._draws = 0
+        self.runs = 0
+
+    def run(self, rows: Rows) -> OpenLoop:
+        """Run a trace to its end."""
+        self.runs += 1
+        generation = Generation(self._pattern.rule, self._pattern.params, rows=rows)
+        window = Window(0, int(rows[:, 0].max()) + 1, 2**24)
+        made = (self._routing, self._classes, self._buffering, generation, window, self._seed)
+        return OpenLoop(Machine(self._network), *made).run()
+
+    def stops(self, rows: Rows) -> bool:
+        """Whether a trace comes to a deadlock."""
+        return bool(self.run(rows).cycle())
+
+    def found(self, cycle: list[tuple[int, ...]]) -> Rows | None:
+        """A trace that stops, small; or None."""
+        for rows in self._tried(cycle):
+            if self.stops(rows):
+                return self._cut_down(rows)
+        return None
+
+    def _tried(self, cycle: list[tuple[int, ...]]) -> Iterator[Rows]:
+        """Traces to try, the most likely first."""
+        pools: list[Rows] = []
+        if not self._routing.adaptive:
+            pools = users(self._network, self._routing, self._classes, cycle)
+            yield self._timed([pool[0] for pool in pools])
+            for _ in range(DRAWN_RUNS):
+                yield self._drawn(pools)
+        for _ in range(FLOODED_RUNS):
+            yield self._flooded()
+
+    def _timed(self, chosen: list[Ints]) -> Rows:
+        """A message for each dependency, all on their places in the same step."""
+        latest = max(int(hops) for hops, _, _ in chosen)
+        flits = 2 * self._buffering.buffers
+        return self._rows([(latest - hops, u, v, flits) for hops, u, v in chosen])
+
+    def _drawn(self, pools: list[Rows]) -> Rows:
+        """Some messages for each dependency."""
+        latest, rows = 1 + self._draw(4 * len(pools)), []
+        length = self._length()
+        for pool in pools:
+            for _ in range(1 + self._draw(2 * self._buffering.vcs // self._classes.count)):
+                _, source, target = pool[self._draw(len(pool))].tolist()
+                rows.append((self._draw(latest), source, target, length))
+        return self._rows(rows)
+
+    def _flooded(self) -> Rows:
+        """Some messages of every processor."""
+        hosts, length = self._network.hosts, self._length()
+        each = 1 + self._draw(max(1, min(2 * self._buffering.vcs, MOST_MESSAGES // hosts)))
+        rows = [(0, u, self._draw(hosts), length) for u in range(hosts) for _ in range(each)]
+        return self._rows(rows)
+
+    def _length(self) -> int:
+        return LENGTHS[self._draw(len(LENGTHS))] * self._buffering.buffers
+
+    def _draw(self, count: int) -> int:
+        self._draws += 1
+        return scaled(draw32(self._seed, self._draws, 0, STREAM), count)
+
+    def _rows(self, rows: list[tuple[int, int, int, int]]) -> Rows:
+        return in_order(np.array(rows[:MOST_MESSAGES], np.int64))
+
+    def _cut_down(self, rows: Rows) -> Rows:
+        """Leave out messages, half of them at first and one by one at last, while it stops."""
+        end, part = self.runs + CUTTING_RUNS, len(rows) // 2
+        while part:
+            begin = 0
+            while begin < len(rows) and self.runs < end:
+                fewer = np.concatenate([rows[:begin], rows[begin + part :]])
+                if len(fewer) and self.stops(fewer):
+                    rows = fewer
+                else:
+                    begin += part
+            part //= 2
+        return rows
+
+
+def users(
+    network: Topology, routing: Routing, classes: ChannelClasses, cycle: list[tuple[int, ...]]
+) -> list[Rows]:
+    """Of each dependency of a cycle some messages that have it.
+
+    Parameters
+    ----------
+    network, routing, classes
+        The network, how messages find their way, and the classes of channels.
+    cycle : list of (node, port, class)
+        Each waits for the next, the last for the first.
+
+    Returns
+    -------
+    list of ndarray of int64, shape (k, 3)
+        Rows (hops before the channel that is held, source, target), ascending by hops, then as the
+        pairs are; at most `POOL` for each.
+    """
+    places = np.full(network.size * network.ports * classes.count, -1, np.int64)
+    for i, (node, port, group) in enumerate(cycle):
+        places[(node * network.ports + port) * classes.count + group] = i
+    known = np.full((len(cycle), POOL, 3), -1, np.int64)
+    for sources, targets in Pairs(network).parts():
+        note_users(
+            *rules(network, routing),
+            classes.rule.native,
+            classes.params,
+            classes.count,
+            sources.copy(),
+            targets.copy(),
+            places,
+            known,
+        )
+    return [pool[pool[:, 0] >= 0] for pool in known]
+
+
+@kernel
+def note_users(
+    neighbor_rule: PortRule,
+    start_rule: StartRule,
+    decide_rule: DecideRule,
+    wiring: Ints,
+    wayfinding: Ints,
+    words: int,
+    class_rule: ClassRule,
+    class_params: Ints,
+    classes: int,
+    sources: Ints,
+    targets: Ints,
+    places: Ints,
+    known: Tables,
+) -> None:
+    """Write the first messages that hold one channel of a cycle and need the next one."""
+    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
+    class_of = class_rule.call
+    header = np.empty(words, np.int64)
+    length, most = known.shape[0], known.shape[1]
+    for i in range(sources.size):
+        header[:] = 0
+        start(sources[i], targets[i], header, wayfinding)
+        node, held = sources[i], np.int64(-1)
+        in_port, in_class = np.int64(-1), np.int64(-1)
+        for hops in range(hop_limit(wiring[0])):
+            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            if port < 0 or following < 0:
+                break
+            in_class = class_of(node, port, in_port, in_class, header, class_params)
+            place = places[(node * wiring[1] + port) * classes + in_class]
+            if held >= 0 and place == (held + 1) % length:
+                row = most
+                while row > 0 and (
+                    known[held, row - 1, 0] < 0 or known[held, row - 1, 0] > hops - 1
+                ):
+                    row -= 1
+                for later in range(most - 1, row, -1):
+                    known[held, later] = known[held, later - 1]
+                if row < most:
+                    known[held, row, 0] = hops - 1
+                    known[held, row, 1], known[held, row, 2] = sources[i], targets[i]
+            held = place
+            in_port = np.int64(-1)
+            for back in range(wiring[1]):
+                if neighbor(following, back, wiring) == node:
+                    in_port = np.int64(back)
+                    break
+            node = following

@@ -1,0 +1,34 @@
+"""Adaptive routing: among the channels that a routing allows, a node chooses by what has room.
+
+Two local rules make a routing adaptive. ``candidates`` writes down the pairs of a port and a class
+of channels that a message may take, ``choose`` picks one of them by the node's own credits. Both
+are asked in every step in which the message's head waits, so that it is never bound to a channel
+that stays full: what Duato's theorem on escape channels demands (Duato 1993).
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import rule
+
+PORT, CLASS = 0, 1
+"""Columns of the candidates: the port, and the class of its channel."""
+
+
+@rule
+def most_room(node, header, candidates, credits, params):
+    """The candidate with the most credits in the highest class that has any; the first of equals.
+
+    The classes of an escape are the lowest: it is taken where nothing else can be.
+    """
+    best, group, most = -1, -1, 0
+    for i in range(credits.size):
+        own, count = candidates[i, CLASS], credits[i]
+        if count > 0 and (own > group or (own == group and count > most)):
+            best, group, most = i, own, count
+    return best
+
+
+@rule
+def no_candidates(node, in_port, in_class, header, candidates, params):
+    """Stand-in where a routing is not adaptive; it is never asked."""
+    return -1

@@ -1,0 +1,137 @@
+"""Valiant's routing: by a random processor, so that no traffic is worse than uniform traffic.
+
+A message goes to a random processor first, then to its target, both by another routing of the
+network (Valiant, Brebner 1981). The two phases have classes of channels of their own, so that the
+first never waits for itself by way of the second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpinet.compiled import inlined, rule
+from mpinet.draws import draw32, scaled
+from mpinet.networks.classes import LONGEST, open_classes
+from mpinet.networks.routing import ARRIVED, Routing
+
+if TYPE_CHECKING:
+    from mpinet.networks.topology import Topology
+
+WORDS, SEED, HOSTS, CLASSES, CLASS_AT, FIRST_AT = 2, 3, 4, 5, 6, 7
+"""Where the parameters hold the words of the other routing's header, the seed, the number of
+processors and that of a phase's classes, the place of the class rule's parameters, and the other
+routing's own."""
+
+STREAM = 21
+"""The stream of the draws."""
+
+
+def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> Routing:
+    """Routing by a random processor.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    seed : int
+        For the draws, which are keyed by source, target and the message's number.
+    base : Routing, optional
+        How both phases find their way. Default: the network's first routing.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> from mpinet.networks.routing import path
+    >>> ring = mpinet.open("ring:8")
+    >>> path(ring, valiant(ring, seed=4), 0, 1)[0]
+    [0, 7, 6, 5, 6, 7, 0, 1]
+    """
+    base = base or topology.routing()
+    classes = open_classes(topology, base)
+    own = [topology.size, topology.ports, base.words, seed, topology.hosts, classes.count]
+    place = FIRST_AT + len(base.params)
+    named = f"{base.name}_{classes.name}"
+    bits = max(1, (topology.size - 1).bit_length())
+
+    def header_bits(source: int, target: int) -> int:
+        """The other routing's header, the target, and the phase."""
+        return base.header_bits(source, target) + bits + 1
+
+    parts = {"base_start": base.start, "base_decide": base.decide}
+    return Routing(
+        name="valiant",
+        decide=decide.bind(f"valiant.decide_{named}", **parts),
+        start=start.bind(f"valiant.start_{named}", base_start=base.start),
+        params=np.concatenate([[*own, place], base.params, classes.params]).astype(np.int64),
+        header_bits=header_bits,
+        words=base.words + 2,
+        shortest=False,
+        stateless=False,
+        channel_class=None
+        if classes.count == LONGEST
+        else channel_class.bind(f"valiant.class_{named}", base_class=classes.rule),
+        classes=2 * classes.count,
+        numbered=True,
+        diameters=2 * (1 if base.shortest else base.diameters),
+        base=base,
+    )
+
+
+@inlined
+def base_start(source, target, header, params):
+    """Stand-in for the other routing's start."""
+    raise NotImplementedError
+
+
+@inlined
+def base_decide(node, header, params):
+    """Stand-in for the other routing's decide."""
+    raise NotImplementedError
+
+
+@inlined
+def base_class(node, port, in_port, in_class, header, params):
+    """Stand-in for the class rule of a phase."""
+    raise NotImplementedError
+
+
+# A header holds the other routing's words, the target, and the phase: 0 on the way to the random
+# processor, 1 on the way to the target. Before `start` the message's number stands in the last.
+@rule
+def start(source, target, header, params):
+    """Set out for a random processor; for the target if that is one of the two ends."""
+    words = params[WORDS]
+    pair = draw32(int(params[SEED]), int(source), int(target), STREAM)
+    middle = scaled(draw32(pair, int(header[words + 1]), 0, STREAM), int(params[HOSTS]))
+    direct = source == target or middle in (source, target)
+    header[words], header[words + 1] = target, 1 if direct else 0
+    goal = target if direct else middle
+    base_start(source, goal, header[:words], params[FIRST_AT : params[CLASS_AT]])
+
+
+@rule
+def decide(node, header, params):
+    """As the other routing does; at the random processor set out for the target."""
+    words, end = params[WORDS], params[CLASS_AT]
+    port = base_decide(node, header[:words], params[FIRST_AT:end])
+    if port != ARRIVED or header[words + 1] == 1:
+        return port
+    header[words + 1] = 1
+    header[:words] = 0
+    base_start(node, header[words], header[:words], params[FIRST_AT:end])
+    return base_decide(node, header[:words], params[FIRST_AT:end])
+
+
+@rule
+def channel_class(node, port, in_port, in_class, header, params):
+    """The class in the phase, to which a message from the other one is new."""
+    words, classes = params[WORDS], params[CLASSES]
+    first = header[words + 1] * classes
+    if in_class < first:
+        in_port = in_class = -1
+    else:
+        in_class -= first
+    own = params[params[CLASS_AT] :]
+    return first + base_class(node, port, in_port, in_class, header[:words], own)

@@ -1,0 +1,70 @@
+"""Who can write a folder: what is loaded from one as code must not be anybody else's."""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cache
+from pathlib import Path
+
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+@cache
+def alone_writes(folder: str) -> bool:
+    """Whether only this user (and root) can put files into a folder, or another one in its place.
+
+    Parameters
+    ----------
+    folder : str
+        A folder that is there.
+    """
+    path = Path(folder).resolve()
+    try:
+        return _own(path, sticky=False) and all(_own(above, True) for above in path.parents)
+    except OSError:
+        return False
+
+
+def _own(path: Path, sticky: bool) -> bool:
+    """Whether a folder is this user's; `sticky`: or one in which users keep to what is theirs."""
+    status = path.stat()
+    others = stat.S_IMODE(status.st_mode) & OTHERS
+    if others == stat.S_IWGRP and _is_private(status.st_gid):
+        others = 0
+    if others and not (sticky and status.st_mode & stat.S_ISVTX):
+        return False
+    return status.st_uid in (0, os.getuid())
+
+
+@cache
+def _is_private(group: int) -> bool:
+    """Whether a group is that of this user alone, as some systems give everybody one."""
+    import grp
+    import pwd
+
+    try:
+        user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    return user.pw_gid == group and not {*found.gr_mem} - {user.pw_name} and group >= 1000
+
+
+@cache
+def as_safe_as(folder: str, sources: str) -> bool:
+    """Whether nobody can write a folder who cannot change the sources beside it.
+
+    Parameters
+    ----------
+    folder, sources : str
+        Folders that are there.
+    """
+    try:
+        inner, outer = Path(folder).stat(), Path(sources).stat()
+    except OSError:
+        return False
+    if inner.st_uid not in (0, os.getuid(), outer.st_uid):
+        return False
+    return not inner.st_mode & OTHERS & ~outer.st_mode and (
+        not inner.st_mode & stat.S_IWGRP or inner.st_gid == outer.st_gid
+    )

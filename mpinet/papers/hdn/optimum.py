@@ -1,0 +1,36 @@
+"""Theorem 3's steps, and those of broadcast(SN) dimension by dimension, beside the optimum."""
+
+from __future__ import annotations
+
+from mpinet.claims import points
+from mpinet.papers.beaten import beaten
+from mpinet.papers.hdn.broadcasts import PRODUCTS, sum_of_times, theorem_3
+from mpinet.papers.hdn.grids import FIG11, listed, of_r1, pairs_of, size_of
+
+MOST = 64
+"""Most nodes of a network whose optimum is found."""
+
+BESIDE_OPTIMUM = (
+    beaten(
+        "HDN-B-broadcast",
+        beats="HDN-Th3-bound",
+        steps="Theorem 3 states",
+        stated=theorem_3,
+        grid=points(
+            f"R1 with N <= {MOST}, from the slowest source; the network of Figure 11",
+            lambda: listed([*of_r1(lambda found: size_of(found.name) <= MOST), FIG11]),
+        ).quick(lambda topology: size_of(topology) <= 32 or topology == FIG11),
+        cost=lambda topology: min(pairs_of(topology), 10.0**5),
+        note="Of the network of Figure 11 only a schedule is known, which beats them; no search "
+        "was made there.",
+        large=frozenset([FIG11]),
+    ),
+    beaten(
+        "HDN-B-product",
+        beats="HDN-S5-T-sum",
+        steps="the sum of the factors' times in a product",
+        stated=sum_of_times,
+        grid=PRODUCTS,
+        cost=pairs_of,
+    ),
+)

@@ -1,0 +1,302 @@
+"""Cuts: parts of a network that items have to enter, and how few can enter them in a step.
+
+An item enters a part when a node inside accepts it from a node outside. In a gossip every other
+item has to enter each part that has processors; in a total exchange an item enters at least as many
+parts as there are on its shortest way. In a step of one port no more items enter than the arcs into
+parts have in a matching, which a cover of these arcs by senders and receivers shows; on all ports,
+no more than there are arcs. The quotient is a number of steps that nothing beats
+(docs/how-to/optimum.md). `mpinet.certify` checks it from parts and cover alone.
+
+With every processor a part of its own this is the bound by degrees; with the pieces that are left
+without one node, what that node has to send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.arrays import Flags, Ints, Rows, Shorts
+from mpinet.compiled import kernel
+from mpinet.machine.beep import wired
+from mpinet.machine.model import PortModel
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.topology import Topology
+from mpinet.programs.matching import cover
+
+MOST_NODES, MOST_SINGLE = 2**10, 2**13
+"""Nodes of the largest network whose cuts are searched, and whose processors alone are looked at.
+"""
+
+MOST_LOOKS = 2**28
+"""Looks at nodes and arcs that may be taken for nodes to be left out beyond the first."""
+
+OUTSIDE = -1
+"""In place of a part: a node that is in none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Parts, and what enters them.
+
+    Attributes
+    ----------
+    parts : ndarray of int64, shape (N,)
+        The part of every node, or `OUTSIDE`.
+    senders, receivers : ndarray of int64
+        A cover of the arcs into parts, of one port; else empty.
+    needed, entering : int
+        Times that items have to enter a part, and how many can in a step.
+    """
+
+    parts: Ints
+    senders: Ints
+    receivers: Ints
+    needed: int
+    entering: int
+
+    @property
+    def steps(self) -> int:
+        """Steps that it takes."""
+        return -(-self.needed // self.entering) if self.needed else 0
+
+
+def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | None:
+    """The best cut that is found for a ``"gossip"`` or an ``"exchange"``.
+
+    Parameters
+    ----------
+    topology : Topology
+        A connected network.
+    model : PortModel
+        ``"one"`` or ``"all"``.
+    collective : str
+        What is done.
+
+    Returns
+    -------
+    Cut or None
+        None where none is searched: on busses, half-duplex links, and large networks.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> best_cut(open("shuffleexchange:3"), PortModel(1, 1), "gossip").steps
+    9
+    """
+    known = (model.send, model.receive) in ((1, 1), (None, None)) and not model.half_duplex
+    if not topology.links or not known or not 1 < topology.size <= MOST_SINGLE:
+        return None
+    search = _Search(topology, model.send == 1, collective == "exchange")
+    cuts = [search.cut(parts) for parts in search.candidates()]
+    return max(cuts, key=lambda cut: (cut.steps, -int(cut.parts.max())))
+
+
+class _Search:
+    """A network, its arcs, and how often items have to enter parts of it."""
+
+    def __init__(self, topology: Topology, one_port: bool, exchange: bool):
+        self.hosts, self.size = topology.hosts, topology.size
+        self.one_port, self.exchange = one_port, exchange
+        self.lists = Adjacency.of(topology)
+        self.receivers = np.repeat(np.arange(self.size), self.lists.degrees)
+        self.widths = np.ones(len(self.receivers), np.int64)
+        if not one_port:
+            senders, ports = wired(topology, np.arange(self.size))
+            ends = topology.neighbor(senders, ports)
+            apart = ends != senders
+            _, self.widths = np.unique((senders * self.size + ends)[apart], return_counts=True)
+
+    def candidates(self) -> Iterator[Ints]:
+        """Parts that may be good: single processors, pieces, what is near a node."""
+        nodes = np.arange(self.size)
+        yield np.where(nodes < self.hosts, nodes, OUTSIDE)
+        if self.exchange and self.hosts < self.size:
+            yield nodes
+        if self.size > MOST_NODES:
+            return
+        if self.one_port:
+            yield self._pieces()
+        yield from self._sweep()
+
+    def cut(self, parts: Ints) -> Cut:
+        """What these parts show."""
+        inside = np.bincount(parts[: self.hosts] + 1, minlength=self.size + 1)[1:]
+        if not self.exchange:  # nothing has to get to switches alone
+            parts = np.where((parts >= 0) & (inside[parts] > 0), parts, OUTSIDE)
+        into = parts[self.receivers]
+        entering = (into >= 0) & (into != parts[self.lists.others])
+        if self.exchange:
+            lists = self.lists.begin, self.lists.others
+            needed = int(count_entries(*lists, entering, self.hosts))
+        else:
+            needed = int((self.hosts - inside[inside > 0]).sum()) if (parts >= 0).any() else 0
+        nobody = np.zeros(0, np.int64)
+        if not self.one_port:
+            return Cut(parts, nobody, nobody, needed, int(self.widths[entering].sum()))
+        senders, receivers = cover(self.lists, entering)
+        return Cut(parts, senders, receivers, needed, len(senders) + len(receivers))
+
+    def _pieces(self) -> Ints:
+        """What is left without some nodes: those are added while the bound grows."""
+        removed = np.zeros(self.size, bool)
+        parts, trial = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
+        work = np.empty((2, self.size), np.int64)
+        best, gone = 0.0, 0
+        looks = self.size * (self.size + len(self.receivers))
+        while gone < min(self.size - 1, 1 + MOST_LOOKS // looks):
+            found, which = best, -1
+            for node in range(self.size):
+                if removed[node]:
+                    continue
+                removed[node] = True
+                ratio = self._needed(removed, trial, work) / (gone + 1)
+                if ratio > found:
+                    found, which = ratio, node
+                removed[node] = False
+            if which < 0:
+                break
+            best, gone = found, gone + 1
+            removed[which] = True
+        self._needed(removed, parts, work)
+        return parts
+
+    def _needed(self, removed: np.ndarray, parts: Ints, work: Ints) -> int:
+        """Times that items enter the pieces that are left."""
+        lists = self.lists.begin, self.lists.others
+        return int(separate(*lists, removed, self.hosts, self.exchange, parts, work))
+
+    def _sweep(self) -> Iterator[Ints]:
+        """The nodes nearest to one, as many as make the best cut; and all the others."""
+        if self.one_port and not self.exchange:
+            return
+        order = np.empty(self.size, np.int64)
+        lists = self.lists.begin, self.lists.others, self.widths
+        for others in (False, True):
+            near = int(sweep(*lists, self.hosts, self.one_port, self.exchange, others, order))
+            parts = np.full(self.size, 0 if others else OUTSIDE)
+            parts[order[:near]] = OUTSIDE if others else 0
+            if near:
+                yield parts
+
+
+@kernel
+def separate(
+    begin: Ints, others: Shorts, removed: Flags, hosts: int, exchange: bool, parts: Ints, work: Rows
+) -> int:
+    """Number the pieces that are left without some nodes; how often items have to enter them."""
+    queue, count = work[0], 0
+    parts[:] = -1
+    needed = 0
+    for first in range(parts.size):
+        if removed[first] or parts[first] >= 0:
+            continue
+        head, tail, inside = 0, 1, 0
+        queue[0] = first
+        parts[first] = count
+        while head < tail:
+            node = queue[head]
+            head += 1
+            inside += node < hosts
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                if not removed[other] and parts[other] < 0:
+                    parts[other] = count
+                    queue[tail] = other
+                    tail += 1
+        if inside > 0:
+            needed += (hosts - inside) * (inside if exchange else 1)
+        count += 1
+    return needed
+
+
+@kernel
+def count_entries(begin: Ints, others: Shorts, entering: Flags, hosts: int) -> int:
+    """Sum over ordered pairs of processors of the fewest entries on a way; arcs run inwards."""
+    size, total = begin.size - 1, 0
+    distance, queue = np.empty(size, np.int64), np.empty(2 * others.size + 2, np.int64)
+    left = np.empty(size, np.bool_)
+    for target in range(hosts):
+        left[:] = False
+        distance[:] = 2**30
+        distance[target] = 0
+        middle = others.size
+        head, tail = middle, middle + 1
+        queue[head] = target
+        while head < tail:
+            node = queue[head]
+            head += 1
+            if left[node]:
+                continue
+            left[node] = True
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                reached = distance[node] + entering[at]
+                if reached < distance[other]:
+                    distance[other] = reached
+                    if entering[at]:
+                        queue[tail] = other
+                        tail += 1
+                    else:
+                        head -= 1
+                        queue[head] = other
+        for source in range(hosts):
+            total += distance[source]
+    return total
+
+
+@kernel
+def sweep(
+    begin: Ints,
+    others: Shorts,
+    widths: Ints,
+    hosts: int,
+    one_port: bool,
+    exchange: bool,
+    outside: bool,
+    order: Ints,
+) -> int:
+    """Take the nodes nearest to each node one after the other; how many make the best cut.
+
+    Writes the order in which they were taken. What is to be entered is what was taken, or all else.
+    """
+    size = begin.size - 1
+    queue, inner = np.empty(size, np.int64), np.empty(size, np.int64)
+    known, taken = np.empty(size, np.bool_), np.empty(size, np.bool_)
+    best, best_needed, best_entering = 0, 0, 1
+    for source in range(size):
+        known[:] = False
+        taken[:] = False
+        inner[:] = 0
+        head, tail = 0, 1
+        queue[0] = source
+        known[source] = True
+        inside, edge, rim, crossing = 0, 0, 0, 0
+        while head < tail:
+            node = queue[head]
+            head += 1
+            inside += node < hosts
+            rim -= inner[node] > 0
+            taken[node] = True
+            edge += inner[node] < begin[node + 1] - begin[node]
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                crossing += -widths[at] if taken[other] else widths[at]
+                rim += not taken[other] and inner[other] == 0
+                inner[other] += 1
+                edge -= taken[other] and inner[other] == begin[other + 1] - begin[other]
+                if not known[other]:
+                    known[other] = True
+                    queue[tail] = other
+                    tail += 1
+            entering = min(edge, rim) if one_port else crossing
+            away = hosts - inside
+            needed = inside * away if exchange else (inside if outside else away)
+            if inside == 0 or away == 0 or entering == 0:
+                continue
+            if needed * best_entering > best_needed * entering:
+                best, best_needed, best_entering = head, needed, entering
+                order[:tail] = queue[:tail]
+    return best

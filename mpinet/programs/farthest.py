@@ -1,0 +1,201 @@
+"""Total exchange over links: items go over fewest hops, those with the farthest target first.
+
+With one port a step is a largest matching of senders and receivers, the busiest senders first; with
+all ports every node matches its links with items. Every rank looks at the whole network and finds
+the same timetable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.arrays import Ints, Rows, Shorts
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.errors import Disconnected
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.topology import Topology
+from mpinet.programs.matching import match
+from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.starts import best_rows
+
+STARTS = 32
+"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+
+LOOKS = 2**28
+"""Nodes' looks at targets that all starts may take."""
+
+AWAY = -1
+"""In place of the distance of a target that is not reached."""
+
+
+def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timetable:
+    """Find a total exchange that takes few steps.
+
+    Parameters
+    ----------
+    topology : Topology
+        A connected network of links.
+    one_port : bool
+        Whether nodes send and accept one message a step; else one over each link.
+    bound : int
+        Steps that nothing beats: there the search stops.
+
+    Raises
+    ------
+    Disconnected
+        Some processor cannot be reached.
+    """
+    lists, hosts = Adjacency.of(topology), topology.hosts
+    distance = np.full((topology.size, hosts), AWAY, np.int64)
+    measure_all(lists.begin, lists.others, distance)
+    if (distance < 0).any():
+        raise Disconnected(f"{topology.name} is not connected: nothing can be exchanged.")
+    looks = max(1, topology.size * hosts * max(bound, 1))
+    rows = np.empty((int(distance[:hosts].sum()), 4), np.int64)
+
+    def take(seed: int) -> int:
+        take_farthest(lists.begin, lists.others, distance, one_port, seed, rows)
+        return len(rows)
+
+    best = best_rows(take, rows, min(STARTS, LOOKS // looks), bound) if len(rows) else rows
+    step, sender, receiver, chunk = np.ascontiguousarray(best.T)
+    ports = "one" if one_port else "all"
+    return Timetable("exchange", hosts, step, sender, receiver, chunk, ports=ports)
+
+
+@kernel
+def measure_all(begin: Ints, others: Shorts, distance: Rows) -> None:
+    """Write the hops from every node to every processor."""
+    size, hosts = distance.shape
+    queue = np.empty(size, np.int64)
+    for target in range(hosts):
+        head, tail = 0, 1
+        queue[0] = target
+        distance[target, target] = 0
+        while head < tail:
+            node = queue[head]
+            head += 1
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                if distance[other, target] < 0:
+                    distance[other, target] = distance[node, target] + 1
+                    queue[tail] = other
+                    tail += 1
+
+
+@kernel
+def take_farthest(
+    begin: Ints, others: Shorts, distance: Rows, one_port: bool, seed: int, rows: Rows
+) -> None:
+    """Write rows (step, sender, receiver, item), by step; item s * hosts + t goes from s to t."""
+    size, hosts = distance.shape
+    first, following = np.full((size, hosts), -1, np.int64), np.full(hosts * hosts, -1, np.int64)
+    waiting, work = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for source in range(hosts):
+        for target in range(hosts):
+            if source != target:
+                first[source, target] = source * hosts + target
+                waiting[source] += 1
+                work[source] += distance[source, target]
+    goes = np.empty(others.size, np.int64)  # the target of what goes over an arc, or -1
+    useful, ranked = np.empty(others.size, np.bool_), np.empty(others.size, np.int32)
+    value, arcs = np.empty(others.size, np.int64), np.empty(others.size, np.int64)
+    keys, targets = np.empty(hosts, np.int64), np.empty(hosts, np.int64)
+    busy, mine, theirs = (
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+    )
+    seen, queue, came = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    count, step = 0, 0
+    while count < rows.shape[0]:
+        step += 1
+        goes[:] = -1
+        for node in range(size):
+            begins, ends = begin[node], begin[node + 1]
+            if waiting[node] == 0:
+                continue
+            there = 0
+            for target in range(hosts):
+                if first[node, target] >= 0:
+                    noise = draw32(int(seed), int(node * hosts + target), int(step), 12) & 0xFFFF
+                    keys[there] = -(distance[node, target] << 16 | noise)
+                    targets[there] = target
+                    there += 1
+            order = np.argsort(keys[:there])
+            free = ends - begins
+            for i in range(there):
+                target = targets[order[i]]
+                nearer = distance[node, target] - 1
+                item = first[node, target]
+                while item >= 0 and free > 0:
+                    link = -1
+                    for at in range(begins, ends):
+                        if distance[others[at], target] != nearer:
+                            continue
+                        if goes[at] < 0:
+                            link = at
+                            if not one_port:
+                                break
+                            goes[at] = target
+                            free -= 1
+                        elif not one_port and link < 0:
+                            moved = goes[at]
+                            nearest = distance[node, moved] - 1
+                            for instead in range(begins, ends):
+                                if (
+                                    goes[instead] < 0
+                                    and distance[others[instead], moved] == nearest
+                                ):
+                                    goes[instead] = moved
+                                    goes[at] = -1
+                                    link = at
+                                    break
+                            if link >= 0:
+                                break
+                    if one_port or link < 0:
+                        break
+                    goes[link] = target
+                    free -= 1
+                    item = following[item]
+        if one_port:
+            for node in range(size):
+                noise = draw32(int(seed), int(node), int(step), 13) & 0xFF
+                busy[node] = -((work[node] if seed & 1 == 0 else waiting[node]) << 8 | noise)
+                for at in range(begin[node], begin[node + 1]):
+                    noise = draw32(int(seed), int(at), int(step), 14) & 0xFFFF
+                    key, place = -1, at
+                    if goes[at] >= 0:
+                        key = distance[node, goes[at]] << 16 | noise
+                    while place > begin[node] and value[place - 1] < key:
+                        value[place], arcs[place] = value[place - 1], arcs[place - 1]
+                        place -= 1
+                    value[place], arcs[place] = key, at
+            for place in range(arcs.size):
+                ranked[place], useful[place] = others[arcs[place]], value[place] >= 0
+            match(begin, ranked, useful, np.argsort(busy), mine, theirs, seen, queue, came)
+            for node in range(size):
+                for place in range(begin[node], begin[node + 1]):
+                    if place != mine[node]:
+                        goes[arcs[place]] = -1
+        before = count
+        for node in range(size):
+            for at in range(begin[node], begin[node + 1]):
+                if goes[at] < 0:
+                    continue
+                item = first[node, goes[at]]
+                first[node, goes[at]] = following[item]
+                waiting[node] -= 1
+                work[node] -= distance[node, goes[at]]
+                rows[count, 0], rows[count, 1] = step, node
+                rows[count, 2], rows[count, 3] = others[at], item
+                count += 1
+        for row in range(before, count):
+            node, item = rows[row, 2], rows[row, 3]
+            target = item % hosts
+            if node != target:
+                following[item] = first[node, target]
+                first[node, target] = item
+                waiting[node] += 1
+                work[node] += distance[node, target]

@@ -1,0 +1,275 @@
+"""The loops of `passes`: levels, greedy passes from either end of a schedule, labels of trees.
+
+A network is two arrays: ``begin``, shape (n + 1,), and ``others``: node v has the neighbours
+``others[begin[v]:begin[v + 1]]``. What is kept a node (level, parent, step) is an array, too.
+"""
+
+import numpy as np
+
+from mpinet.arrays import Flags, Ints, Shorts
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+
+DIGIT_BITS = 11
+DIGITS = 1 << DIGIT_BITS
+"""Values of a digit by which nodes are sorted."""
+
+
+@kernel
+def write_depths(parent: Shorts, root: int, depth: Ints) -> bool:
+    """Write the depths; whether everybody with a parent hangs on the root."""
+    way = np.empty(parent.size, np.int64)
+    depth[root] = 0
+    for node in range(parent.size):
+        length, at = 0, node
+        while depth[at] < 0:
+            if parent[at] < 0 or length == parent.size:
+                return False
+            way[length] = at
+            length += 1
+            at = parent[at]
+        for place in range(length - 1, -1, -1):
+            depth[way[place]] = depth[at] + 1
+            at = way[place]
+    return True
+
+
+@kernel
+def draw_keys(seed: int, number: int, keys: Ints) -> None:
+    """Write random numbers of 16 bits, one a node."""
+    for node in range(keys.size):
+        keys[node] = draw32(int(seed), int(node), int(number), 5) & 0xFFFF
+
+
+@kernel
+def rising(keys: Ints) -> Shorts:
+    """The places of the keys in rising order, equal ones as they come: sorted digit by digit."""
+    places, others = np.arange(keys.size).astype(np.int32), np.empty(keys.size, np.int32)
+    if keys.size == 0:
+        return places
+    least, largest = keys.min(), keys.max()
+    shift = 0
+    while (largest - least) >> shift > 0:
+        begin = np.zeros(DIGITS + 1, np.int64)
+        for place in range(keys.size):
+            begin[((keys[place] - least) >> shift & (DIGITS - 1)) + 1] += 1
+        for digit in range(DIGITS):
+            begin[digit + 1] += begin[digit]
+        for at in range(keys.size):
+            digit = (keys[places[at]] - least) >> shift & (DIGITS - 1)
+            others[begin[digit]] = places[at]
+            begin[digit] += 1
+        places, others = others, places
+        shift += DIGIT_BITS
+    return places
+
+
+@kernel
+def lowest_nearer(begin: Ints, others: Shorts, distance: Shorts, parent: Shorts) -> None:
+    """Write everybody's lowest neighbour that is one hop nearer."""
+    for node in range(distance.size):
+        for at in range(begin[node + 1] - 1, begin[node] - 1, -1):
+            if distance[others[at]] == distance[node] - 1:
+                parent[node] = others[at]
+
+
+@kernel
+def reverse_pass(
+    begin: Ints,
+    others: Shorts,
+    hosts: int,
+    level: Shorts,
+    order: Shorts,
+    pick: Ints,
+    parent: Shorts,
+    turn: Shorts,
+) -> None:
+    """Take nodes away, those that are informed last first, each served by one that is left.
+
+    In a step (counted from the end) a node that is left serves one at most, and one that serves
+    stays. Nobody goes who is the only neighbour of lower level that somebody has left, so that all
+    that are left stay connected. Where all neighbours serve, one of them leaves the one it serves
+    to another. Of switches only those are informed that serve somebody.
+    """
+    size = level.size
+    left, needed = np.ones(size, np.bool_), np.zeros(size, np.bool_)
+    needed[:hosts] = True
+    lower, holds = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    for node in range(size):
+        above = node
+        for at in range(begin[node], begin[node + 1]):
+            if level[others[at]] < level[node]:
+                lower[node] += 1
+                above = others[at]
+        holds[above] += lower[node] == 1
+    parent[:] = -1
+    turn[:] = 0
+    todo, count, step = order.copy(), order.size, 0
+    while count > 0:
+        step += 1
+        kept = 0
+        for i in range(count):
+            node = todo[i]
+            todo[kept] = node
+            kept += 1
+            if holds[node] > 0 or busy[node] == step:
+                continue
+            if needed[node]:
+                server = -1
+                for at in range(begin[node], begin[node + 1]):
+                    other = others[at]
+                    free = left[other] and busy[other] != step
+                    if free and (server < 0 or pick[other] > pick[server]):
+                        server = other
+                if server < 0:
+                    for at in range(begin[node], begin[node + 1]):
+                        middle = others[at]
+                        if not left[middle]:
+                            continue
+                        moved, instead = serves[middle], -1
+                        for place in range(begin[moved], begin[moved + 1]):
+                            other = others[place]
+                            free = left[other] and busy[other] != step and other != node
+                            if free and (instead < 0 or pick[other] > pick[instead]):
+                                instead = other
+                        if instead >= 0:
+                            parent[moved], serves[instead] = instead, moved
+                            busy[instead], needed[instead] = step, True
+                            server = middle
+                            break
+                if server < 0:
+                    continue
+                parent[node], turn[node] = server, step
+                busy[server], serves[server], needed[server] = step, node, True
+            left[node] = False
+            kept -= 1
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                if level[other] < level[node]:
+                    holds[other] -= lower[node] == 1 and left[other]
+                elif level[other] > level[node]:
+                    lower[other] -= 1
+                    if lower[other] == 1 and left[other]:
+                        holds[lower_left(begin, others, level, left, other)] += 1
+        count = kept
+
+
+@kernel
+def lower_left(begin: Ints, others: Shorts, level: Shorts, left: Flags, node: int) -> int:
+    """The first neighbour of lower level that is left."""
+    for at in range(begin[node], begin[node + 1]):
+        if left[others[at]] and level[others[at]] < level[node]:
+            return int(others[at])
+    return -1
+
+
+@kernel
+def forward_pass(
+    begin: Ints,
+    others: Shorts,
+    hosts: int,
+    root: int,
+    order: Shorts,
+    pick: Ints,
+    parent: Shorts,
+    since: Shorts,
+) -> None:
+    """Inform nodes in this order, each by a neighbour that was informed in a step before.
+
+    An informed node serves one a step at most. Where all those neighbours serve, one of them
+    leaves the one it serves to another. It ends when all processors are informed.
+    """
+    size = since.size
+    busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    near, place_of = np.zeros(order.size, np.bool_), np.full(size, -1, np.int32)
+    for place in range(order.size):
+        place_of[order[place]] = place
+    parent[:] = -1
+    since[:] = -1
+    since[root] = 0
+    for at in range(begin[root], begin[root + 1]):
+        near[place_of[others[at]]] = True
+    step, missing = 0, hosts - 1
+    while missing > 0:
+        step += 1
+        for turn in range(order.size):
+            if not near[turn]:
+                continue
+            node = order[turn]
+            server, old = -1, False
+            for at in range(begin[node], begin[node + 1]):
+                other = others[at]
+                if since[other] < 0 or since[other] == step:
+                    continue
+                old = True
+                free = busy[other] != step
+                if free and (server < 0 or pick[other] > pick[server]):
+                    server = other
+            if server < 0 and old:
+                for at in range(begin[node], begin[node + 1]):
+                    middle = others[at]
+                    if since[middle] < 0 or since[middle] == step:
+                        continue
+                    moved, instead = serves[middle], -1
+                    for place in range(begin[moved], begin[moved + 1]):
+                        other = others[place]
+                        free = since[other] >= 0 and since[other] < step and busy[other] != step
+                        if free and (instead < 0 or pick[other] > pick[instead]):
+                            instead = other
+                    if instead >= 0:
+                        parent[moved], serves[instead] = instead, moved
+                        busy[instead] = step
+                        server = middle
+                        break
+            if server < 0:
+                continue
+            parent[node], since[node] = server, step
+            busy[server], serves[server] = step, node
+            near[turn] = False
+            for at in range(begin[node], begin[node + 1]):
+                if since[others[at]] < 0:
+                    near[place_of[others[at]]] = True
+            missing -= node < hosts
+
+
+@kernel
+def label_tree(
+    parent: Shorts, upwards: Shorts, hosts: int, root: int, rest: Shorts, since: Shorts
+) -> int:
+    """Serve every node's children in the order of what their subtrees still need, longest first.
+
+    Write the steps that each subtree needs (-1: no processor is in it), and the step in which each
+    node is informed (-1: not). Returns the steps of the whole tree. `upwards` has all nodes of the
+    tree but the root, children before their parents.
+    """
+    size = parent.size
+    begin = np.zeros(size + 1, np.int64)
+    for i in range(upwards.size):
+        begin[parent[upwards[i]] + 1] += 1
+    for node in range(size):
+        begin[node + 1] += begin[node]
+    end = begin[:-1].copy()
+    children = np.empty(upwards.size, np.int64)
+    rest[:] = -1
+    rest[:hosts] = 0
+    for i in range(upwards.size + 1):
+        node = int(upwards[i]) if i < upwards.size else int(root)
+        own = children[begin[node] : end[node]]
+        own.sort()
+        for turn in range(1, own.size + 1):
+            rest[node] = max(rest[node], (own[own.size - turn] >> 32) + turn)
+        if node != root and rest[node] >= 0:
+            above = parent[node]
+            children[end[above]] = (int(rest[node]) << 32) | node
+            end[above] += 1
+    since[:] = -1
+    since[root] = 0
+    for i in range(upwards.size, -1, -1):
+        node = int(upwards[i]) if i < upwards.size else int(root)
+        if since[node] < 0:
+            continue
+        for turn in range(1, end[node] - begin[node] + 1):
+            child = children[end[node] - turn] & 0xFFFFFFFF
+            since[child] = since[node] + turn
+    return rest[root]

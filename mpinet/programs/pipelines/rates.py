@@ -1,0 +1,301 @@
+"""How fast items can flow through a network on all ports: maximum flows of its arcs.
+
+From one root nobody gets more items a step than arc-disjoint ways lead to him, and by Edmonds all
+get that many at once. In a gossip the items of the processors in a set S have to leave it, by the
+arcs that lead out of S: ``|S| / out(S)`` steps an item, at most over all S that leave somebody out
+(Zhao and others, ForestColl, 2024). A number of steps follows from a flow over time: k ways of C
+arcs in all bring k (T + 1) - C items in T steps (Ford and Fulkerson 1958).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from mpinet.arrays import Flags, Ints
+from mpinet.compiled import kernel
+from mpinet.programs.pipelines.arcs import Arcs
+
+MOST_LOOKS = 2**31
+"""Looks at arcs that may be taken for the rate of a network."""
+
+NEVER = 2**40
+"""In place of steps that cannot be."""
+
+
+def ways_to_all(arcs: Arcs, root: int) -> Ints:
+    """Arc-disjoint ways from a root to each node, shape (N,); as many as arcs to itself.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> ways_to_all(Arcs.of(open("mesh:3x3")), 0).tolist()
+    [2, 2, 2, 2, 2, 2, 2, 2, 2]
+    """
+    found = np.empty(arcs.size, np.int64)
+    free = np.ones(len(arcs), np.bool_)
+    own = int(arcs.out_degrees[root])
+    for node in range(arcs.size):
+        found[node] = own
+        if node != root:
+            found[node] = count_ways(
+                root, node, own, arcs.tail, arcs.head, arcs.out_begin, arcs.out, arcs.in_begin,
+                arcs.into, free,
+            )  # fmt: skip
+    return found
+
+
+def looks_of_ways(arcs: Arcs, root: int) -> int:
+    """How many looks at arcs the ways from a root to all may take."""
+    return arcs.size * int(arcs.out_degrees[root]) * len(arcs)
+
+
+def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
+    """Steps that nobody beats who brings so many items from the root to all processors.
+
+    To each processor alone, as a flow over time, every item by a way of its own.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> fewest_steps(Arcs.of(open("ring:6")), 0, 10)
+    7
+    """
+    steps = 0
+    for node in range(arcs.hosts):
+        if node != root:
+            steps = max(
+                steps,
+                int(
+                    steps_to_one(
+                        root, node, items, arcs.tail, arcs.head, arcs.out_begin, arcs.out,
+                        arcs.in_begin, arcs.into,
+                    )
+                ),
+            )  # fmt: skip
+    return steps
+
+
+def gossip_rate(arcs: Arcs) -> Fraction:
+    """Steps an item that no gossip beats: the largest ``|S| / out(S)``, by Dinkelbach's method.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> gossip_rate(Arcs.of(open("mesh:3x3")))
+    Fraction(4, 1)
+    """
+    hosts = arcs.hosts
+    into = np.diff(arcs.in_begin)[:hosts]
+    best = Fraction(hosts - 1, int(into.min()))
+    left, reached = np.empty(arcs.size, np.int64), np.empty(arcs.size, np.bool_)
+    flow = np.empty(len(arcs), np.int64)
+    target = 0
+    while target < hosts:
+        supply_one(
+            target, hosts, best.numerator, best.denominator, arcs.tail, arcs.head, arcs.out_begin,
+            arcs.out, arcs.in_begin, arcs.into, left, flow, reached,
+        )  # fmt: skip
+        inside = ~reached
+        leaving = int((inside[arcs.tail] & reached[arcs.head]).sum())
+        tighter = Fraction(int(inside[:hosts].sum()), leaving) if leaving else best
+        if tighter > best:
+            best = tighter
+        else:
+            target += 1
+    return best
+
+
+def looks_of_gossip(arcs: Arcs) -> int:
+    """How many looks at arcs the rate of a gossip may take."""
+    return arcs.hosts * arcs.hosts * len(arcs)
+
+
+@kernel
+def count_ways(
+    root: int,
+    target: int,
+    most: int,
+    tail: Ints,
+    head: Ints,
+    out_begin: Ints,
+    out: Ints,
+    in_begin: Ints,
+    into: Ints,
+    free: Flags,
+) -> int:
+    """How many arc-disjoint ways of free arcs lead from root to target, at most so many."""
+    size = out_begin.size - 1
+    used = np.zeros(tail.size, np.bool_)
+    came_by = np.empty(size, np.int64)
+    seen = np.full(size, -1, np.int64)
+    queue = np.empty(size, np.int64)
+    for found in range(most):
+        seen[target] = found
+        queue[0] = target
+        first, last = 0, 1
+        while first < last and seen[root] != found:
+            node = queue[first]
+            first += 1
+            for at in range(in_begin[node], in_begin[node + 1]):
+                arc = into[at]
+                other = tail[arc]
+                if free[arc] and not used[arc] and seen[other] != found:
+                    seen[other], came_by[other] = found, arc
+                    queue[last] = other
+                    last += 1
+            for at in range(out_begin[node], out_begin[node + 1]):
+                arc = out[at]
+                other = head[arc]
+                if used[arc] and seen[other] != found:
+                    seen[other], came_by[other] = found, ~arc
+                    queue[last] = other
+                    last += 1
+        if seen[root] != found:
+            return found
+        node = root
+        while node != target:
+            arc = came_by[node]
+            if arc >= 0:
+                used[arc] = True
+                node = head[arc]
+            else:
+                used[~arc] = False
+                node = tail[~arc]
+    return most
+
+
+@kernel
+def steps_to_one(
+    root: int,
+    target: int,
+    items: int,
+    tail: Ints,
+    head: Ints,
+    out_begin: Ints,
+    out: Ints,
+    in_begin: Ints,
+    into: Ints,
+) -> int:
+    """Steps in which items flow from root to target at best, over k ways of fewest arcs in all."""
+    size = out_begin.size - 1
+    used = np.zeros(tail.size, np.bool_)
+    came_by = np.empty(size, np.int64)
+    away = np.empty(size, np.int64)
+    waiting = np.empty(size, np.bool_)
+    queue = np.empty(size, np.int64)
+    best, total, ways = NEVER, 0, 0
+    while True:
+        away[:] = NEVER
+        waiting[:] = False
+        away[root] = 0
+        queue[0] = root
+        first, length = 0, 1
+        while length > 0:
+            node = queue[first]
+            first = first + 1 if first + 1 < size else 0
+            length -= 1
+            waiting[node] = False
+            for side in range(2):
+                begin = out_begin if side == 0 else in_begin
+                arcs = out if side == 0 else into
+                for at in range(begin[node], begin[node + 1]):
+                    arc = arcs[at]
+                    if used[arc] == (side == 0):
+                        continue
+                    other = head[arc] if side == 0 else tail[arc]
+                    then = away[node] + (1 if side == 0 else -1)
+                    if then < away[other]:
+                        away[other] = then
+                        came_by[other] = arc if side == 0 else ~arc
+                        if not waiting[other]:
+                            waiting[other] = True
+                            place = first + length
+                            queue[place if place < size else place - size] = other
+                            length += 1
+        if away[target] >= NEVER or away[target] > best:
+            return best
+        total += away[target]
+        ways += 1
+        best = min(best, (items + total + ways - 1) // ways - 1)
+        node = target
+        while node != root:
+            arc = came_by[node]
+            if arc >= 0:
+                used[arc] = True
+                node = tail[arc]
+            else:
+                used[~arc] = False
+                node = head[~arc]
+
+
+@kernel
+def supply_one(
+    target: int,
+    hosts: int,
+    width: int,
+    supply: int,
+    tail: Ints,
+    head: Ints,
+    out_begin: Ints,
+    out: Ints,
+    in_begin: Ints,
+    into: Ints,
+    left: Ints,
+    flow: Ints,
+    reached: Flags,
+) -> None:
+    """Bring what all processors have to one, over arcs of a width; mark who could still bring it.
+
+    Processors that have something left are not marked where the flow is a largest one.
+    """
+    size = out_begin.size - 1
+    left[:] = 0
+    left[:hosts] = supply
+    left[target] = 0
+    flow[:] = 0
+    came_by = np.empty(size, np.int64)
+    queue = np.empty(size, np.int64)
+    while True:
+        reached[:] = False
+        reached[target] = True
+        queue[0] = target
+        first, last, start = 0, 1, -1
+        while first < last and start < 0:
+            node = queue[first]
+            first += 1
+            if left[node] > 0:
+                start = node
+                break
+            for at in range(in_begin[node], in_begin[node + 1]):
+                arc = into[at]
+                other = tail[arc]
+                if flow[arc] < width and not reached[other]:
+                    reached[other], came_by[other] = True, arc
+                    queue[last] = other
+                    last += 1
+            for at in range(out_begin[node], out_begin[node + 1]):
+                arc = out[at]
+                other = head[arc]
+                if flow[arc] > 0 and not reached[other]:
+                    reached[other], came_by[other] = True, ~arc
+                    queue[last] = other
+                    last += 1
+        if start < 0:
+            return
+        amount, node = left[start], start
+        while node != target:
+            arc = came_by[node]
+            amount = min(amount, width - flow[arc] if arc >= 0 else flow[~arc])
+            node = head[arc] if arc >= 0 else tail[~arc]
+        left[start] -= amount
+        node = start
+        while node != target:
+            arc = came_by[node]
+            if arc >= 0:
+                flow[arc] += amount
+                node = head[arc]
+            else:
+                flow[~arc] -= amount
+                node = tail[~arc]

@@ -1,0 +1,231 @@
+"""Items from where they are to all processors: which way takes the fewest steps.
+
+``rarest`` (all ports): everybody takes from its neighbours what fewest have. ``trees`` (all ports,
+one root): down arc-disjoint trees, as many as there can be. ``matching`` (one port): in every step
+a largest matching of those who can tell something new. ``cycle`` (one port): along a Hamiltonian
+cycle. Every rank finds the same schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.errors import TooLarge, UsageError
+from mpinet.machine.model import PortModel
+from mpinet.networks.topology import Topology
+from mpinet.programs.matchedgossip import matched_rows, needed_rows
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
+from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
+from mpinet.programs.rarest import rarest_rows
+
+RAREST, TREES, MATCHING, CYCLE = "rarest", "trees", "matching", "cycle"
+
+MOST_ITEMS = 2**20
+"""Most items of a collective."""
+
+MOST_PAIRS = 2**24
+"""Most pairs of a node and an item that it gets."""
+
+MOST_TRIES = 2**28
+"""Pairs, times the steps that nothing beats, up to which a search looks at all of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Who sends which item to whom, and when.
+
+    Attributes
+    ----------
+    algorithm : str
+        What found it.
+    rows : ndarray of int64, shape (k, 4)
+        Step, sender, receiver and item, by step. Nobody gets an item twice.
+    ports : ndarray of int64, shape (k,)
+        The senders' ports; -1 for any that leads there.
+    """
+
+    algorithm: str
+    rows: Ints
+    ports: Ints
+
+    @property
+    def steps(self) -> int:
+        """Steps that it takes."""
+        return int(self.rows[:, 0].max(initial=0))
+
+
+def offered(topology: Topology, model: PortModel, rooted: bool) -> list[str]:
+    """The algorithms for a network of links, a port model, and items of one root or of many."""
+    if model.send == 1:
+        return [CYCLE, MATCHING] if topology.cycle() is not None else [MATCHING]
+    return [RAREST, TREES] if rooted else [RAREST]
+
+
+def require_spread(
+    topology: Topology, model: PortModel, items: int, rooted: bool, algorithm: str | None
+) -> None:
+    """Raise `UsageError` unless so many items can be brought to all, in this way.
+
+    Raises
+    ------
+    UsageError
+        There is no such algorithm, or none for busses, half-duplex links or the port model.
+    TooLarge
+        There are too many items, or too many nodes that get them.
+    """
+    limits = (model.send, model.receive)
+    if not topology.links:
+        raise UsageError(
+            f"Pipelines go over links, and {topology.name} has busses: give --items 1."
+        )
+    if model.half_duplex or limits not in ((1, 1), (None, None)):
+        raise UsageError(
+            "Pipelines need links of full duplex and one port or all: on half-duplex links both "
+            "directions would share what each is planned for."
+        )
+    if not 1 <= items <= MOST_ITEMS:
+        raise UsageError(f"A collective moves 1 to {MOST_ITEMS:,} items, not {items}.")
+    if items * topology.size > MOST_PAIRS:
+        raise TooLarge(
+            f"{items:,} items for the {topology.size:,} nodes of {topology.name} are "
+            f"{items * topology.size:,} pairs; at most {MOST_PAIRS:,} are held."
+        )
+    names = offered(topology, model, rooted)
+    if algorithm is not None and algorithm not in names:
+        raise UsageError(
+            f"{topology.name} has no pipeline {algorithm!r} on {model.name} "
+            f"{'port' if model.send == 1 else 'ports'}; it has: {', '.join(names)}."
+        )
+
+
+def spread(
+    topology: Topology,
+    arcs: Arcs,
+    model: PortModel,
+    sources: Ints,
+    bound: int,
+    algorithm: str | None = None,
+) -> Spread:
+    """Bring items to all processors in few steps.
+
+    Parameters
+    ----------
+    topology, arcs
+        The network and its arcs.
+    model : PortModel
+        One port or all.
+    sources : ndarray of int64, shape (items,)
+        The processor that has each item first.
+    bound : int
+        Steps that nothing beats: there the search ends.
+    algorithm : str, optional
+        Default: what takes the fewest steps.
+
+    Raises
+    ------
+    TooLarge
+        Every way would take too long to find.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> ring = open("ring:6")
+    >>> sources = np.zeros(10, np.int64)
+    >>> found = spread(ring, Arcs.of(ring), PortModel(None, None), sources, 7)
+    >>> found.algorithm, found.steps
+    ('rarest', 7)
+    """
+    rooted = bool((sources == sources[0]).all())
+    names = [algorithm] if algorithm else offered(topology, model, rooted)
+    if topology.hosts == 1:
+        return Spread(names[0], np.empty((0, 4), np.int64), np.empty(0, np.int64))
+    best: Spread | None = None
+    for name in names:
+        found = _WAYS[name](topology, arcs, sources, bound)
+        if found is not None and (best is None or found.steps < best.steps):
+            best = found
+        if best is not None and best.steps <= bound:
+            break
+    if best is None:
+        raise TooLarge(
+            f"A pipeline of {len(sources):,} items on {topology.name} ({', '.join(names)}) would "
+            "take too long to find: give fewer items or a smaller network."
+        )
+    return best
+
+
+def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+    """What fewest have comes first."""
+    return _searched(RAREST, rarest_rows, topology, sources, bound)
+
+
+def _matching(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+    """A largest matching a step."""
+    return _searched(MATCHING, matched_rows, topology, sources, bound)
+
+
+def _searched(
+    name: str,
+    search: Callable[[Topology, Ints, int], Ints],
+    topology: Topology,
+    sources: Ints,
+    bound: int,
+) -> Spread | None:
+    """A greedy search, unless it would take too long."""
+    if len(sources) * topology.size * max(bound, 1) > MOST_TRIES:
+        return None
+    rows = search(topology, sources, bound)
+    rows = rows[needed_rows(rows, topology, sources)]
+    return Spread(name, rows, np.full(len(rows), -1))
+
+
+def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+    """Down arc-disjoint trees; switches that send nothing on get nothing."""
+    root = int(sources[0])
+    degree = int(arcs.out_degrees[root])
+    if max(looks_of_ways(arcs, root), looks_of_trees(arcs, degree)) > MOST_LOOKS:
+        return None
+    ways = ways_to_all(arcs, root)
+    number = int(ways.min())
+    rows, ports = tree_rows(arcs, root, disjoint_trees(arcs, root, number), len(sources))
+    needed = needed_rows(rows, topology, sources)
+    return Spread(TREES, rows[needed], ports[needed])
+
+
+def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+    """Each item goes once round, as soon as those that its source had before are on their way.
+
+    Everybody passes on, a step later, what came; one item of each source at a time, or, where one
+    processor has them all, one after the other.
+    """
+    cycle = topology.cycle()
+    assert cycle is not None
+    every = np.arange(topology.size)
+    ports = cycle.successor(every)
+    ahead = topology.neighbor(every, ports)
+    rooted = bool((sources == sources[0]).all())
+    order = np.argsort(sources, kind="stable")
+    turn = np.empty(len(sources), np.int64)
+    turn[order] = np.arange(len(sources)) - np.searchsorted(sources[order], sources[order])
+    begins = turn if rooted else turn * (topology.size - 1)
+    rows, used, at = [], [], sources.copy()
+    for hop in range(1, topology.size):
+        rows.append(np.stack([begins + hop, at, ahead[at], np.arange(len(sources))], axis=1))
+        used.append(ports[at])
+        at = ahead[at]
+    table, over = np.concatenate(rows), np.concatenate(used)
+    by_step = np.lexsort((table[:, 3], table[:, 0]))
+    return Spread(CYCLE, table[by_step], over[by_step])
+
+
+_WAYS: dict[str, Callable[[Topology, Arcs, Ints, int], Spread | None]] = {
+    RAREST: _rarest,
+    TREES: _trees,
+    MATCHING: _matching,
+    CYCLE: _cycle,
+}

@@ -1,0 +1,150 @@
+"""Arc-disjoint trees from a root, as many as Edmonds' theorem promises, and items sent down them.
+
+If so many arc-disjoint ways lead from the root to every node, there are as many trees that share no
+arc, each of which reaches all nodes (Edmonds 1973). They are grown one after the other, after
+Lovász (1976): an arc is taken where those that are left still lead to its head by one way less for
+every tree to come. Arcs of the shallowest tails come first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.arrays import Ints, Rows
+from mpinet.compiled import kernel
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.rates import count_ways
+
+MOST_LOOKS = 2**33
+"""Looks at arcs that growing the trees may take."""
+
+
+def looks_of_trees(arcs: Arcs, number: int) -> int:
+    """How many looks at arcs growing so many trees takes at least."""
+    return number * number * arcs.size * len(arcs)
+
+
+def disjoint_trees(arcs: Arcs, root: int, number: int) -> Ints:
+    """Grow trees that share no arc.
+
+    Parameters
+    ----------
+    arcs : Arcs
+        Of a connected network.
+    root : int
+        Where they begin.
+    number : int
+        How many; so many arc-disjoint ways lead from the root to every node.
+
+    Returns
+    -------
+    ndarray of int64, shape (number, N)
+        The arc by which each tree reaches each node, -1 at the root.
+    """
+    reached_by = np.empty((number, arcs.size), np.int64)
+    grow_trees(
+        root, arcs.tail, arcs.head, arcs.out_begin, arcs.out, arcs.in_begin, arcs.into, reached_by
+    )
+    return reached_by
+
+
+def tree_rows(arcs: Arcs, root: int, trees: Ints, items: int) -> tuple[Ints, Ints]:
+    """Send items down trees, one after the other on each.
+
+    Parameters
+    ----------
+    arcs, root
+        As for `disjoint_trees`.
+    trees : ndarray of int64, shape (number, N)
+        As `disjoint_trees` gives them.
+    items : int
+        Items, 1 or more; each goes down one tree, and deep trees get fewer.
+
+    Returns
+    -------
+    rows : ndarray of int64, shape (rows, 4)
+        Step, sender, receiver and item, by step.
+    ports : ndarray of int64, shape (rows,)
+        The senders' ports.
+    """
+    away = np.stack([depths(arcs, root, tree) for tree in trees])
+    loads = _shared_out(away[:, : arcs.hosts].max(axis=1), items)
+    first = np.cumsum(loads) - loads
+    step, arc, item = [], [], []
+    for tree, depth, load, begin in zip(trees, away, loads, first, strict=True):
+        nodes = np.flatnonzero(tree >= 0)
+        turns = np.arange(load)
+        step.append((depth[nodes][:, None] + turns).ravel())
+        arc.append(np.repeat(tree[nodes], load))
+        item.append(np.tile(begin + turns, len(nodes)))
+    steps, over, items_sent = map(np.concatenate, (step, arc, item))
+    order = np.lexsort((items_sent, arcs.head[over], arcs.tail[over], steps))
+    over = over[order]
+    rows = np.stack([steps[order], arcs.tail[over], arcs.head[over], items_sent[order]], axis=1)
+    return rows, arcs.port[over]
+
+
+def depths(arcs: Arcs, root: int, tree: Ints) -> Ints:
+    """Hops from the root to each node of a tree, shape (N,)."""
+    away = np.full(arcs.size, -1)
+    away[root] = 0
+    while (away < 0).any():
+        open_ = np.flatnonzero(away < 0)
+        above = away[arcs.tail[tree[open_]]]
+        away[open_] = np.where(above >= 0, above + 1, -1)
+    return away
+
+
+def _shared_out(depth: Ints, items: int) -> Ints:
+    """Items of each tree such that the last one ends as early as can be."""
+    order = np.argsort(depth, kind="stable")
+    sums = np.cumsum(depth[order])
+    counts = np.arange(1, len(depth) + 1)
+    last = int((-(-(items + sums) // counts)).min()) - 1
+    loads = np.maximum(last + 1 - depth, 0)
+    spare = int(loads.sum()) - items
+    for tree in order[::-1].tolist():
+        less = min(spare, int(loads[tree]))
+        loads[tree] -= less
+        spare -= less
+    return loads
+
+
+@kernel
+def grow_trees(
+    root: int,
+    tail: Ints,
+    head: Ints,
+    out_begin: Ints,
+    out: Ints,
+    in_begin: Ints,
+    into: Ints,
+    reached_by: Rows,
+) -> None:
+    """Write the arc by which each tree reaches each node."""
+    number, size = reached_by.shape
+    free = np.ones(tail.size, np.bool_)
+    queue = np.empty(size, np.int64)
+    for tree in range(number):
+        more = number - 1 - tree
+        reached_by[tree, :] = -1
+        queue[0] = root
+        first, last = 0, 1
+        while first < last:
+            node = queue[first]
+            first += 1
+            for at in range(out_begin[node], out_begin[node + 1]):
+                arc = out[at]
+                other = head[arc]
+                if not free[arc] or other == root or reached_by[tree, other] >= 0:
+                    continue
+                free[arc] = False
+                ways = count_ways(
+                    root, other, more, tail, head, out_begin, out, in_begin, into, free
+                )
+                if ways < more:
+                    free[arc] = True
+                    continue
+                reached_by[tree, other] = arc
+                queue[last] = other
+                last += 1

@@ -1,0 +1,67 @@
+"""What a run did, as a picture: the loads of its links, and beside them who sent when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Ints
+from mpinet.networks.topology import Topology
+from mpinet.report.drawing.figure import NODE, height_of, library, paint
+from mpinet.report.drawing.files import write_picture
+from mpinet.report.drawing.scene import Scene, scene, with_moves
+from mpinet.report.recordings import Recording
+
+WIDTH = 6.0
+"""Inches of the network; the diagram beside it takes as much again."""
+
+HEIGHT = 3.5
+"""Inches that the picture is high at least."""
+
+MOST_LINES = 20_000
+"""Movements of the largest run whose space-time diagram is drawn."""
+
+
+def write_run(path: Path, recording: Recording, network: Topology) -> None:
+    """Write the picture of a run.
+
+    Parameters
+    ----------
+    path : Path
+        The file; a page (``.html``) has the link loads alone.
+    recording : Recording
+        What moved.
+    network : Topology
+        On which network.
+    """
+    moves = recording.moves
+    shown = with_moves(scene(network), network, moves)
+    if len(moves["step"]) > MOST_LINES:
+        write_picture(path, shown, WIDTH)
+        return
+    write_picture(path, shown, WIDTH, lambda: _figure(shown, moves, recording.header["steps"]))
+
+
+def _figure(shown: Scene, moves: Mapping[str, Ints], steps: int) -> Any:
+    """The network on the left, the space-time diagram on the right."""
+    height = max(height_of(shown, WIDTH), HEIGHT)
+    made = library("matplotlib.figure").Figure(figsize=(2 * WIDTH, height), facecolor="white")
+    left, right = made.subfigures(1, 2)
+    paint(left, shown, WIDTH, height)
+    axes = right.add_axes((0.12, 0.5 / height, 0.84, 1 - 0.7 / height))
+    begins = np.stack([moves["step"] - 1, moves["sender"]], axis=1)
+    ends = np.stack([moves["step"], moves["receiver"]], axis=1)
+    thick = float(np.clip(20 / np.sqrt(len(begins) + 1), 0.2, 1.5))
+    lines = library("matplotlib.collections").LineCollection
+    axes.add_collection(lines(np.stack([begins, ends], axis=1), colors=NODE, linewidths=thick))
+    axes.set_xlim(0, max(1, steps))
+    axes.set_ylim(-0.5, shown.nodes - 0.5)
+    whole = library("matplotlib.ticker").MaxNLocator
+    axes.xaxis.set_major_locator(whole(integer=True))
+    axes.yaxis.set_major_locator(whole(integer=True))
+    axes.set_xlabel("step")
+    axes.set_ylabel("processor")
+    return made

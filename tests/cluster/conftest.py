@@ -1,0 +1,81 @@
+"""Three hosts for all tests, where this machine can make them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster.hosts import CHECKOUT, Hosts, why_not
+from launch.conftest import other_mpirun, own_mpirun
+
+HOSTS = 3
+
+
+@pytest.fixture(scope="session")
+def machine() -> Iterator[Hosts]:
+    """The hosts of the session."""
+    if reason := why_not():
+        pytest.skip(reason)
+    hosts = Hosts(HOSTS)
+    yield hosts
+    hosts.down()
+
+
+@pytest.fixture
+def hosts(machine: Hosts) -> Iterator[Hosts]:
+    """Three hosts with an empty shared folder; what a test leaves is killed, and mended."""
+    yield machine
+    machine.clear()
+    machine.restore()
+    machine.empty()
+
+
+@pytest.fixture(params=["openmpi", "mpich"])
+def library(request: pytest.FixtureRequest) -> Library:
+    """Each MPI library in turn."""
+    return library_named(request.param)
+
+
+class Library:
+    """An MPI library: its launcher, and its form of host files."""
+
+    def __init__(self, name: str, mpirun: Path):
+        self.name = name
+        self.mpirun = mpirun
+        self.daemon = {"openmpi": "prted", "mpich": "hydra_pmi_proxy"}[name]
+        self.program = {"openmpi": "prterun", "mpich": "mpirun"}[name]
+
+    def host_file(self, hosts: Hosts, *names: str, each: int = 2) -> Path:
+        """The template that mpinet brings, with other hosts in it."""
+        template = (CHECKOUT / f"hostfiles/{self.name}.hosts").read_text()
+        comments = [line for line in template.splitlines() if line.startswith("#")]
+        form = {"openmpi": "{} slots={}", "mpich": "{}:{}"}[self.name]
+        file = hosts.shared / "my.hosts"
+        lines = [form.format(name, each) for name in names or ("node1", "node2", "node3")]
+        file.write_text("\n".join([*comments, *lines]) + "\n")
+        return file
+
+    def words(self, hosts: Hosts, *command: str, on: tuple[str, ...] = ()) -> list[str | Path]:
+        """Six ranks of an mpinet command on the hosts, by launch/run."""
+        options = ["-n", "6", "--mpirun", self.mpirun, "--hostfile", self.host_file(hosts, *on)]
+        return [CHECKOUT / "launch/run", *options, "mpinet", *command]
+
+
+def library_named(name: str) -> Library:
+    """The library, if it is installed in this checkout."""
+    for found in (own_mpirun(), other_mpirun()):
+        if found is not None:
+            is_mpich = (found.parent / "hydra_pmi_proxy").exists()
+            if is_mpich == (name == "mpich"):
+                return Library(name, found)
+    pytest.skip(f"{name} is not present: launch/setup --other")
+
+
+def nothing_is_left(hosts: Hosts, seconds: float = 12.0) -> list[str]:
+    """What still runs on the hosts after some seconds."""
+    deadline = time.monotonic() + seconds
+    while (left := hosts.left()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left

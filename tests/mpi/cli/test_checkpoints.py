@@ -1,0 +1,227 @@
+"""A run that was stopped between two steps goes on, on any ranks and mapping, to its digest."""
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpinet.cli.commands import module_of, parse
+from mpinet.errors import Suspended
+from mpinet.machine.checkpoint import Keeper, read_manifest
+from mpinet.machine.transport import STOP, Local, Mpi, alone, mpi, world
+from mpinet.report.envelope import digest
+
+COMMANDS = [
+    "route hypercube:6 --pairs all --mode ideal --paths",
+    "route torus:6x7 --pairs random:300 --seed 5 --ports one --policy fifo",
+    "route hypercube:6 --pairs hotspot:9 --faults node:3,link:0-1",
+    "flood lens:3,4,3 --root 2",
+    "show torus:30x40 --distances",
+    "broadcast torus:5x4x3 --root 7 --schedule",
+    "broadcast ccc:4 --algorithm tree",
+    "gossip torus:3x5 --seed 4",
+    "gossip ccc:3 --seed 2",
+    "scatter ccc:3 --root 5",
+    "gather mesh:3x4 --root 7 --ports all",
+    "reduce lens:3,3,3 --ports all --operator max",
+    "allreduce torus:3x4 --items 7 --operator sum",
+    "ascend hypercube:6 --operator fft --ports one",
+    "descend torus:4x4 --operator bitonic-sort --algorithm routed",
+    "embed hypercube:4 torus:5x4 --program ascend --operator fft",
+]
+"""Each of another kind of state."""
+
+MORE = [
+    "route hypercube:6 --pairs all",
+    "route torus:6x7 --pairs random:300 --policy fifo --duplex half",
+    "flood debruijn:6 --root 5",
+    "show fattree:3,4 --distances",
+    "broadcast debruijn:5 --algorithm passes",
+    "broadcast lens:3,3,2 --ports all",
+    "gossip ring:3*mesh:3x3 --ports all",
+    "gossip fattree:2,3",
+    "gossip petersen --ports all --algorithm rarest",
+    "scatter torus:3x4 --algorithm flow --ports all",
+    "exchange debruijn:4",
+    "reduce gbsn:2,m=4-4-4-3-7,a=1 --root 9 --operator sum",
+    "descend bsn:2,2,5 --operator bitonic-sort --algorithm unaligned",
+    "circulate gbsn:2,m=4-4-4-4,a=1 --dimensions 3",
+    "embed bsn:2,2,4 gbsn:2,m=4-4-4-3-7,a=1 --ports one",
+]
+
+EVERY = [*COMMANDS, *(pytest.param(command, marks=pytest.mark.long) for command in MORE)]
+
+
+class Stopping(Keeper):
+    """Stops a run at one of its boundaries: the last rank wishes for it shortly before."""
+
+    def __init__(self, at: int, *given):
+        super().__init__(*given)
+        self._left = at
+        self._wish()
+
+    def _wish(self):
+        ranks, rank = self._transport.size, self._transport.rank
+        if rank == ranks - 1 and self._left == min(1, ranks - 1):
+            self._transport.wish = STOP
+
+    def poll(self):
+        self._left -= 1
+        self._wish()
+        super().poll()
+
+
+def quiet(*done: int) -> None:
+    """Show no progress."""
+
+
+def outcome(command: str, transport: Local, watch=quiet) -> str:
+    options = parse(command.split())
+    job = module_of(options.command).prepare(options)
+    transport.sum(np.zeros(1))  # as of a launched command: all have prepared before one runs
+    return digest(job.lasting(job.run(transport, watch)))
+
+
+@cache
+def undisturbed(command: str) -> str:
+    return outcome(command, Local())
+
+
+@contextmanager
+def shared_folder():
+    """An empty folder that all ranks know, on rank 0's disk."""
+    transport = world()
+    own = tempfile.mkdtemp(prefix="mpinet-checkpoint-") if transport.rank == 0 else ""
+    folder = Path(transport.share(own.encode()).decode())
+    yield folder
+    transport.sum(np.zeros(1))
+    if transport.rank == 0:
+        shutil.rmtree(folder)
+
+
+def kept(keeper: Keeper, transport: Local, command: str, watch=quiet) -> str | None:
+    """The digest of a run with checkpoints; None where it was stopped."""
+    transport.keeper = keeper
+    try:
+        keeper.begin()
+        found = outcome(command, transport, watch)
+        keeper.finish()
+        return found
+    except Suspended:
+        return None
+    finally:
+        keeper.release()
+        transport.keeper, transport.wish = None, 0
+
+
+def some_ranks(count: int) -> tuple[Local, bool]:
+    """A transport of the first ranks, and whether this one is of them (collective)."""
+    transport = world()
+    if transport.size == 1:
+        return Local(), True
+    inside = transport.rank < count
+    part = mpi().COMM_WORLD.Split(0 if inside else 1)
+    return (Mpi(part) if count > 1 else Local()), inside
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_a_stopped_run_goes_on_to_the_digest_of_one_that_never_stopped(command):
+    everybody = world()
+    with shared_folder() as folder:
+        place = folder / "whole"
+        at = 1 if command.startswith("show") else 2  # floods of 512 nodes together are one step
+        found = kept(Stopping(at, place, {}, everybody), everybody, command)
+        assert found is None, "it ended before it was stopped"
+        for ranks, more in ((1, ""), (2, " --mapping random"), (everybody.size, "")):
+            transport, inside = some_ranks(min(ranks, everybody.size))
+            if inside:
+                keeper = Keeper(place, {}, transport, 1e6, read_manifest(place))
+                again = kept(keeper, transport, command + more)
+                assert transport.rank != 0 or again == undisturbed(command)
+            everybody.sum(np.zeros(1))
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_a_run_of_one_rank_goes_on_with_all_and_is_stopped_again(command):
+    everybody = world()
+    with shared_folder() as folder:
+        place = folder / "one"
+        if everybody.rank == 0:
+            alone = Local()
+            assert kept(Stopping(1, place, {}, alone), alone, command) is None
+        everybody.sum(np.zeros(1))
+        stopping = Stopping(2, place, {}, everybody, 0.0, read_manifest(place))
+        found = kept(stopping, everybody, command + " --mapping random")
+        if found is None:
+            found = kept(
+                Keeper(place, {}, everybody, 0.0, read_manifest(place)), everybody, command
+            )
+        assert everybody.rank != 0 or found == undisturbed(command)
+
+
+WINDOW = "--warmup 5 --steps 10 --limit 20"
+PLAN = """
+command = "flood"
+topology = ["ring:8", "torus:4x4"]
+root = [0, 1, 2, 3, 4, 5, 6, 7]
+"""
+LISTS = {
+    f"load ring:5 --rate 0.01..0.2/24 {WINDOW}": 24 + 1,  # and overload
+    f"load torus:9x8 --rate 0.01..0.12/12 {WINDOW}": 12 + 1,
+    f"load ring:5 ring:6 --pattern uniform,tornado --seeds 4 --rate 0.1 {WINDOW}": 2 * 2 * 4,
+    "verify GBSN-S2-bsn-links": None,
+    "sweep {folder}/plan.toml --out {folder}/runs": 2 * 8,
+}
+"""Work that writes down at once what it has found, and how many findings it comes to."""
+
+
+def findings(folder: Path) -> list[str]:
+    """The lines of all journals below a folder."""
+    return [line for path in folder.rglob("*.jsonl") for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("command", LISTS)
+def test_a_stopped_list_goes_on_with_what_is_left_of_it(command):
+    everybody, total = world(), LISTS[command]
+    with shared_folder() as folder:
+        if everybody.rank == 0:
+            (folder / "plan.toml").write_text(PLAN)
+        everybody.sum(np.zeros(1))
+        typed = command.format(folder=folder)
+
+        place, counts = folder / "list", []
+
+        def go_on(transport: Local, stop: bool) -> str | None:
+            def asked(*done: int) -> None:
+                transport.wish = STOP
+
+            found = read_manifest(place) if counts else None
+            keeper = Keeper(place, {}, transport, found=found)
+            return kept(keeper, transport, typed, asked if stop else quiet)
+
+        def count() -> None:
+            everybody.sum(np.zeros(1))
+            counts.append(len(findings(folder)))
+            everybody.sum(np.zeros(1))
+
+        assert go_on(everybody, stop=True) is None, "it ended before it was stopped"
+        count()
+        if everybody.rank == 0:
+            with alone():
+                assert go_on(Local(), stop=True) is None, "it ended before it was stopped again"
+        count()
+        again = go_on(everybody, stop=False)
+        count()
+        first, second, end = counts
+        assert 0 < first <= everybody.size < end
+        assert second == first + 1
+        assert total is None or end == total
+        if everybody.rank == 0:
+            assert len(set(findings(folder))) == end, "something was done again"
+            shutil.rmtree(folder / "runs", ignore_errors=True)
+            assert again == undisturbed(typed)
+        everybody.sum(np.zeros(1))

@@ -1,0 +1,239 @@
+"""What a checkpoint's folder must be, or it is refused: whole, of this mpinet, and of this run."""
+
+import errno
+import fcntl
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpinet.cli.session import Session
+from mpinet.errors import FileError, Suspended
+from mpinet.experiments.journal import version_of
+from mpinet.machine import Machine
+from mpinet.machine.checkpoint import MANIFEST, Keeper, read_manifest
+from mpinet.machine.checkpointfiles import write_manifest
+from mpinet.machine.state import Held, State
+from mpinet.machine.transport import STOP, Local
+
+COMMAND = ["route", "ring:20", "--pairs", "all"]
+
+
+def counted(transport: Local, steps: int) -> list[int]:
+    """What every processor counts to, a step each time."""
+    machine = Machine("ring:6", transport=transport)
+    with State(machine, "count", heard=Held(machine.nodes * 0, machine.nodes)) as state:
+        while machine.steps < steps:
+            state.heard[machine.step(machine.nodes, [0] * 6).nodes] += 1
+            state.boundary()
+    return state.heard.tolist()
+
+
+def saved(folder: Path, **header: object) -> Path:
+    """A checkpoint of such a run after its first step."""
+    transport = Local()
+    transport.keeper = Keeper(folder, header, transport)
+    transport.keeper.begin()
+    transport.wish = STOP
+    with pytest.raises(Suspended):
+        counted(transport, 4)
+    transport.keeper.release()
+    return folder
+
+
+def resumed(folder: Path) -> list[int]:
+    transport = Local()
+    transport.keeper = Keeper(folder, {}, transport, found=read_manifest(folder))
+    transport.keeper.begin()
+    return counted(transport, 4)
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path):
+    assert resumed(saved(tmp_path / "whole")) == [4] * 6
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"), [(flip, "is damaged"), (cut, "bytes instead of"), (Path.unlink, "No such")]
+)
+def test_a_file_that_is_not_as_it_was_written_is_refused(tmp_path, damage, said):
+    folder = saved(tmp_path / "damaged")
+    (part,) = folder.glob("state-*/*heard*.npy")
+    damage(part)
+    with pytest.raises(FileError, match=said):
+        resumed(folder)
+
+
+@pytest.mark.parametrize("damage", [flip, cut])
+def test_a_damaged_manifest_is_refused(tmp_path, damage):
+    folder = saved(tmp_path / "damaged")
+    damage(folder / MANIFEST)
+    with pytest.raises(FileError, match="damaged"):
+        read_manifest(folder)
+
+
+def test_a_step_that_was_changed_in_the_manifest_is_noticed(tmp_path):
+    folder = saved(tmp_path / "changed")
+    text = (folder / MANIFEST).read_text()
+    (folder / MANIFEST).write_text(text.replace('"step": 1', '"step": 2'))
+    with pytest.raises(FileError, match="damaged"):
+        read_manifest(folder)
+
+
+def test_another_runs_checkpoint_is_refused(tmp_path):
+    folder = saved(tmp_path / "other")
+    transport = Local()
+    transport.keeper = Keeper(folder, {}, transport, found=read_manifest(folder))
+    with (
+        pytest.raises(FileError, match="another run"),
+        State(Machine("ring:6", transport=transport), "another", step=0),
+    ):
+        pass
+
+
+def test_pickled_objects_are_not_loaded(tmp_path):
+    folder = saved(tmp_path / "pickled")
+    (part,) = folder.glob("state-*/*heard*.npy")
+    np.save(part, np.array([{}] * 6), allow_pickle=True)
+    manifest = read_manifest(folder)
+    file = manifest["parts"][0]["0-count.heard"]["rows"]
+    import hashlib
+
+    file |= {
+        "bytes": part.stat().st_size,
+        "sha256": hashlib.sha256(part.read_bytes()).hexdigest(),
+    }
+    write_manifest(folder, manifest)
+    with pytest.raises(FileError, match="is no array"):
+        resumed(folder)
+
+
+HOLDING = """
+import sys
+from pathlib import Path
+from mpinet.machine.checkpointfiles import locked
+file = locked(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def hold():
+    """Another job that uses a folder; it is killed by the test, or after it."""
+    jobs = []
+
+    def start(folder: Path) -> subprocess.Popen:
+        words = [sys.executable, "-c", HOLDING, str(folder)]
+        jobs.append(subprocess.Popen(words, stdin=-1, stdout=-1, text=True))
+        assert jobs[-1].stdout.readline() == "held\n"
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        job.kill()
+        job.communicate()
+
+
+def test_a_folder_that_another_job_uses_is_refused_until_that_is_dead(
+    hold, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    saved(
+        tmp_path / "kept", mpinet="1", sources=version_of(), command=COMMAND, inputs={}, where="."
+    )
+    (tmp_path / "begun").mkdir()
+    others = [hold(tmp_path / "kept"), hold(tmp_path / "begun")]
+    for words in ["resume", "kept"], [*COMMAND, "--checkpoint", "begun"]:
+        status, text = said_by(words, capsys)
+        assert (status, text.count("\n")) == (2, 1)
+        assert f"{words[-1]} is in use: another job" in text
+    for other in others:
+        other.kill()
+        other.wait()
+    assert Session([*COMMAND, "--checkpoint", "begun"]).run() == 0
+    assert not (tmp_path / "begun").exists()
+    assert resumed(tmp_path / "kept") == [4] * 6
+
+
+def test_a_checkpoint_that_has_gone_on_since_it_was_read_is_refused(tmp_path):
+    folder = saved(tmp_path / "older")
+    found = read_manifest(folder)
+    write_manifest(folder, read_manifest(folder) | {"state": "state-2"})
+    with pytest.raises(FileError, match="in use"):
+        Keeper(folder, {}, Local(), found=found).begin()
+
+
+def test_a_folder_without_locks_is_used_without_one(tmp_path, monkeypatch):
+    def none(*given: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    assert resumed(saved(tmp_path / "whole")) == [4] * 6
+
+
+def said_by(words: list[str], capsys) -> tuple[int, str]:
+    status = Session(words).run()
+    return status, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([*COMMAND, "--checkpoint", "taken"], "not empty"),
+        ([*COMMAND, "--checkpoint", "none/at/all"], "No such file"),
+        ([*COMMAND, "--checkpoint", "file"], "File exists"),
+        ([*COMMAND, "--every", "3"], "without --checkpoint"),
+        ([*COMMAND, "--checkpoint", "new", "--every", "x"], "no seconds"),
+        (["resume", "taken"], "is no checkpoint"),
+        (["run", "a:b", "--on", "ring:4", "--checkpoint", "new"], "cannot be saved"),
+        (["exec", "--on", "ring:4", "--checkpoint", "new", "-c", "1"], "cannot be saved"),
+        (["check", "ring:4", "--checkpoint", "new"], "unrecognized"),
+    ],
+)
+def test_what_was_typed_wrong_is_said_in_a_sentence(words, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken/file").write_text("")
+    (tmp_path / "file").write_text("")
+    status, text = said_by(words, capsys)
+    assert (status, text.count("\n")) == (2, 1)
+    assert said in text
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_checkpoint_of_another_version_or_of_other_files_is_refused(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    edges = tmp_path / "own.edges"
+    edges.write_text("0 1\n1 2\n2 0\n")
+    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    command = ["flood", "graph:own.edges", "--checkpoint", "kept", "--every", "0"]
+    assert Session(command).run() == 0
+    status, text = said_by(command, capsys)
+    assert status == 2
+    assert "mpinet resume" in text
+    assert Session(["resume", "kept"]).run() == 0
+    edges.write_text("0 1\n1 2\n2 3\n3 0\n")
+    assert said_by(["resume", "kept"], capsys)[1].count("changed since") == 1
+    manifest = read_manifest(tmp_path / "kept")
+    write_manifest(tmp_path / "kept", manifest | {"sources": "others"})
+    assert "another version" in said_by(["resume", "kept"], capsys)[1]
+    write_manifest(tmp_path / "kept", manifest | {"format": 2})
+    status, text = said_by(["resume", "kept"], capsys)
+    assert status == 2
+    assert "format 2" in text
+    assert json.loads((tmp_path / "kept" / MANIFEST).read_text())["format"] == 2

@@ -1,0 +1,168 @@
+"""What watches a job's processes: who is taken for stopped, who is named, and who is ended."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mpinet import guardian
+from mpinet.guardian import Guardian, descendants, is_watched, processes
+
+WAITING = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(60)"]
+BUSY = [sys.executable, "-S", "-c", "print(flush=True)\nwhile True: pass"]
+PARENT = [
+    *(sys.executable, "-S", "-c"),
+    "import subprocess; child = subprocess.Popen(['sleep', '60'])\n"
+    "print(child.pid, flush=True); child.wait()",
+]
+
+
+@pytest.fixture
+def start():
+    """Start a command as a rank of a job; the process, once it has said something."""
+    started = []
+
+    def begin(words, rank="3"):
+        job = subprocess.Popen(
+            words, env={"PMI_RANK": rank, "MPINET_PROOF": f"mark-{os.getpid()}"}, stdout=-1
+        )
+        started.append(job)
+        job.said = job.stdout.readline()
+        return job
+
+    yield begin
+    for job in started:
+        job.kill()
+        job.wait()
+        job.stdout.close()
+
+
+def comes(fact):
+    deadline = time.monotonic() + 30
+    while not fact() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return fact()
+
+
+def stop(job):
+    job.send_signal(signal.SIGSTOP)
+    assert comes(lambda: processes()[job.pid].state == "T")
+
+
+def watching(*jobs, limit=1.0, patience=60.0, owner=0):
+    made = Guardian(limit, patience, "mpinet", owner, "")
+    made.watch([job.pid for job in jobs])
+    return made
+
+
+def test_processes_are_known_with_parents_and_states(start):
+    job = start(BUSY)
+    table = processes()
+    assert table[job.pid] == (os.getpid(), "R")
+    assert table[os.getpid()].parent == os.getppid()
+    job.kill()
+    assert comes(lambda: job.pid not in processes())  # not yet waited for: dead is dead
+
+
+def test_ps_tells_the_same(start):
+    job = start(PARENT)
+    told = {number: (parent, state[:1]) for number, parent, state in guardian._by_ps()}
+    child = int(job.said)
+    assert told[job.pid] == (os.getpid(), "S") and told[child][0] == job.pid
+
+
+def test_children_of_children_belong_to_a_job(start):
+    job = start(PARENT)
+    table = processes()
+    assert descendants([job.pid], table) == [job.pid, int(job.said)]
+    assert os.getpid() not in descendants([os.getpid()], table)  # never the one that asks
+    assert is_watched(int(job.said), os.getpid())
+    assert not is_watched(os.getpid(), job.pid)
+
+
+def test_a_rank_that_is_stopped_for_too_long_is_named_and_killed(start, capfd):
+    job, other = start(WAITING), start(WAITING, "4")
+    stop(job)
+    made = watching(job, other)
+    pauses = round(1 / made.pause)
+    assert all(made.look(made.pause) for _ in range(pauses - 1))
+    assert not made.look(2 * made.pause)
+    assert job.wait(10) == -signal.SIGKILL
+    assert other.wait(10) == -signal.SIGKILL  # no launcher was there to end it
+    said = capfd.readouterr().err
+    assert said.startswith(f"mpinet: rank 3 (process {job.pid}) on ")
+    assert "rank 4" not in said and len(said.splitlines()) == 1
+
+
+def test_a_rank_that_computes_or_waits_is_never_ended(start, capfd):
+    made = watching(start(BUSY), start(WAITING))
+    assert all(made.look(made.pause) for _ in range(40))
+    assert capfd.readouterr().err == ""
+
+
+def test_a_rank_that_goes_on_in_time_begins_anew(start):
+    job = start(WAITING)
+    made = watching(job)
+    for _ in range(3):
+        stop(job)
+        assert all(made.look(made.pause) for _ in range(15))
+        job.send_signal(signal.SIGCONT)
+        assert comes(lambda: processes()[job.pid].state == "S")
+        assert made.look(made.pause)
+
+
+def test_time_in_which_nobody_looked_does_not_count(start):
+    job = start(WAITING)
+    stop(job)
+    made = watching(job)
+    assert made.look(3600.0)  # the batch system had suspended all of the job
+
+
+def test_without_a_limit_nobody_is_ended(start, capfd):
+    job = start(WAITING)
+    stop(job)
+    made = watching(job, limit=0.0)
+    assert all(made.look(made.pause) for _ in range(40))
+    assert capfd.readouterr().err == ""  # a rank: the other ranks tell
+
+
+def guarded(job, mark=None):
+    """The program itself, watching a job for a script that then dies."""
+    words = [sys.executable, "-I", "-S", guardian.__file__, "0", "60", "launch/run"]
+    watching = subprocess.Popen(
+        [*words, str(os.getpid())],
+        env={"MPINET_PROOF": mark} if mark else {},
+        stdin=subprocess.PIPE,
+    )
+    watching.stdin.write(f"watch {job.pid}\n".encode())
+    watching.stdin.flush()
+    return watching
+
+
+def test_the_job_ends_when_its_script_is_gone(start):
+    job = start(PARENT)
+    watching = guarded(job)
+    watching.stdin.close()
+    assert job.wait(10) == -signal.SIGTERM
+    assert watching.wait(10) == 0
+    assert comes(lambda: int(job.said) not in processes())
+
+
+def test_a_script_that_says_that_it_is_over_leaves_the_rest_alone(start):
+    job = start(WAITING)
+    watching = guarded(job)
+    watching.communicate(b"over\n", timeout=10)
+    assert watching.returncode == 0 and job.poll() is None
+
+
+def test_orphans_are_found_by_what_is_theirs_alone(start):
+    orphan, stranger = start(WAITING), subprocess.Popen(["sleep", "60"])
+    watching = guarded(stranger, mark=f"mark-{os.getpid()}")
+    watching.communicate(b"orphans\n", timeout=10)
+    assert orphan.wait(10) == -signal.SIGKILL
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
