@@ -11,11 +11,12 @@ import pytest
 from mpinet import guardian
 from mpinet.guardian import Guardian, descendants, is_watched, processes
 
-WAITING = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(60)"]
+LIMIT = 60  # seconds after which something hangs, on a busy machine, too
+WAITING = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(600)"]
 BUSY = [sys.executable, "-S", "-c", "print(flush=True)\nwhile True: pass"]
 PARENT = [
     *(sys.executable, "-S", "-c"),
-    "import subprocess; child = subprocess.Popen(['sleep', '60'])\n"
+    "import subprocess; child = subprocess.Popen(['sleep', '600'])\n"
     "print(child.pid, flush=True); child.wait()",
 ]
 
@@ -34,14 +35,15 @@ def start():
         return job
 
     yield begin
+    for number in descendants([job.pid for job in started], processes()):
+        os.kill(number, signal.SIGKILL)
     for job in started:
-        job.kill()
         job.wait()
         job.stdout.close()
 
 
 def comes(fact):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LIMIT
     while not fact() and time.monotonic() < deadline:
         time.sleep(0.01)
     return fact()
@@ -69,9 +71,10 @@ def test_processes_are_known_with_parents_and_states(start):
 
 def test_ps_tells_the_same(start):
     job = start(PARENT)
-    told = {number: (parent, state[:1]) for number, parent, state in guardian._by_ps()}
+    assert comes(lambda: processes()[job.pid].state == "S")  # it waits for its child
+    table = {number: (parent, state[:1]) for number, parent, state in guardian._by_ps()}
     child = int(job.said)
-    assert told[job.pid] == (os.getpid(), "S") and told[child][0] == job.pid
+    assert table[job.pid] == (os.getpid(), "S") and table[child][0] == job.pid
 
 
 def test_children_of_children_belong_to_a_job(start):
@@ -90,8 +93,8 @@ def test_a_rank_that_is_stopped_for_too_long_is_named_and_killed(start, capfd):
     pauses = round(1 / made.pause)
     assert all(made.look(made.pause) for _ in range(pauses - 1))
     assert not made.look(2 * made.pause)
-    assert job.wait(10) == -signal.SIGKILL
-    assert other.wait(10) == -signal.SIGKILL  # no launcher was there to end it
+    assert job.wait(LIMIT) == -signal.SIGKILL
+    assert other.wait(LIMIT) == -signal.SIGKILL  # no launcher was there to end it
     said = capfd.readouterr().err
     assert said.startswith(f"mpinet: rank 3 (process {job.pid}) on ")
     assert "rank 4" not in said and len(said.splitlines()) == 1
@@ -146,23 +149,23 @@ def test_the_job_ends_when_its_script_is_gone(start):
     job = start(PARENT)
     watching = guarded(job)
     watching.stdin.close()
-    assert job.wait(10) == -signal.SIGTERM
-    assert watching.wait(10) == 0
+    assert job.wait(LIMIT) == -signal.SIGTERM
+    assert watching.wait(LIMIT) == 0
     assert comes(lambda: int(job.said) not in processes())
 
 
 def test_a_script_that_says_that_it_is_over_leaves_the_rest_alone(start):
     job = start(WAITING)
     watching = guarded(job)
-    watching.communicate(b"over\n", timeout=10)
+    watching.communicate(b"over\n", timeout=LIMIT)
     assert watching.returncode == 0 and job.poll() is None
 
 
 def test_orphans_are_found_by_what_is_theirs_alone(start):
-    orphan, stranger = start(WAITING), subprocess.Popen(["sleep", "60"])
+    orphan, stranger = start(WAITING), subprocess.Popen(["sleep", "600"])
     watching = guarded(stranger, mark=f"mark-{os.getpid()}")
-    watching.communicate(b"orphans\n", timeout=10)
-    assert orphan.wait(10) == -signal.SIGKILL
+    watching.communicate(b"orphans\n", timeout=LIMIT)
+    assert orphan.wait(LIMIT) == -signal.SIGKILL
     assert stranger.poll() is None
     stranger.kill()
     stranger.wait()
