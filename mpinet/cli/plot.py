@@ -12,14 +12,18 @@ from mpinet.errors import UsageError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The results, the columns, the picture."""
+    """The results, the columns, the picture; a sweep's plan may say all but the first."""
     parser.add_argument(
         "results", metavar="FOLDER|FILE", nargs="+", help="folders of sweeps, .csv or .json files"
     )
-    parser.add_argument("--x", metavar="COLUMN", required=True, help="along the axis, as in rate")
-    parser.add_argument("--y", metavar="COLUMN", required=True, help="up, as in latency.mean")
+    parser.add_argument("--x", metavar="COLUMN", help="along the axis, as in rate")
+    parser.add_argument("--y", metavar="COLUMN", help="up, as in latency.mean")
     parser.add_argument(
-        "--by", "--colour", metavar="COLUMN,..", help="a curve for each of their values"
+        "--by",
+        "--colour",
+        metavar="COLUMN,..",
+        help="a curve for each of their values (default: the options in which rows differ that "
+        "would be one point, but for the seed)",
     )
     parser.add_argument(
         "--panels", "--facet", metavar="COLUMN", help="a panel for each of its values"
@@ -28,7 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bars",
         choices=("confidence", "deviation", "range"),
-        default="confidence",
         help="what bars show: the mean's 95 %% interval by Student's t (default), the standard "
         "deviation, or least and largest",
     )
@@ -41,9 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log", metavar="x,y", help="axes that are logarithmic")
     parser.add_argument("--x-label", metavar="TEXT", help="at the axis (default: the column)")
     parser.add_argument("--y-label", metavar="TEXT", help="at the axis (default: the column)")
-    parser.add_argument(
-        "--width", metavar="INCHES", type=float, default=5.0, help="of the picture (default 5)"
-    )
+    parser.add_argument("--width", metavar="INCHES", type=float, help="of the picture (default 5)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, help="the picture: .pdf, .svg or .png"
     )
@@ -52,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Ask for a file: in a terminal there is no other place for a picture."""
+    job = prepared(options)
     if options.output is None and options.out is None and not options.json:
         raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
-    return prepared(options)
+    return job

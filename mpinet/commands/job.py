@@ -55,6 +55,8 @@ class Job:
         machine beside; empty for other commands.
     unit : str
         What its progress counts.
+    plot : dict
+        How its results are drawn where `mpinet plot` is not told; of a sweep only.
     say : callable
         Shows a line where progress is shown.
     """
@@ -66,6 +68,7 @@ class Job:
         self.model: dict[str, Any] = {}
         self.crossing: dict[str, Any] = {}
         self.preparation: dict[str, int] = {}
+        self.plot: dict[str, Any] = {}
         self.say: Callable[[str], None] = lambda text: None
 
     def note_crossing(self, machine: Machine) -> None:

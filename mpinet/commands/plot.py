@@ -1,17 +1,33 @@
-"""``mpinet plot``: curves of results, as papers print them."""
+"""``mpinet plot``: curves of results, as papers print them.
+
+How a sweep's results are drawn can stand in its plan, as the table ``[plot]``; what is given to
+``mpinet plot`` goes before it.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import difflib
+import inspect
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import given
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
-from mpinet.errors import UsageError
-from mpinet.report.curves import Curve, curves_of, in_figures, kept, read_rows
+from mpinet.errors import FileError, UsageError
+from mpinet.numerals import quoted
+from mpinet.report.curves import (
+    Curve,
+    curves_of,
+    in_figures,
+    kept,
+    read_rows,
+    require_condition,
+)
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file, whole_file
 from mpinet.report.rows import Row
@@ -24,49 +40,61 @@ ENDINGS = (".pdf", ".svg", ".png")
 WIDTHS = (1.0, 50.0)
 """Least and largest width of a picture, in inches."""
 
+WIDTH = 5.0
+"""Of a picture whose width nobody says."""
+
+TABLE = "plot.json"
+"""The file of a sweep's folder that holds the table ``[plot]`` of its plan."""
+
+ALSO = {"colour": "by", "facet": "panels", "out": "output"}
+"""Second names of options in a table, as the command line has them."""
+
 
 def plot(
     results: Result | Path | str | Sequence[Path | str],
     *,
-    x: str,
-    y: str,
+    x: str | None = None,
+    y: str | None = None,
     by: str | None = None,
     panels: str | None = None,
     error: str | None = None,
-    bars: Literal["confidence", "deviation", "range"] = "confidence",
-    where: Sequence[str] | None = None,
+    bars: Literal["confidence", "deviation", "range"] | None = None,
+    where: str | Sequence[str] | None = None,
     log: str | None = None,
     x_label: str | None = None,
     y_label: str | None = None,
-    width: float = 5.0,
+    width: float | None = None,
     output: Path | str | None = None,
 ) -> Result:
     """Draw curves of results.
+
+    What is not given is as the plan of the sweep says in its table ``[plot]``.
 
     Parameters
     ----------
     results : Result, path or sequence of paths
         What a sweep gave, or folders of sweeps, CSV and JSON files, put together.
-    x, y : str
+    x, y : str, optional
         Columns, such as ``rate`` and ``latency.mean``; what stands before the last dots may be
         left out.
     by : str, optional
-        Columns, joined by commas: a curve for each of their values.
+        Columns, joined by commas: a curve for each of their values; default: the options in which
+        rows differ that would be one point, but for the seed.
     panels : str, optional
         A column: a panel for each of its values.
     error : str, optional
         A column over whose values is averaged, such as ``seed``.
-    bars : {'confidence', 'deviation', 'range'}
-        What the bars show: the mean's interval of 95 % by Student's t, the sample's standard
-        deviation, or the least and the largest value.
-    where : sequence of str, optional
+    bars : {'confidence', 'deviation', 'range'}, optional
+        What the bars show: the mean's interval of 95 % by Student's t (the default), the sample's
+        standard deviation, or the least and the largest value.
+    where : str or sequence of str, optional
         ``COLUMN=VALUE``: only rows at which all of these hold.
     log : str, optional
         ``x``, ``y`` or ``x,y``: axes that are logarithmic.
     x_label, y_label : str, optional
         What stands at the axes; default: the columns.
-    width : float
-        The picture's width in inches.
+    width : float, optional
+        The picture's width in inches; default: 5.
     output : path, optional
         The picture: .pdf, .svg or .png.
 
@@ -82,21 +110,111 @@ def plot(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Read the rows, make the curves, refuse what cannot be drawn."""
+    _complete(options, _planned(options.results))
     if options.output is not None:
         options.output = Path(options.output)
         require_file(options.output, ENDINGS, "a plot's file")
         library()
-    log = _logarithmic(options.log)
-    if not WIDTHS[0] <= options.width <= WIDTHS[1]:
-        least, most = WIDTHS
-        raise UsageError(f"A picture is {least:.0f}..{most:.0f} inches wide, not {options.width}.")
-    rows = kept(_rows(options), options.where or ())
+    log = _require_sound(options)
+    rows = kept(_rows(options), _conditions(options))
     sound = [row for row in rows if not row.get("error")]
-    by = options.by.split(",") if options.by else ()
-    curves = curves_of(sound, options.x, options.y, by, options.panels, options.error, options.bars)
+    by = None if options.by is None else [name for name in options.by.split(",") if name]
+    panels, error = options.panels or None, options.error or None
+    bars = options.bars or "confidence"
+    curves = curves_of(sound, options.x, options.y, by, panels, error, bars)
     for axis in log:
         _require_positive(axis, curves)
     return Plot(options, curves, log, len(rows), len(rows) - len(sound))
+
+
+def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What a sweep's plan says of its plot, by the names of `plot`; empty where it says nothing.
+
+    Raises
+    ------
+    UsageError
+        It has a key that nothing reads, or a value that no plot has.
+    """
+    if "plot" not in plan:
+        return {}
+    said = plan["plot"]
+    if not isinstance(said, Mapping):
+        raise UsageError('plot: how results are drawn is one table, as in [plot] x = "rate".')
+    table: dict[str, Any] = {}
+    for key, value in said.items():
+        name = _option_of(key)
+        if name in table:
+            raise UsageError(f"[plot] gives {name} twice, once as {quoted(key)}.")
+        is_names = name in ("by", "log") and isinstance(value, list)
+        table[name] = ",".join(map(str, value)) if is_names else value
+    try:
+        options = given(plot, {"results": "", **table})
+        _require_sound(options)
+    except UsageError as error:
+        raise UsageError(f"[plot]: {error}") from None
+    if options.output is not None and Path(options.output).suffix.lower() not in ENDINGS:
+        raise UsageError(f"[plot]: output {options.output} does not end in .pdf, .svg or .png.")
+    return table
+
+
+def _option_of(key: str) -> str:
+    """The option that a key of a table means."""
+    names = [name for name in inspect.signature(plot).parameters if name != "results"]
+    if key in names or key in ALSO:
+        return ALSO.get(key, key)
+    close = difflib.get_close_matches(key, [*names, *ALSO], n=1)
+    hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(names)}."
+    raise UsageError(f"[plot] has no key {quoted(key)}: {hint}")
+
+
+def _planned(results: Any) -> dict[str, Any]:
+    """How the results' plans say that they are drawn; empty where none or several say it."""
+    if isinstance(results, Result):
+        return results.planned
+    paths = [results] if isinstance(results, str | Path) else results
+    tables = [table for path in paths if (table := _kept_table(Path(path)))]
+    return tables[0] if tables and all(table == tables[0] for table in tables) else {}
+
+
+def _kept_table(folder: Path) -> dict[str, Any]:
+    """The table in a sweep's folder."""
+    file = folder / TABLE
+    try:
+        table = json.loads(file.read_text())
+        return table_of({"plot": table} if table else {})
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise FileError(f"{file}: {error.strerror}.") from None
+    except ValueError:  # a table that is none, too
+        raise FileError(f"{file} is damaged: run the sweep again.") from None
+
+
+def _complete(options: argparse.Namespace, table: Mapping[str, Any]) -> None:
+    """Take from the table what was not given."""
+    for name, value in table.items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+
+
+def _conditions(options: argparse.Namespace) -> Sequence[str]:
+    """The conditions that rows have to meet."""
+    return [options.where] if isinstance(options.where, str) else options.where or ()
+
+
+def _require_sound(options: argparse.Namespace) -> list[str]:
+    """Raise `UsageError` for options that no rows can have; the axes that are logarithmic."""
+    if not (options.x and options.y):
+        raise UsageError(
+            "plot needs x and y, the columns along and up, as in --x rate --y latency.mean, or "
+            "from the table [plot] of the sweep's file."
+        )
+    least, most = WIDTHS
+    if options.width is not None and not least <= options.width <= most:
+        raise UsageError(f"A picture is {least:.0f}..{most:.0f} inches wide, not {options.width}.")
+    for condition in _conditions(options):
+        require_condition(condition)
+    return _logarithmic(options.log)
 
 
 def _rows(options: argparse.Namespace) -> list[Row]:
@@ -157,7 +275,7 @@ class Plot(Job):
 
             kind = options.output.suffix.lower().removeprefix(".")
             labels = options.x_label or _said(options.x), options.y_label or _said(options.y)
-            made = plotted(self._curves, kind, options.width, labels, self._log)
+            made = plotted(self._curves, kind, options.width or WIDTH, labels, self._log)
             with whole_file(options.output) as file:
                 file.write(made)
         drawn = sum(dot.count for curve in self._curves for dot in curve.dots)

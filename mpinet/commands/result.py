@@ -108,6 +108,11 @@ class Result:
         """The sentence on what the run did not bring to its end; empty where it did."""
         return self._job.shortfall(self.value)
 
+    @property
+    def planned(self) -> dict[str, Any]:
+        """How `mpinet.plot` draws it where it is not told: what a sweep's plan says."""
+        return dict(self._job.plot)
+
     def document(self) -> dict[str, Any]:
         """The document that ``mpinet COMMAND .. --json`` prints."""
         return self._document

@@ -14,6 +14,7 @@ from mpinet.commands import function_of
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import given
 from mpinet.commands.perform import carried_out, perform, prepared
+from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
@@ -53,7 +54,7 @@ def sweep(
     ----------
     plan : path or mapping
         A TOML or JSON file, or what stands in one: the command's name, and a value, a list or a
-        range for each option.
+        range for each option; in a table ``plot``, how `plot` draws the results.
     folder : path, optional
         Keeps every run at once, and at the end ``results.csv`` and ``results.json``. What is there
         is not computed again.
@@ -98,7 +99,7 @@ class Run:
 def prepare(options: argparse.Namespace) -> Job:
     """Read the plan, and try out what its points ask for: each once, whatever the seed."""
     plan = options.plan if isinstance(options.plan, Mapping) else read_plan(Path(options.plan))
-    shard = _shard(options.shard)
+    table, shard = table_of(plan), _shard(options.shard)
     folder = None if options.folder is None else Path(options.folder)
     if folder is not None:
         require_folder(folder)
@@ -111,7 +112,9 @@ def prepare(options: argparse.Namespace) -> Job:
         if (shape := repr(values)) not in tried:
             tried.add(shape)
             _try(run)
-    return Sweep([*runs.values()], folder, shard, options.together)
+    job = Sweep([*runs.values()], folder, shard, options.together)
+    job.plot = table
+    return job
 
 
 def _run(point: Point) -> Run:
@@ -247,9 +250,7 @@ class Sweep(Job):
         ]
         text = as_csv(self.table)
         if self._folder is not None and len(there) == len(self._runs):
-            document = {"mpinet": __version__, "rows": self.table}
-            write_text(self._folder / "results.csv", text)
-            write_text(self._folder / "results.json", as_json(document))
+            self._write(self._folder, text)
         failed = [
             {"point": str(run.point), "error": error}
             for run in there
@@ -265,6 +266,13 @@ class Sweep(Job):
             "rows": len(self.table),
             "csv_sha256": sha256(text.encode()).hexdigest(),
         }
+
+    def _write(self, folder: Path, text: str) -> None:
+        """Write the tables, and how they are drawn."""
+        write_text(folder / "results.csv", text)
+        write_text(folder / "results.json", as_json({"mpinet": __version__, "rows": self.table}))
+        if self.plot or (folder / TABLE).exists():
+            write_text(folder / TABLE, as_json(self.plot))
 
     def lasting(self, result: Row) -> Row:
         """What was found, without what of it was there before."""
@@ -294,7 +302,8 @@ class Sweep(Job):
             return fields(shown)
         if result["left"]:
             return f"{fields(shown)}\nThe table is written when the other shards are there, too."
-        return f"{fields(shown)}\n{self._folder / 'results.csv'}"
+        told = f"{fields(shown)}\n{self._folder / 'results.csv'}"
+        return f"{told}\nmpinet plot {self._folder} draws it." if self.plot else told
 
 
 def _origin(run: Run) -> Row:

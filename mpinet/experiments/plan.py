@@ -2,7 +2,8 @@
 
 Every option is given one value, a list of them or a range; the points are all combinations, in the
 order of the file, the last option changing fastest. Tables ``[[part]]`` are plans of their own
-that share what stands above them.
+that share what stands above them. The table ``[plot]`` says how the results are drawn, and makes
+no points.
 """
 
 from __future__ import annotations
@@ -92,10 +93,12 @@ def points_of(plan: Mapping[str, Any]) -> list[Point]:
     UsageError
         It names no command, or a value is no value, list or range.
     """
-    shared = {name: value for name, value in plan.items() if name != "part"}
+    shared = {name: value for name, value in plan.items() if name not in ("part", "plot")}
     parts = plan.get("part", [{}])
     if not (isinstance(parts, list) and parts and all(isinstance(item, dict) for item in parts)):
         raise UsageError("part: the parts of a sweep are tables, written as [[part]].")
+    if any("plot" in part for part in parts):
+        raise UsageError("plot: a sweep has one table [plot], which stands above its parts.")
     points: list[Point] = []
     for part in parts:
         points += _points({**shared, **part})

@@ -137,6 +137,12 @@ def column(rows: Sequence[Row], name: str) -> str:
     raise UsageError(f"The column {quoted(name)} {which}.")
 
 
+def require_condition(text: object) -> None:
+    """Raise `UsageError` unless it is a ``COLUMN=VALUE``."""
+    if not isinstance(text, str) or "=" not in text:
+        raise UsageError(f"--where takes COLUMN=VALUE, not {quoted(str(text))}.")
+
+
 def kept(rows: Sequence[Row], conditions: Sequence[str]) -> list[Row]:
     """The rows at which every ``COLUMN=VALUE`` holds.
 
@@ -147,9 +153,8 @@ def kept(rows: Sequence[Row], conditions: Sequence[str]) -> list[Row]:
     """
     left = list(rows)
     for condition in conditions:
-        name, equals, value = condition.partition("=")
-        if not equals:
-            raise UsageError(f"--where takes COLUMN=VALUE, not {quoted(condition)}.")
+        require_condition(condition)
+        name, _, value = condition.partition("=")
         key = column(rows, name)
         left = [row for row in left if _text(row.get(key)) == value]
     if not left:
@@ -161,7 +166,7 @@ def curves_of(
     rows: Sequence[Row],
     x: str,
     y: str,
-    by: Sequence[str] = (),
+    by: Sequence[str] | None = None,
     panels: str | None = None,
     error: str | None = None,
     bars: str = "confidence",
@@ -174,8 +179,9 @@ def curves_of(
         Those without a value in `y` are left out.
     x, y : str
         Columns.
-    by : sequence of str
-        Columns that tell curves apart.
+    by : sequence of str, optional
+        Columns that tell curves apart; default: of what was run, but for the seed, that in which
+        rows differ that would be one point.
     panels : str, optional
         A column that tells panels apart.
     error : str, optional
@@ -189,9 +195,12 @@ def curves_of(
     UsageError
         A column is not there or has no numbers, or several rows would be one point.
     """
-    x, y, *by = (column(rows, name) for name in (x, y, *by))
+    x, y = column(rows, x), column(rows, y)
     panels = None if panels is None else column(rows, panels)
     error = None if error is None else column(rows, error)
+    if by is None:
+        by = _telling_apart(rows, (x, panels, error))
+    by = [column(rows, name) for name in by]
     points: dict[tuple[str, str], dict[Any, list[Row]]] = {}
     for row in rows:
         if row.get(y) is not None and row.get(x) is not None:
@@ -207,6 +216,22 @@ def curves_of(
         dots = [_dot(place, places[place], y, error, bars) for place in order]
         curves.append(Curve(panel, label, dots))
     return curves
+
+
+def _telling_apart(rows: Sequence[Row], fixed: Sequence[str | None]) -> list[str]:
+    """Columns of what was run in which rows differ that are alike in these; never the seed."""
+    alike: dict[tuple[Any, ...], Row] = {}
+    found: set[str] = set()
+    names = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row)
+        if _is_of_run(name) and name != "seed" and name not in fixed
+    ]
+    for row in rows:
+        place = tuple(_text(row.get(name)) for name in fixed if name is not None)
+        first = alike.setdefault(place, row)
+        found |= {name for name in names if row.get(name) != first.get(name)}
+    return [name for name in names if name in found]
 
 
 def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str) -> Dot:
@@ -242,7 +267,7 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
     differing = [
         name
         for name in rows[0]
-        if name in RUN or name.startswith(("option.", "model."))
+        if _is_of_run(name)
         if any(row.get(name) != rows[0][name] for row in rows)
     ]
     several = f"{len(rows)} rows would be one point at {x}"
@@ -252,6 +277,11 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
         f"{several}: they differ in {', '.join(differing)}. Name these in --by, --panels or "
         "--error, or choose by --where."
     )
+
+
+def _is_of_run(name: str) -> bool:
+    """Whether a column says what was run."""
+    return name in RUN or name.startswith(("option.", "model."))
 
 
 def _is_number(value: Any) -> bool:

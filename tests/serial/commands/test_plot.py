@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
+from mpinet.errors import UsageError
 from mpinet.report.curves import curves_of
 from mpinet.report.drawing.axes import _figure
 
@@ -55,6 +57,30 @@ def test_points_are_means_with_the_interval_of_student_in_the_order_of_x(table):
                 (values.mean() - reach, values.mean() + reach)
             )
             assert dot["count"] == 5
+
+
+def test_curves_are_told_apart_by_what_else_was_varied_but_never_by_the_seed(tmp_path):
+    rows = [
+        {"topology": name, "seed": seed, "option.pairs": pairs, "option.rate": rate, "hops": rate}
+        for name, pairs, rate, seed in product("AB", ("all", "few"), (1, 2), (0, 1))
+    ]
+    table = written(rows, tmp_path / "rows.csv")
+    found = mpinet.plot(table, x="rate", y="hops", error="seed").curves
+    assert [one.label for one in found] == ["A, all", "A, few", "B, all", "B, few"]
+    found = mpinet.plot(table, x="topology", y="hops", panels="pairs", error="seed").curves
+    assert [(one.panel, one.label) for one in found] == [
+        *(("all", "1"), ("all", "2"), ("few", "1"), ("few", "2"))
+    ]
+    for by in (None, "topology,pairs"):
+        with pytest.raises(UsageError, match=r"2 rows would be one point at 1: .* seed\."):
+            mpinet.plot(table, x="rate", y="hops", by=by)
+    with pytest.raises(UsageError, match=r"differ in topology, option\.pairs"):
+        mpinet.plot(table, x="rate", y="hops", by="", error="seed")
+
+
+def test_a_condition_may_be_given_alone(table):
+    found = mpinet.plot(table, x="rate", y="mean", where="topology=torus:8x8", error="seed")
+    assert [dot.count for curve in found.curves for dot in curve.points] == [5] * 3
 
 
 def test_rows_as_json_lines_and_columns_with_underlines_are_the_same_curves(table, tmp_path):
@@ -139,8 +165,9 @@ def test_a_figure_has_the_points_log_axes_panels_and_a_legend_outside():
     ("words", "said"),
     [
         ((*AXES, "-o", "p.pdf"), "5 rows would be one point at 0.1: they differ in seed."),
+        (("--y", "mean", "-o", "p.pdf"), "plot needs x and y"),
         ((*AXES, "-o", "p.gif"), "p.gif: a plot's file ends in .pdf, .svg or .png"),
-        (AXES, "say where the picture goes"),
+        ((*AXES, "--error", "seed"), "say where the picture goes"),
         (("--x", "rat", "--y", "mean", "-o", "p.pdf"), "The column 'rat' is none of topology"),
         (("--x", "rate", "--y", "topology", "-o", "p.pdf"), "which is no number"),
         ((*AXES, "--where", "seed=9", "-o", "p.pdf"), "No row has seed=9"),

@@ -11,6 +11,7 @@ from serial.cli.test_contract import HALF
 import mpinet
 from mpinet.cli.session import Session
 from mpinet.commands import sweep as sweeping
+from mpinet.errors import UsageError
 
 AXES = {
     "topology": ["ring:8", "hypercube:3"],
@@ -170,6 +171,95 @@ def test_a_folder_that_is_no_sweeps_is_left_alone(name, text, said, file, tmp_pa
     assert run(file) == 2
     assert said in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [name]
+
+
+DRAWN = {"x": "topology", "y": "latency.mean", "by": ["pairs"], "error": "seed"}
+
+
+def test_a_plan_says_how_its_results_are_drawn(file, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file.write_text(json.dumps(PLAN | {"plot": DRAWN | {"output": "latency.svg"}}))
+    assert run(file) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"mpinet plot {tmp_path}/runs draws it."
+    assert Session(["plot", "runs"]).run() == 0
+    planned = (tmp_path / "latency.svg").read_bytes()
+    told = ["--x", "topology", "--y", "latency.mean", "--by", "pairs", "--error", "seed"]
+    alone = tmp_path / "rows.csv"
+    alone.write_bytes((tmp_path / "runs/results.csv").read_bytes())
+    assert Session(["plot", str(alone), *told, "-o", "told.svg"]).run() == 0
+    assert planned == (tmp_path / "told.svg").read_bytes()
+
+
+def test_what_is_told_goes_before_the_plan_and_an_empty_word_takes_it_away(file, tmp_path):
+    file.write_text(json.dumps(PLAN | {"plot": DRAWN | {"where": "pairs=complement"}}))
+    swept = mpinet.sweep(file, folder=tmp_path / "runs")
+    found = mpinet.plot(swept, y="steps", by="seed", error="")
+    steps = [mpinet.route(name, pairs="complement").steps for name in AXES["topology"]]
+    assert [curve.label for curve in found.curves] == ["0", "1", "2"]
+    assert all([dot.y for dot in curve.points] == steps for curve in found.curves)
+    assert mpinet.plot(tmp_path / "runs").value == mpinet.plot(swept).value
+    assert [curve.label for curve in mpinet.plot(swept).curves] == ["complement"]
+
+
+def test_a_changed_plot_runs_nothing_and_one_that_is_gone_is_forgotten(
+    file, plays, tmp_path, capsys
+):
+    for plot, status in ((DRAWN, 0), (DRAWN | {"bars": "range"}, 0), ({}, 2)):
+        file.write_text(json.dumps(PLAN | ({"plot": plot} if plot else {})))
+        assert run(file) == 0
+        assert len(plays) == 12
+        assert Session(["plot", f"{tmp_path}/runs", "--json"]).run() == status
+    assert "plot needs x and y" in capsys.readouterr().err
+
+
+def test_plans_that_differ_say_nothing_of_their_common_plot(file, tmp_path):
+    for folder, y in (("a", "steps"), ("b", "steps"), ("c", "latency.mean")):
+        mpinet.sweep(
+            PLAN | {"plot": DRAWN | {"y": y}, "seed": ord(folder)}, folder=tmp_path / folder
+        )
+    both = mpinet.plot([tmp_path / "a", tmp_path / "b"])
+    assert [dot.count for curve in both.curves for dot in curve.points] == [2] * 4
+    with pytest.raises(UsageError, match="plot needs x and y"):
+        mpinet.plot([tmp_path / "a", tmp_path / "c"])
+
+
+@pytest.mark.parametrize(
+    ("plot", "said"),
+    [
+        (DRAWN | {"colur": "pairs"}, "[plot] has no key 'colur': did you mean colour?"),
+        (DRAWN | {"results": "runs"}, "[plot] has no key 'results': it has x, y, by, panels"),
+        (DRAWN | {"colour": "pairs"}, "[plot] gives by twice, once as 'colour'"),
+        ({"x": "topology"}, "[plot]: plot needs x and y"),
+        ({}, "[plot]: plot needs x and y"),
+        (DRAWN | {"y": 3}, "[plot]: plot: y is text, not 3"),
+        (DRAWN | {"bars": "error"}, "confidence or deviation or range, not 'error'"),
+        (DRAWN | {"width": 0}, "[plot]: A picture is 1..50 inches wide, not 0"),
+        (DRAWN | {"log": ["x", "z"]}, "[plot]: --log takes x, y or x,y, not x,z"),
+        (DRAWN | {"where": ["pairs"]}, "[plot]: --where takes COLUMN=VALUE, not 'pairs'"),
+        (DRAWN | {"where": [4]}, "[plot]: --where takes COLUMN=VALUE, not '4'"),
+        (DRAWN | {"out": "fig.gif"}, "[plot]: output fig.gif does not end in .pdf, .svg or .png"),
+        ("latency.pdf", "how results are drawn is one table"),
+        ([DRAWN, DRAWN], "how results are drawn is one table"),
+    ],
+)
+def test_a_plot_that_cannot_be_gets_a_sentence_before_anything_is_run(
+    plot, said, file, tmp_path, capsys
+):
+    file.write_text(json.dumps(PLAN | {"plot": plot}))
+    assert run(file) == 2
+    told = capsys.readouterr()
+    assert said in told.err and told.err.count("\n") == 1 and told.out == ""
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"x": "topology"}', '{"z": 1}', "\x00"])
+def test_a_damaged_plot_in_the_folder_gets_a_sentence(text, file, tmp_path, capsys):
+    assert run(file) == 0
+    (tmp_path / "runs/plot.json").write_text(text)
+    capsys.readouterr()
+    assert Session(["plot", f"{tmp_path}/runs", "-o", f"{tmp_path}/p.pdf"]).run() == 2
+    assert "plot.json is damaged: run the sweep again" in capsys.readouterr().err
+    assert not (tmp_path / "p.pdf").exists()
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "a/b", "1/2/3"])

@@ -37,6 +37,11 @@ def test_parts_share_what_stands_above_them(tmp_path):
     assert {one.options["seed"] for one in found[6:]} == {7}
 
 
+def test_how_results_are_drawn_makes_no_points(tmp_path):
+    drawn = '[plot]\nx = "topology"\ny = ["steps", "hops"]\n'
+    assert written(PLAN + drawn, tmp_path) == written(PLAN, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("given", "values"),
     [
@@ -65,6 +70,7 @@ def test_ranges_have_the_values_of_numpys(given, values):
         ({"command": "route", "seed": {"rang": [0, 9]}}, "a range is"),
         ({"command": "route", "seed": {"range": [0, 10**12]}}, "1000000 points at most"),
         ({"command": "route", "part": {"seed": 1}}, "[[part]]"),
+        ({"command": "route", "part": [{"plot": {"x": "seed"}}]}, "stands above its parts"),
     ],
 )
 def test_a_wrong_plan_gets_a_sentence(plan, said):
