@@ -96,7 +96,7 @@ class Compare(Job):
 
         rows = []
         for done, network in enumerate(self._networks):
-            watch(done)
+            watch(done, len(self._networks))
             with hosted_by(transport):
                 rows.append(row_of(network, self._columns, self._options.effort))
         if transport.rank == 0 and self._options.output is not None:

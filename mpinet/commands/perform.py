@@ -6,14 +6,19 @@ import argparse
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
 from mpinet.commands.hosts import require_alike
-from mpinet.commands.job import Job, allowed
+from mpinet.commands.job import Job, Watch, allowed
 from mpinet.commands.options import given, named
 from mpinet.commands.result import Result
+from mpinet.compiled import watching
+from mpinet.launched import launched_rank
 from mpinet.machine.transport import Local, world
+from mpinet.report.cell import is_notebook
+from mpinet.report.progress import Progress
 
 
 def perform(function: Callable[..., Result], values: Mapping[str, Any]) -> Result:
@@ -30,7 +35,20 @@ def perform(function: Callable[..., Result], values: Mapping[str, Any]) -> Resul
     options = given(function, values)
     job, transport = prepared(function, options), world()
     require_alike(options, transport)
-    return carried_out(function, options, job, transport, began)
+    with _shown(job, options.command, transport) as watch:
+        return carried_out(function, options, job, transport, began, watch)
+
+
+@contextmanager
+def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
+    """Show how far a job is where a notebook has asked for it; scripts are not disturbed."""
+    if not is_notebook() or launched_rank() != 0:
+        yield lambda *done: None
+        return
+    with Progress(job.unit, "notebook", False) as progress, watching(progress.compiling):
+        job.say, progress.command = progress.say, command
+        progress.facts = lambda: {"moving": transport.moving}
+        yield progress.update
 
 
 def prepared(function: Callable[..., Result], options: argparse.Namespace) -> Job:
@@ -46,11 +64,12 @@ def carried_out(
     job: Job,
     transport: Local,
     began: float,
+    watch: Watch = lambda *done: None,
 ) -> Result:
     """Run a job on these ranks (collective); its result is whole on rank 0."""
     with allowed(options):
         job.require_room(transport)
-        found = job.run(transport, lambda *done: None)
+        found = job.run(transport, watch)
         job.keep(transport)
     return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
 

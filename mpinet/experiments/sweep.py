@@ -45,7 +45,7 @@ def play(
     transport: Local,
     journal: Rows | None = None,
     together: bool = False,
-    watch: Callable[[int], None] = lambda *done: None,
+    watch: Callable[..., None] = lambda *done: None,
 ) -> Played:
     """Play the points that the journal does not know (collective).
 
@@ -63,7 +63,8 @@ def play(
     together : bool
         Whether all ranks play each point together, on a machine that is spread over them.
     watch : callable
-        Called with the number of points that this rank has played.
+        Called with the number of points that this rank has played, and how many it will play
+        where that is known.
     """
     known, damaged = journal.known() if journal and transport.rank == 0 else ({}, 0)
     there = set(json.loads(transport.share(json.dumps([*known]).encode())))
@@ -71,6 +72,7 @@ def play(
     left = [number for number in sorted(first.values()) if keys[number] not in there]
     found: dict[str, list[Row]] = {}
     failed: dict[str, str] = {}
+    total = len(left) if together or transport.size == 1 else None
     for number in left if together else _dealt(left, transport):
         try:
             if together:
@@ -85,7 +87,7 @@ def play(
             found[keys[number]] = rows
             if journal is not None and (transport.rank == 0 or not together):
                 journal.write(keys[number], rows)
-        watch(len(found) + len(failed))
+        watch(len(found) + len(failed), total)
         if together and transport.keeper:
             transport.keeper.meet()
     if together and transport.rank != 0:

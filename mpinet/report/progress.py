@@ -1,4 +1,4 @@
-"""Progress of long work: a bar in a terminal, plain lines under a launcher, on standard error."""
+"""Progress of long work: a bar in a terminal or a notebook, plain lines under a launcher."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
+from mpinet.report.cell import BLINK, Cell
+
 PATIENCE = 2.0
 """Seconds before anything is shown, and between plain lines (which come less and less often)."""
 
@@ -22,9 +24,9 @@ class Progress:
     ----------
     what : str
         What is counted: ``"steps"``.
-    wanted : bool, None or "json"
+    wanted : bool, None, "json" or "notebook"
         Whether to show it; None = in a terminal or under a launcher; "json" = an object a line, for
-        programs.
+        programs; "notebook" = below the notebook's cell that runs.
     launched : bool
         Whether a launcher started the process: then its standard error is no terminal.
     """
@@ -33,7 +35,9 @@ class Progress:
         terminal = not launched and _is_terminal()
         self._shown = (terminal or launched) if wanted is None else bool(wanted)
         self._what, self._json = what, wanted == "json"
-        self._bar: Any = _rich_bar(what) if self._shown and terminal and not self._json else None
+        self._cell = Cell() if wanted == "notebook" else None
+        in_terminal = self._shown and terminal and not self._json and self._cell is None
+        self._bar: Any = _rich_bar(what) if in_terminal else None
         self.command = ""
         self.facts: Callable[[], dict[str, Any]] = dict
         self._last: tuple[int, int | None, float] | None = None
@@ -74,6 +78,9 @@ class Progress:
             self._bar.stop()
         if self._json and self._last is not None:
             _print(json.dumps(self._object(*self._last)))
+        if self._cell is not None and self._cell.is_used and self._last and kind is None:
+            done, _, now = self._last
+            self._cell.show(f"{self._what} {done} after {now - self._began:.0f} s")
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
@@ -94,6 +101,8 @@ class Progress:
         """Show a line that stays."""
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
+        elif self._cell is not None:
+            self._cell.note(text)
         elif self._json:
             _print(json.dumps({"command": self.command, "note": text}))
         elif self._shown:
@@ -107,15 +116,24 @@ class Progress:
             self._bar.update(self._bar.task_ids[0], completed=done, total=total)
             return
         now = time.monotonic()
-        if self._json:
+        if self._cell is not None:
+            self._last = done, total, now
+            if now - self._began >= PATIENCE and now - self._said >= BLINK:
+                self._said = now
+                self._cell.show(self._line(done, total, now), done / total if total else None)
+        elif self._json:
             self._last = done, total, now
             if now - self._said >= PATIENCE:
                 self._said, self._last = now, None
                 _print(json.dumps(self._object(done, total, now)))
         elif now - self._said >= self._pause:
             self._said, self._pause = now, min(60.0, 1.5 * self._pause)
-            state = self._state(done, total, now - self._began)
-            _print("; ".join([f"{self._what} {state}", *self._more()]))
+            _print(self._line(done, total, now))
+
+    def _line(self, done: int, total: int | None, now: float) -> str:
+        """How far the work is, for people."""
+        state = self._state(done, total, now - self._began)
+        return "; ".join([f"{self._what} {state}", *self._more()])
 
     def _more(self) -> list[str]:
         """What else there is to tell people."""

@@ -1,9 +1,13 @@
 """Progress tells steps' time: what is compiled for a first run is said, and counts apart."""
 
 import json
+import sys
+import threading
+from types import SimpleNamespace
 
 import pytest
 
+import mpinet
 from mpinet import compiled
 from mpinet.cli.commands import parse
 from mpinet.cli.session import Session
@@ -104,3 +108,106 @@ def test_the_words_of_a_script_are_its_own():
     assert parse(["show", "--progress", "json", "ring:4"]).progress == "json"
     assert parse(["show", "--no-progress", "ring:4"]).progress is False
     assert parse(["show", "ring:4"]).progress is None
+
+
+class Frontend:
+    """What a notebook shows below a cell, by IPython's protocol: new data replace the former."""
+
+    def __init__(self):
+        self.states = []
+        self.displays = 0
+
+    def display(self, data, *, raw, display_id):
+        assert raw and display_id
+        self.displays += 1
+        self.update(data, raw=True)
+        return self
+
+    def update(self, data, *, raw):
+        assert raw
+        self.states.append(data)
+
+
+@pytest.fixture
+def frontend(monkeypatch):
+    """The stand-in for IPython within a notebook's kernel."""
+    there = Frontend()
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    shown = SimpleNamespace(display=there.display)
+    monkeypatch.setitem(sys.modules, "IPython.display", shown)
+    return there
+
+
+def test_a_notebook_shows_one_line_that_is_written_anew(frontend, clock):
+    with progress.Progress("steps", wanted="notebook", launched=False) as shown:
+        for done in (1, 2, 3, 4):
+            clock[0] += 1
+            shown.update(done, 8)
+        clock[0] += 0.1
+        shown.update(5, 8)
+    assert [state["text/plain"] for state in frontend.states] == [
+        "steps 2 of 8 after 2 s, 6 s left",
+        "steps 3 of 8 after 3 s, 5 s left",
+        "steps 4 of 8 after 4 s, 4 s left",
+        "steps 5 after 4 s",
+    ]
+    assert '<progress max="1" value="0.2500">' in frontend.states[0]["text/html"]
+    assert "<progress" not in frontend.states[-1]["text/html"]
+    assert frontend.displays == 1
+
+
+def test_a_notebook_shows_nothing_of_what_is_quick_and_leaves_a_failures_last_state(
+    frontend, clock
+):
+    with progress.Progress("steps", wanted="notebook", launched=False) as shown:
+        clock[0] += 1
+        shown.update(1)
+    assert frontend.states == []
+    with (
+        pytest.raises(KeyboardInterrupt),
+        progress.Progress("steps", wanted="notebook", launched=False) as shown,
+    ):
+        clock[0] += 4
+        shown.update(2)
+        raise KeyboardInterrupt
+    assert [state["text/plain"] for state in frontend.states] == ["steps 2 after 4 s"]
+
+
+def test_notes_stand_above_the_line_as_text(frontend, clock):
+    with progress.Progress("steps", wanted="notebook", launched=False) as shown:
+        shown.say("<b>&")
+        clock[0] += 3
+        shown.update(1)
+    assert frontend.states[-1]["text/plain"] == "<b>&\nsteps 1 after 3 s"
+    assert "&lt;b&gt;&amp;<br>steps" in frontend.states[-1]["text/html"]
+
+
+def test_functions_show_their_progress_in_a_notebook_and_nowhere_else(frontend, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "BLINK", 0)
+    found = mpinet.route("ring:12", pairs="all")
+    steps = [state["text/plain"].split(" after")[0] for state in frontend.states]
+    assert steps[-1] == f"steps {found.steps}"
+    assert f"steps {found.steps - 1}" in steps and frontend.displays == 1
+    swept = mpinet.sweep({"command": "flood", "topology": ["ring:6", "ring:8"]})
+    assert frontend.states[-2]["text/plain"].startswith("points of rank 0 2 of 2 after 0 s")
+    assert swept.points == 2 and frontend.displays == 2
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: object()))
+    mpinet.route("ring:12", pairs="all")  # in a terminal's IPython
+    assert frontend.displays == 2
+
+
+def test_a_cell_is_told_from_where_it_runs_also_by_others(frontend, clock, monkeypatch):
+    from contextvars import ContextVar
+
+    cell = ContextVar("cell", default="none")
+    cell.set("the one that runs")
+    seen = []
+    monkeypatch.setattr(frontend, "update", lambda *state, raw: seen.append(cell.get()))
+    with progress.Progress("steps", wanted="notebook", launched=False) as shown:
+        clock[0] += 3
+        other = threading.Thread(target=shown.update, args=(1,))  # as a script's fiber: no context
+        other.start()
+        other.join()
+    assert set(seen) == {"the one that runs"}
