@@ -332,15 +332,6 @@ def watch_ranks(ranks: Sequence[int], limit: float) -> Any:
     return watching
 
 
-def watchdog() -> float:
-    """Seconds after which a stopped rank ends the job; 0: never, as where nothing is set."""
-    text = os.environ.get("MPINET_WATCHDOG", "0")
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        return 0.0
-
-
 def is_watched(number: int, by: int) -> bool:
     """Whether process `number` descends from process `by`, or is it."""
     table = processes()

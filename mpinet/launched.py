@@ -3,7 +3,9 @@
 import os
 import re
 
+from mpinet.errors import UsageError
 from mpinet.guardian import RANK_VARIABLES
+from mpinet.numerals import seconds
 
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 HERE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
@@ -37,6 +39,20 @@ def _tasks_here() -> int:
 def is_launched() -> bool:
     """Return whether a launcher has started this process, be it as the only rank."""
     return any(name in os.environ for name in SIZE_VARIABLES + RANK_VARIABLES)
+
+
+def watchdog() -> float:
+    """Return the seconds after which a stopped rank ends the job (0: never, as if none are set).
+
+    Raises
+    ------
+    UsageError
+        ``MPINET_WATCHDOG`` is something else.
+    """
+    try:
+        return seconds(os.environ.get("MPINET_WATCHDOG") or "0")
+    except ValueError as error:
+        raise UsageError(f"The environment variable MPINET_WATCHDOG: {error}.") from None
 
 
 def _first_number(variables: tuple[str, ...], default: int) -> int:

@@ -1,4 +1,4 @@
-"""Whole numbers as people write them on the command line, in topology strings and in files.
+"""Numbers as people write them on the command line, in topology strings and in files.
 
 Python reads more (digits of all scripts, and `str.isdigit` says yes to superscripts that `int`
 refuses) and less (it refuses thousands of digits, by an error of its own).
@@ -38,6 +38,23 @@ def whole(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"{quoted(text)} is too long: a number has {MOST_DIGITS} digits at most")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """Read a time: 0 .. 10^9 seconds.
+
+    Raises
+    ------
+    ValueError
+        It is none; the sentence shows it.
+    """
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1e9:
+        raise ValueError(f"it takes seconds from 0 to 10^9, not {quoted(text)}")
+    return found
 
 
 def quoted(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from mpinet import numerals
 from mpinet.errors import UsageError
 from mpinet.memory import bytes_of
 from mpinet.numerals import is_whole, quoted, whole
@@ -192,12 +193,9 @@ def refuse_checkpoint(parser: argparse.ArgumentParser, what: str) -> None:
 def seconds(text: str) -> float:
     """Read a time."""
     try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < 1e9:
-        raise argparse.ArgumentTypeError(f"{quoted(text)} are no seconds from 0 to 10^9")
-    return found
+        return numerals.seconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def memory(text: str) -> int:

@@ -7,8 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mpinet.cli.options import add_mapping
-from mpinet.errors import FileError
+from mpinet.cli.commands import parse
+from mpinet.cli.options import add_mapping, add_memory
+from mpinet.errors import FileError, UsageError
+
+OWN = ("mapping", "memory_limit", "force")
+"""Options that a run may go on with, whatever it began with."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -21,16 +25,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "it was typed in, on the ranks that there are now",
     )
     add_mapping(parser)
+    add_memory(parser)
     parser.set_defaults(mapping=None, json=False, out=None, progress=None, watchdog=None)
 
 
-def found_in(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
-    """The command line to go on with, and the manifest; this process goes where it was typed.
+def found_in(options: argparse.Namespace) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """The options to go on with, and the manifest; this process goes where they were typed.
 
     Raises
     ------
     FileError
         There is no such checkpoint, or this mpinet cannot go on from it.
+    UsageError
+        The command has not the option that it is to go on with.
     """
     from mpinet.commands.checkpoints import resumable
 
@@ -42,5 +49,12 @@ def found_in(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
         raise FileError(
             f"The run of the checkpoint {folder} was started in {found['where']}: {error.strerror}."
         ) from None
-    words = [*found["command"], "--checkpoint", str(folder)]
-    return words + (["--mapping", options.mapping] if options.mapping else []), found
+    resumed = parse([*found["command"], "--checkpoint", str(folder)])
+    for name in OWN:
+        given = getattr(options, name)
+        if given and not hasattr(resumed, name):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} does not apply to the {resumed.command} of {folder}.")
+        if given:
+            setattr(resumed, name, given)
+    return resumed, found

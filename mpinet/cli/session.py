@@ -98,8 +98,7 @@ class Session:
         from mpinet.commands.checkpoints import require_inputs
 
         try:
-            words, found = found_in(options)
-            resumed = parse(words)
+            resumed, found = found_in(options)
             require_inputs(options.folder, resumed, found)
         except FileError as error:  # this rank's host may differ
             return self._run(options, Failed(error))
@@ -165,6 +164,7 @@ class Session:
                     "moving": transport.moving,
                     "checkpoint": kept.last(),
                 }
+                progress.slow = transport.slow
                 result = job.run(transport, progress.update)
                 job.keep(transport)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell

@@ -8,7 +8,7 @@ me=$1
 before=("${@:3:$2}")
 shift $((2 + $2))
 
-watchdog=${MPINET_WATCHDOG:-60}
+watchdog=${MPINET_WATCHDOG:-60} watchdog_of='the environment variable MPINET_WATCHDOG'
 usage() {
   local command=COMMAND
   [ ${#before[@]} -eq 0 ] || command='MPINET-COMMAND'
@@ -57,7 +57,7 @@ while [ $# -gt 0 ]; do
       case $1 in
         -n | -np) ranks=$2 ;;
         --mpirun) mpirun=$2 ;;
-        --watchdog) watchdog=$2 ;;
+        --watchdog) watchdog=$2 watchdog_of=--watchdog ;;
         *) launcher_options+=("$1" "$2") ;;
       esac
       shift 2 ;;
@@ -76,13 +76,13 @@ case $ranks in '' | *[!0-9]* | 0*) refuse 2 "-n needs the number of ranks, 1 or 
 if [[ -n "${before[*]-}" || ${1##*/} == mpinet ]]; then # the option of an mpinet command
   previous=''
   for word in "$@"; do
-    case $word in exec | run) break ;; --watchdog=*) watchdog=${word#*=} ;; esac
-    [ "$previous" != --watchdog ] || watchdog=$word
+    case $word in exec | run) break ;; --watchdog=*) previous=--watchdog word=${word#*=} ;; esac
+    [ "$previous" != --watchdog ] || watchdog=$word watchdog_of=--watchdog
     previous=$word
   done
 fi
 case $watchdog in '' | . | *[!0-9.]* | *.*.*)
-  refuse 2 "--watchdog needs seconds, 0 for never (given: '$watchdog')" ;;
+  refuse 2 "$watchdog_of needs seconds, 0 for never (given: '$watchdog')" ;;
 esac
 patience=${MPINET_PATIENCE:-60}
 case $patience in *[!0-9]* | 0*) patience=60 ;; esac

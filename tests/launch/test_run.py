@@ -321,7 +321,8 @@ def test_two_ranks_without_a_launcher_say_what_to_install(bare_checkout: Path) -
         (["-n", "two", "true"], "number of ranks"),
         (["-n", "2"], "command is missing"),
         (["-n", "2", "--map-by", "slot", "true"], "--map-by"),
-        (["-n", "2", "--watchdog", "soon", "true"], "soon"),
+        (["-n", "2", "--watchdog", "soon", "true"], "--watchdog needs seconds"),
+        (["-n", "2", "mpinet", "flood", "ring:4", "--watchdog", "-1"], "--watchdog needs seconds"),
         (["-n", "2", "--mpirun", "nowhere/mpirun", "true"], "nowhere/mpirun"),
     ],
 )
@@ -329,6 +330,18 @@ def test_wrong_usage_gets_a_sentence(words: list[str], complaint: str) -> None:
     done = subprocess.run([CHECKOUT / "launch/run", *words], capture_output=True, text=True)
     assert done.returncode == 2
     assert complaint in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_setting_that_is_no_time_is_named() -> None:
+    done = subprocess.run(
+        [CHECKOUT / "launch/run", "-n", "2", "true"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MPINET_WATCHDOG": "soon"},
+    )
+    assert done.returncode == 2
+    assert "MPINET_WATCHDOG needs seconds, 0 for never (given: 'soon')" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -14,6 +14,7 @@ from mpinet.cli.session import Session
 from mpinet.errors import FileError, Suspended
 from mpinet.experiments.journal import version_of
 from mpinet.machine import Machine
+from mpinet.machine import transport as transports
 from mpinet.machine.checkpoint import MANIFEST, Keeper, read_manifest
 from mpinet.machine.checkpointfiles import write_manifest
 from mpinet.machine.state import Held, State
@@ -196,11 +197,12 @@ def said_by(words: list[str], capsys) -> tuple[int, str]:
         ([*COMMAND, "--checkpoint", "none/at/all"], "No such file"),
         ([*COMMAND, "--checkpoint", "file"], "File exists"),
         ([*COMMAND, "--every", "3"], "without --checkpoint"),
-        ([*COMMAND, "--checkpoint", "new", "--every", "x"], "no seconds"),
+        ([*COMMAND, "--checkpoint", "new", "--every", "x"], "takes seconds from 0"),
         (["resume", "taken"], "is no checkpoint"),
         (["run", "a:b", "--on", "ring:4", "--checkpoint", "new"], "cannot be saved"),
         (["exec", "--on", "ring:4", "--checkpoint", "new", "-c", "1"], "cannot be saved"),
         (["check", "ring:4", "--checkpoint", "new"], "unrecognized"),
+        ([*COMMAND, "--watchdog", "-1"], "takes seconds from 0 to 10^9, not '-1'"),
     ],
 )
 def test_what_was_typed_wrong_is_said_in_a_sentence(words, said, tmp_path, monkeypatch, capsys):
@@ -212,6 +214,38 @@ def test_what_was_typed_wrong_is_said_in_a_sentence(words, said, tmp_path, monke
     assert (status, text.count("\n")) == (2, 1)
     assert said in text
     assert not (tmp_path / "new").exists()
+
+
+def test_a_run_goes_on_with_another_mapping_and_what_it_may_take_of_memory(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    command = ["flood", "torus:64x64", "--memory-limit", "1GiB", "--checkpoint", "kept"]
+    assert Session([*command, "--every", "0"]).run() == 0
+    again = ["resume", "kept", "--mapping", "random"]
+    assert Session(again).run() == 0
+    capsys.readouterr()
+    status, text = said_by([*again, "--memory-limit", "1KiB"], capsys)
+    assert status == 2
+    assert "--memory-limit allows 1.0 KiB" in text
+    assert Session([*again, "--memory-limit", "1KiB", "--force"]).run() == 0
+    verified = ["verify", "GBSN-S2-bsn-size", "--checkpoint", "other"]
+    assert Session(verified).run() == 0
+    for option in (["--mapping", "random"], ["--memory-limit", "1GiB"], ["--force"]):
+        status, text = said_by(["resume", "other", *option], capsys)
+        assert (status, text.count("\n")) == (2, 1)
+        assert f"{option[0]} does not apply to the verify of" in text
+
+
+@pytest.mark.parametrize("setting", ["soon", "-1", "nan"])
+def test_a_watchdog_that_is_no_time_is_refused(setting, monkeypatch, capsys):
+    monkeypatch.setenv("MPINET_WATCHDOG", setting)
+    transports._launched_world.cache_clear()
+    status, text = said_by(COMMAND, capsys)
+    transports._launched_world.cache_clear()
+    assert (status, text.count("\n")) == (2, 1)
+    assert f"MPINET_WATCHDOG: it takes seconds from 0 to 10^9, not '{setting}'" in text
 
 
 def test_a_checkpoint_of_another_version_or_of_other_files_is_refused(

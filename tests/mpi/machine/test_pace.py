@@ -1,0 +1,46 @@
+"""What ranks tell of their work rides on collectives, and rank 0 sees who is slow."""
+
+import time
+
+import numpy as np
+
+from mpinet.machine import pace
+from mpinet.machine.transport import world
+
+
+class Clock:
+    """Seconds that pass only where the test says so."""
+
+    def __init__(self):
+        self.now = time.perf_counter()
+
+    def perf_counter(self):
+        return self.now
+
+    @staticmethod
+    def process_time():
+        return 0.0
+
+
+def test_the_rank_that_works_longest_is_seen_by_rank_0(monkeypatch):
+    transport, clock = world(), Clock()
+    monkeypatch.setattr(pace, "time", clock)
+    last = transport.size - 1
+
+    def steps(seconds: float) -> str:
+        """What is said after steps for which the last rank works so long, and the others 1 s."""
+        transport.sum(np.zeros(1))  # what was before
+        transport.sum(np.zeros(1))
+        transport.slow()
+        for _ in range(70):
+            clock.now += seconds if transport.rank == last else 1
+            transport.sum(np.zeros(1, np.int64))
+        return transport.slow()
+
+    steps(1)  # whatever was seen before this test
+    assert steps(1) == ""
+    said = steps(8)
+    if transport.rank == 0 < last:
+        assert said.startswith(f"rank {last} on ")
+    else:
+        assert said == ""

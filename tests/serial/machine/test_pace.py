@@ -1,0 +1,103 @@
+"""Slow ranks are those that work much longer for the same steps, while the others wait."""
+
+import numpy as np
+import pytest
+
+from mpinet.machine import pace
+from mpinet.machine.pace import MICRO, PERIOD, Pace, Worked, slow_ranks
+from mpinet.report.progress import Progress
+
+
+class Clock:
+    """Seconds that pass only where the test says so."""
+
+    def __init__(self):
+        self.now, self.had = 1000.0, 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def process_time(self):
+        return self.had
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(pace, "time", made)
+    return made
+
+
+def seen(clock, *periods, hosts=("a", "a", "b", "c")):
+    """What is said after periods in which ranks have worked (and had of a core) so long."""
+    made, told, said = Pace(hosts), np.zeros((len(hosts), 2), np.int64), []
+    made.look(told)
+    for worked in periods:
+        clock.now += PERIOD
+        told = told + (MICRO * np.array([worked, worked]).T).astype(np.int64)
+        said.append(made.look(told))
+    return said
+
+
+def test_a_rank_that_works_much_longer_is_named_with_its_host(clock):
+    (said,) = seen(clock, [10, 12, 48, 12])
+    assert said.startswith("rank 2 on b takes 4.0 times as long for a step as the others")
+    assert "80% of a core" in said
+
+
+def test_ranks_of_one_host_are_named_together(clock):
+    (said,) = seen(clock, [50, 60, 15, 20, 10], hosts=["x", "x", "y", "y", "z"])
+    assert said.startswith("ranks 0, 1 on x take 3.3 times")
+
+
+@pytest.mark.parametrize(
+    "worked",
+    [
+        [58, 59, 60, 57],  # all work all the time
+        [20, 30, 39, 25],  # not twice as long
+        [1, 1, 20, 1],  # mostly waiting for something else
+        [0, 0, 0, 0],
+    ],
+)
+def test_nobody_is_named_where_ranks_are_about_alike(clock, worked):
+    assert seen(clock, worked) == [""]
+
+
+def test_it_is_said_again_more_and_more_seldom_unless_others_are_slow(clock):
+    slow, other = [5, 5, 50, 5], [50, 5, 5, 5]
+    said = seen(clock, *[slow] * 8, other)
+    assert [number for number, text in enumerate(said) if text] == [0, 2, 6, 8]
+    assert said[-1].startswith("rank 0 on a ")
+
+
+def test_less_than_a_period_is_too_short(clock):
+    made, told = Pace(["a", "b"]), np.zeros((2, 2), np.int64)
+    assert made.look(told) == ""
+    clock.now += PERIOD - 1
+    assert made.look(told + np.array([[0, 0], [50 * MICRO, 0]])) == ""
+
+
+def test_waiting_is_no_work(clock):
+    made = Worked()
+    for _ in range(3):
+        clock.now, clock.had = clock.now + 2, clock.had + 1
+        made.pause()
+        clock.now, clock.had = clock.now + 30, clock.had + 30
+        made.go_on()
+    clock.now += 1
+    assert made.pause() == [7 * MICRO, 93 * MICRO]
+
+
+def test_one_rank_alone_is_not_slow():
+    assert slow_ranks(np.array([60.0]), 60) == []
+
+
+@pytest.mark.parametrize("wanted", [True, "json"])
+def test_progress_tells_it(wanted, monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr("mpinet.report.progress.time.monotonic", lambda: now[0])
+    with Progress("steps", wanted=wanted, launched=True) as shown:
+        shown.slow = lambda: "rank 1 is slow"
+        now[0] += 3
+        shown.update(1)
+    assert "rank 1 is slow" in capsys.readouterr().err.splitlines()[0]
