@@ -4,15 +4,18 @@ Scatter and gather. A gather in T steps is a scatter backwards, so that gathers 
 The certificate says since when each node belongs to a set (after step 0: from the beginning). What
 processors of the set have at the beginning has to leave it, for the root never belongs to it. It
 leaves in a step by a link from a node that belonged before to one that does not belong after. Each
-such link and step is worth one item; with one port so is each sender and each receiver of a step
-that the certificate names, with all its links. If all are worth less than there are items, T steps
-are too few.
+such link and step is worth one item, and so is each bus and step; with one port so is each sender
+and each receiver of a step that the certificate names, with all its links and busses. If all are
+worth less than there are items, T steps are too few.
 
 Gossip and exchange. The certificate puts nodes into parts (-1: none). An item enters a part when a
 node inside accepts it from a node that is not. In a gossip all items from elsewhere enter every
 part that has processors; in an exchange an item enters at least as many parts as on its best way.
 With one port each entering link needs its sender or its receiver among those that are named, and no
-more items than these enter in a step; else no more than there are such links.
+more items than these enter in a step; else no more than there are such links. A transmission on a
+bus enters no more parts than it has members in, in an exchange one: its item is needed in one place
+alone. It is counted for its sender, if that is named, else for its bus, but not what receivers who
+are named let in, one each.
 """
 
 from __future__ import annotations
@@ -37,8 +40,6 @@ def require_cut(
     document: dict[str, Any],
 ) -> None:
     """Raise `CertificateError` unless the cut shows that so many steps are not enough."""
-    if not network.links:
-        raise CertificateError("a cut is about networks of links, not of busses.")
     if collective in ("scatter", "gather") and root is not None:
         _require_flow_cut(network, root, one_port, steps, document)
     elif collective in ("gossip", "exchange"):
@@ -58,9 +59,8 @@ def _require_flow_cut(
         raise CertificateError("the root belongs to the set that items have to leave.")
     items = sum(at == 0 for node, at in enumerate(since[: network.hosts]))
     worth = len(senders) + len(receivers)
-    for node, other, step in _exits(network, since, steps):
-        if (node, step) not in senders and (other, step) not in receivers:
-            worth += network.parallel.get((node, other), 1)
+    for exit_worth in _exits(network, since, steps, senders, receivers):
+        worth += exit_worth
         if worth >= items:
             break
     if worth >= items:
@@ -70,15 +70,26 @@ def _require_flow_cut(
         )
 
 
-def _exits(network: Network, since: list[int], steps: int) -> Iterator[tuple[int, int, int]]:
-    """Links and steps that lead out of the set."""
+Moments = set[tuple[int, int]]
+"""Nodes and steps."""
+
+
+def _exits(
+    network: Network, since: list[int], steps: int, senders: Moments, receivers: Moments
+) -> Iterator[int]:
+    """What links or busses let out of the set in a step, without those who are named."""
+    after = [steps + 1 if at == NEVER else at for at in since]
+    for members in filter(None, network.busses):
+        for step in range(min(after[u] for u in members) + 1, max(after[v] for v in members)):
+            left = any(after[u] < step and (u, step) not in senders for u in members)
+            yield int(left and any(after[v] > step and (v, step) not in receivers for v in members))
+    if network.busses:
+        return
     for node, others in enumerate(network.neighbors):
-        if since[node] == NEVER:
-            continue
         for other in others:
-            last = steps if since[other] == NEVER else since[other] - 1
-            for step in range(since[node] + 1, last + 1):
-                yield node, other, step
+            for step in range(after[node] + 1, after[other]):
+                if (node, step) not in senders and (other, step) not in receivers:
+                    yield network.parallel.get((node, other), 1)
 
 
 def _require_parts(
@@ -88,6 +99,22 @@ def _require_parts(
     senders = _nodes(document.get("senders"), "senders", network.size)
     receivers = _nodes(document.get("receivers"), "receivers", network.size)
     _require_no_gates(one_port, senders | receivers)
+    if network.links:
+        entering = _over_links(network, parts, one_port, senders, receivers)
+    else:
+        entering = _over_busses(network, parts, collective == "exchange", senders, receivers)
+    needed = (_into_parts if collective == "gossip" else _over_ways)(network, parts)
+    if needed <= steps * entering:
+        raise CertificateError(
+            f"items have to enter parts {needed} times, and {entering} can in a step: that takes "
+            f"no more than {steps} steps."
+        )
+
+
+def _over_links(
+    network: Network, parts: list[int], one_port: bool, senders: set[int], receivers: set[int]
+) -> int:
+    """How many items can enter parts in a step."""
     entering = 0
     for node, others in enumerate(network.neighbors):
         for other in others:
@@ -99,14 +126,21 @@ def _require_parts(
                     f"the link from {other} to {node} enters a part, and neither is named as "
                     "sender or receiver."
                 )
-    if one_port:
-        entering = len(senders) + len(receivers)
-    needed = (_into_parts if collective == "gossip" else _over_ways)(network, parts)
-    if needed <= steps * entering:
-        raise CertificateError(
-            f"items have to enter parts {needed} times, and {entering} can in a step: that takes "
-            f"no more than {steps} steps."
-        )
+    return len(senders) + len(receivers) if one_port else entering
+
+
+def _over_busses(
+    network: Network, parts: list[int], single: bool, senders: set[int], receivers: set[int]
+) -> int:
+    """The same on a bus network; `single`: a transmission counts once."""
+    most = {("sender", node): 0 for node in senders}
+    for bus, members in enumerate(network.busses):
+        inside = {parts[node] for node in members if node not in receivers} - {NOWHERE}
+        for node in members:
+            entered = len(inside - {parts[node]})
+            gate = ("sender", node) if node in senders else ("bus", bus)
+            most[gate] = max(most.get(gate, 0), min(entered, 1) if single else entered)
+    return len(receivers) + sum(most.values())
 
 
 def _into_parts(network: Network, parts: list[int]) -> int:
@@ -164,7 +198,7 @@ def _nodes(given: object, name: str, size: int) -> set[int]:
     return set(given)
 
 
-def _moments(given: object, name: str, size: int, steps: int) -> set[tuple[int, int]]:
+def _moments(given: object, name: str, size: int, steps: int) -> Moments:
     if not isinstance(given, list):
         raise CertificateError(f"its {name} are no list of nodes and steps.")
     for each in given:

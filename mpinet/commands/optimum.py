@@ -84,8 +84,6 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
     if options.collective == "reduce" and not topology.links:
         raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
-    if options.collective in ITEMS and not topology.links:
-        raise UsageError(f"The optimum of {options.collective} over busses is open.")
     if options.collective in ("gossip", "exchange") and options.root not in (0, "0"):
         raise UsageError(f"--root does not apply: {options.collective} has none.")
     if not sees_whole(topology):

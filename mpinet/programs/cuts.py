@@ -4,8 +4,9 @@ An item enters a part when a node inside accepts it from a node outside. In a go
 item has to enter each part that has processors; in a total exchange an item enters at least as many
 parts as there are on its shortest way. In a step of one port no more items enter than the arcs into
 parts have in a matching, which a cover of these arcs by senders and receivers shows; on all ports,
-no more than there are arcs. The quotient is a number of steps that nothing beats
-(docs/how-to/optimum.md). `mpinet.certify` checks it from parts and cover alone.
+no more than there are arcs. A transmission on a bus brings an item into several parts in a gossip,
+and into one in an exchange, whose items are somewhere only once. The quotient is a number of steps
+that nothing beats (docs/how-to/optimum.md). `mpinet.certify` checks it from parts and cover alone.
 
 With every processor a part of its own this is the bound by degrees; with the pieces that are left
 without one node, what that node has to send.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +26,7 @@ from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
+from mpinet.programs.buspasses import Busses
 from mpinet.programs.matching import cover
 
 MOST_NODES, MOST_SINGLE = 2**10, 2**13
@@ -36,6 +39,8 @@ MOST_LOOKS = 2**28
 OUTSIDE = -1
 """In place of a part: a node that is in none."""
 
+NOBODY = np.zeros(0, np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Cut:
@@ -46,7 +51,8 @@ class Cut:
     parts : ndarray of int64, shape (N,)
         The part of every node, or `OUTSIDE`.
     senders, receivers : ndarray of int64
-        A cover of the arcs into parts, of one port; else empty.
+        A cover of the arcs into parts, of one port, without what busses are counted for; else
+        empty.
     needed, entering : int
         Times that items have to enter a part, and how many can in a step.
     """
@@ -78,7 +84,7 @@ def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | Non
     Returns
     -------
     Cut or None
-        None where none is searched: on busses, half-duplex links, and large networks.
+        None where none is searched: on half-duplex links, and large networks.
 
     Examples
     --------
@@ -87,9 +93,10 @@ def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | Non
     9
     """
     known = (model.send, model.receive) in ((1, 1), (None, None)) and not model.half_duplex
-    if not topology.links or not known or not 1 < topology.size <= MOST_SINGLE:
+    if not known or not 1 < topology.size <= MOST_SINGLE:
         return None
-    search = _Search(topology, model.send == 1, collective == "exchange")
+    kind = _Search if topology.links else _OverBusses
+    search = kind(topology, model.send == 1, collective == "exchange")
     cuts = [search.cut(parts) for parts in search.candidates()]
     return max(cuts, key=lambda cut: (cut.steps, -int(cut.parts.max())))
 
@@ -133,11 +140,14 @@ class _Search:
             needed = int(count_entries(*lists, entering, self.hosts))
         else:
             needed = int((self.hosts - inside[inside > 0]).sum()) if (parts >= 0).any() else 0
-        nobody = np.zeros(0, np.int64)
+        return Cut(parts, *self._gates(parts, entering, needed))
+
+    def _gates(self, parts: Ints, entering: Flags, needed: int) -> tuple[Ints, Ints, int, int]:
+        """The other numbers of a cut."""
         if not self.one_port:
-            return Cut(parts, nobody, nobody, needed, int(self.widths[entering].sum()))
+            return NOBODY, NOBODY, needed, int(self.widths[entering].sum())
         senders, receivers = cover(self.lists, entering)
-        return Cut(parts, senders, receivers, needed, len(senders) + len(receivers))
+        return senders, receivers, needed, len(senders) + len(receivers)
 
     def _pieces(self) -> Ints:
         """What is left without some nodes: those are added while the bound grows."""
@@ -180,6 +190,47 @@ class _Search:
             parts[order[:near]] = OUTSIDE if others else 0
             if near:
                 yield parts
+
+
+class _OverBusses(_Search):
+    """The same of a bus network."""
+
+    def __init__(self, topology: Topology, one_port: bool, exchange: bool):
+        super().__init__(topology, one_port, exchange)
+        lists = Busses.of(topology)
+        ends = lists.bus_begin.tolist()
+        self._members = [lists.members[begin:end] for begin, end in pairwise(ends)]
+
+    def _gates(self, parts: Ints, entering: Flags, needed: int) -> tuple[Ints, Ints, int, int]:
+        """By senders and receivers, by one of the two, or by busses alone, whichever lets in least.
+
+        The arcs between the same two over several busses are looked at as one.
+        """
+        heads = np.unique(self.receivers[entering])
+        tails = np.unique(self.lists.others[entering].astype(np.int64))
+        choices = [(NOBODY, NOBODY)]
+        if self.one_port:
+            choices += [(NOBODY, heads), (tails, NOBODY), cover(self.lists, entering)]
+        worths = [self._worth(parts, *gates) for gates in choices]
+        least = int(np.argmin(worths))
+        return *choices[least], needed, worths[least]
+
+    def _worth(self, parts: Ints, senders: Ints, receivers: Ints) -> int:
+        """How often items can enter parts in a step."""
+        closed = np.isin(np.arange(self.size), receivers)
+        by_sender, worth = dict.fromkeys(senders.tolist(), 0), len(receivers)
+        for members in self._members:
+            there = set(parts[members[~closed[members]]].tolist()) - {OUTSIDE}
+            over = 0
+            for node in members.tolist():
+                entered = len(there - {int(parts[node])})
+                entered = min(entered, 1) if self.exchange else entered
+                if node in by_sender:
+                    by_sender[node] = max(by_sender[node], entered)
+                else:
+                    over = max(over, entered)
+            worth += over
+        return worth + sum(by_sender.values())
 
 
 @kernel

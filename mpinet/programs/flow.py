@@ -3,9 +3,10 @@
 The items of a gather are alike until the root has them, so that the least number of steps T is the
 first for which a flow brings all of them to the root through the network of places in time: a place
 is a node after step t; a link leads from its sender after step t to its receiver after step t + 1
-and carries one item. Where a model limits what a node sends or accepts in a step, items pass a gate
-of that capacity. Where an item finds no augmenting way for T steps,
-the places that were reached are a minimum cut: T steps are too few. A scatter is the gather
+and carries one item; a bus has two places a step, between which one item may pass. Where a model
+limits what a node sends or accepts in a step, items pass a gate of that capacity. Where an item
+finds no augmenting way for T steps, the places that were reached are a minimum cut: T steps are too
+few. A scatter is the gather
 backwards, its receivers' limits and senders' limits exchanged. Every rank finds the same timetable.
 """
 
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass, replace
+from itertools import starmap
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +27,7 @@ from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
+from mpinet.programs.buspasses import Busses
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_ARCS = 2**26
@@ -45,11 +49,11 @@ def gather_timetable(topology: Topology, root: int, model: PortModel, bound: int
     Parameters
     ----------
     topology : Topology
-        A connected network of links.
+        A connected network, of links of full duplex or of busses.
     root : int
         The processor that gathers.
     model : PortModel
-        What nodes may do in a step; links are full-duplex.
+        What nodes may do in a step.
     bound : int
         Steps that nothing beats; the search begins there.
 
@@ -70,7 +74,7 @@ def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: in
         step=found.last + 1 - found.step,
         sender=found.receiver,
         receiver=found.sender,
-        port=topology.reverse_port(found.sender, found.port),
+        port=None if found.port is None else topology.reverse_port(found.sender, found.port),
     ).ordered()
 
 
@@ -83,7 +87,8 @@ class FlowCut:
     since : list of int
         The step after which each node belongs to the set, 0 for from the beginning, -1 for never.
     senders, receivers : list of [int, int]
-        Nodes and steps that are counted once, however many links lead out of the set by them.
+        Nodes and steps that are counted once, however many links or busses lead out of the set by
+        them.
     """
 
     since: list[int]
@@ -153,20 +158,24 @@ def _items_on_their_way(
         sent, _ = search.augment(sent, flow)
         steps += 1
     rows = [
-        (at + 1, places.sender[link], places.port[link], places.receiver[link], item)
+        (at + 1, move.sender, move.receiver, item, move.channel)
         for item, way in _ways_of_items(places, flow, sources).items()
-        for at, link in way
+        for at, move in way
     ]
-    step, sender, port, receiver, chunk = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    step, sender, receiver, chunk, channel = np.array(rows, np.int64).reshape(-1, 5).T.copy()
+    port, bus = (channel, None) if topology.links else (None, channel)
     return Timetable(
-        what, topology.hosts, step, sender, receiver, chunk, root=root, port=port, ports=model.name
-    ).ordered()
+        what, topology.hosts, step, sender, receiver, chunk, root=root, bus=bus, port=port,
+        ports=model.name,
+    ).ordered()  # fmt: skip
 
 
 def _require_fit(what: str, topology: Topology, steps: int) -> None:
     """Raise `TooLarge` unless the network of places in time fits."""
-    places = NODES_AND_GATES * topology.size
-    arcs = (topology.most_wired + places) * steps
+    places, over = NODES_AND_GATES * topology.size, topology.most_wired
+    if topology.busses is not None:  # of two members at least: no more than two arcs a port
+        places, over = places + 2 * topology.busses, 2 * over + topology.busses
+    arcs = (over + NODES_AND_GATES * topology.size) * steps
     if arcs > MOST_ARCS:
         raise TooLarge(
             f"The flow over time of a {what} on {topology.name} has {arcs:,} arcs in {steps} "
@@ -176,18 +185,29 @@ def _require_fit(what: str, topology: Topology, steps: int) -> None:
     require_memory(needed, f"The flow over time of a {what} on {topology.name}")
 
 
+class Move(NamedTuple):
+    """What an item does in a step: by a port of the sender, or over a bus."""
+
+    sender: int
+    receiver: int
+    channel: int
+
+
 @dataclass(frozen=True, eq=False)
 class Places:
-    """A step of the network of places in time: nodes, then their gates.
+    """A step of the network of places in time: nodes, then their gates, then both sides of busses.
 
     Attributes
     ----------
     number : int
-        Of nodes and gates.
+        Of places.
     tail, head, delay, capacity : ndarray of int64, shape (a,)
-        Arcs, those over links first; an arc of delay 1 takes a step.
-    sender, port, receiver : ndarray of int64, shape (l,)
-        The links, one for each direction.
+        Arcs; an arc of delay 1 takes a step.
+    links : tuple of ndarray of int64, shape (l,)
+        Senders, ports and receivers of the first arcs, one for each direction of a link; of busses,
+        the members and their busses, whose arcs come first onto the busses, then off them.
+    busses : int or None
+        How many there are; None where there are links.
     """
 
     number: int
@@ -195,22 +215,28 @@ class Places:
     head: Ints
     delay: Ints
     capacity: Ints
-    sender: Ints
-    port: Ints
-    receiver: Ints
+    links: tuple[Ints, ...]
+    busses: int | None
 
     @classmethod
     def of(cls, topology: Topology, model: PortModel) -> Places:
         """The places of a network under a port model, with gates where it sets a limit."""
         size, every = topology.size, np.arange(topology.size)
-        sender, port = wired(topology, every)
-        receiver = topology.neighbor(sender, port)
-        proper = sender != receiver
-        sender, port, receiver = sender[proper], port[proper], receiver[proper]
-        out = sender if model.send is None else sender + size
-        into = receiver if model.receive is None else receiver + 2 * size
+        out = every if model.send is None else every + size
+        into = every if model.receive is None else every + 2 * size
         without_gate = int(model.receive is None)
-        arcs = [(out, into, without_gate, 1), (every, every, 1, NEVER)]
+        number = NODES_AND_GATES * size
+        if topology.busses is None:
+            links: tuple[Ints, ...] = _links(topology)
+            arcs = [(out[links[0]], into[links[2]], without_gate, 1)]
+        else:
+            busses, lists = np.arange(topology.busses) + number, Busses.of(topology)
+            member, on = np.repeat(every, np.diff(lists.node_begin)), lists.busses
+            links, beyond, number = (member, on), topology.busses, number + 2 * topology.busses
+            arcs = [(out[member], busses[on], 0, 1)]
+            arcs.append((busses[on] + beyond, into[member], without_gate, 1))
+            arcs.append((busses, busses + beyond, 0, 1))
+        arcs.append((every, every, 1, NEVER))
         if model.send is not None:
             arcs.append((every, every + size, 0, model.send))
         if model.receive is not None:
@@ -218,7 +244,22 @@ class Places:
         lengths = [len(tail) for tail, *_ in arcs]
         tail, head = (np.concatenate([arc[end] for arc in arcs]) for end in (0, 1))
         delay, capacity = (np.repeat([arc[of] for arc in arcs], lengths) for of in (2, 3))
-        return cls(NODES_AND_GATES * size, tail, head, delay, capacity, sender, port, receiver)
+        return cls(number, tail, head, delay, capacity, links, topology.busses)
+
+    def moves(self, flow: Shorts) -> list[Move]:
+        """What items do in a step, by the flow of its arcs; nobody sends to himself."""
+        if self.busses is None:
+            senders, ports, receivers = self.links
+            used = np.flatnonzero(flow[: len(senders)])
+            rows = np.stack([senders[used], receivers[used], ports[used]], axis=1)
+            return list(starmap(Move, rows.tolist()))
+        member, bus = self.links
+        moved = np.full((2, self.busses), -1)
+        for side, begin in enumerate((0, len(member))):
+            used = np.flatnonzero(flow[begin : begin + len(member)])
+            moved[side, bus[used]] = member[used]
+        apart = np.flatnonzero(moved[0] != moved[1])
+        return list(map(Move, *moved[:, apart].tolist(), apart.tolist()))
 
     def ways(self, distance: Ints) -> tuple[Ints, Ints]:
         """Each place's arcs, ``arcs[begin[p] : begin[p + 1]]``, those toward the root first.
@@ -236,28 +277,35 @@ class Places:
 
 def _ways_of_items(
     places: Places, flow: ShortRows, sources: Ints
-) -> dict[int, list[tuple[int, int]]]:
-    """Give the flow's units names: each item's (step - 1, link) in order.
+) -> dict[int, list[tuple[int, Move]]]:
+    """Give the flow's units names: what each item does after how many steps.
 
     In each node who has waited longest goes first. An item that comes back stays there instead.
     """
     waiting: dict[int, deque[int]] = defaultdict(deque)
-    ways: dict[int, list[tuple[int, int]]] = {}
+    ways: dict[int, list[tuple[int, Move]]] = {}
     for source in sources.tolist():
         waiting[source].append(source)
         ways[source] = []
-    senders, receivers = places.sender.tolist(), places.receiver.tolist()
     for at in range(len(flow)):
-        used = np.flatnonzero(flow[at, : len(senders)]).tolist()
-        moved = [(link, waiting[senders[link]].popleft()) for link in used]
-        for link, item in moved:
-            waiting[receivers[link]].append(item)
-            before = [senders[over] for _, over in ways[item]]
-            if receivers[link] in before:
-                del ways[item][before.index(receivers[link]) :]
+        moves = places.moves(flow[at])
+        moved = [(move, waiting[move.sender].popleft()) for move in moves]
+        for move, item in moved:
+            waiting[move.receiver].append(item)
+            before = [earlier.sender for _, earlier in ways[item]]
+            if move.receiver in before:
+                del ways[item][before.index(move.receiver) :]
             else:
-                ways[item].append((at, link))
+                ways[item].append((at, move))
     return ways
+
+
+def _links(topology: Topology) -> tuple[Ints, Ints, Ints]:
+    """Senders, ports and receivers of both directions of all links but loops."""
+    sender, port = wired(topology, np.arange(topology.size))
+    receiver = topology.neighbor(sender, port)
+    proper = sender != receiver
+    return sender[proper], port[proper], receiver[proper]
 
 
 @kernel

@@ -29,8 +29,8 @@ def gather(
     """Bring an item of every other processor to the root, one per message (collective).
 
     Along the tree (`Preorder`) it takes N-1 steps with one port in a network without switches,
-    which nothing beats. With busses the items are routed. ``flow`` (links of full duplex) takes the
-    fewest steps that there are, with any ports; its steps are the lower bound.
+    which nothing beats. With busses the items are routed. ``flow`` (not on links of half
+    duplex) takes the fewest steps that there are, with any ports; these are the lower bound.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def require_algorithm(
     """
     require_processor(topology, root)
     offered = [TREE, ROUTED] if topology.links else [ROUTED]
-    if topology.links and not model.half_duplex:
+    if not model.half_duplex:
         offered.append(FLOW)
     return choose(topology, what, algorithm, offered)
 

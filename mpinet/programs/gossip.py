@@ -1,7 +1,8 @@
 """Gossip (all-to-all broadcast): every processor's item to all others, one item per message.
 
 By rotation along a Hamiltonian cycle where the network offers one, on its processors' knowledge of
-their own successor alone; else along a tree, or, over busses, by routing.
+their own successor alone; else along a tree, or, over busses, by routing. Or by a timetable that a
+search of the whole network has found.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from mpinet.machine.state import Fields, Held, State, Total
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
+from mpinet.programs.busgossip import bus_gossip_timetable
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
@@ -42,9 +44,9 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
     which nothing beats with one port. With all ports the items go both ways round. ``tree``: along
     a spanning tree, links of one colour after the other. ``routed``: N-1 messages each. ``rarest``
-    (all ports, links): everybody takes from its neighbours what fewest have. ``matching`` (one
-    port, links): in every step a largest matching of those who can tell something new; its lower
-    bound is that of the best cut.
+    (all ports): everybody takes from its neighbours what fewest have. ``matching`` (one port): in
+    every step a largest matching of those who can tell something new; its lower bound is that of
+    the best cut. Over busses both let each bus carry what most of its members lack.
 
     Parameters
     ----------
@@ -93,10 +95,8 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
     one_link = topology.size == 2 and half_duplex
     if topology.cycle() is not None and not one_link:
         offered.insert(0, CYCLE)
-    if topology.links and topology.hosts == topology.size and not half_duplex:
-        offered.append(RAREST)
-    if topology.links and not half_duplex:
-        offered.append(MATCHING)
+    if not half_duplex:
+        offered += [RAREST, MATCHING] if topology.hosts == topology.size else [MATCHING]
     name = choose(topology, "gossip", algorithm, offered)
     require_few(topology, f"Gossip {name!r}", MOST_PROCESSORS[name])
     return name
@@ -214,12 +214,18 @@ def _by_timetable(machine: Machine, own: Ints, take: Take, timetable: Timetable)
 
 def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
     """By the timetable of all ports."""
-    return _by_timetable(machine, own, take, rarest_timetable(machine.topology, bound))
+    network = machine.topology
+    if not network.links:
+        return _by_timetable(machine, own, take, bus_gossip_timetable(network, False, bound))
+    return _by_timetable(machine, own, take, rarest_timetable(network, bound))
 
 
 def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
     """By the timetable of one port."""
-    return _by_timetable(machine, own, take, matched_timetable(machine.topology, bound))
+    network = machine.topology
+    if not network.links:
+        return _by_timetable(machine, own, take, bus_gossip_timetable(network, True, bound))
+    return _by_timetable(machine, own, take, matched_timetable(network, bound))
 
 
 _ALGORITHMS = {

@@ -36,8 +36,8 @@ def scatter(
     root : int
         The processor that has the items.
     algorithm : str, optional
-        ``"tree"``, ``"routed"`` or ``"flow"``, which takes the fewest steps that there are on links
-        of full duplex. Default: the tree where there are links.
+        ``"tree"``, ``"routed"`` or ``"flow"``, which takes the fewest steps that there are, but not
+        on links of half duplex. Default: the tree where there are links.
     seed : int
         Chooses the items' contents.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mpinet.certify.certificate import FORM, check
+from mpinet.certify.certificate import FORM, busses_sha256, check
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError, ConservationError
 from mpinet.machine.model import PortModel
@@ -28,7 +28,7 @@ def claimed(
     Parameters
     ----------
     topology : Topology
-        A network of links.
+        The network.
     collective : str
         ``"scatter"``, ``"gather"``, ``"gossip"`` or ``"exchange"``.
     root : int or None
@@ -81,6 +81,8 @@ def certificate_of(
     claim = {"collective": collective, "root": root, "ports": ports, "more_than": bound - 1}
     document = {"mpinet": FORM, "kind": body["kind"], "claim": claim}
     document |= {"network": topology.name, "edges_sha256": seen.edges_sha256} | body
+    if not seen.links:
+        document["busses"] = busses_sha256(seen)
     try:
         check(document, seen, Path(), topology.name)
     except CertificateError as error:

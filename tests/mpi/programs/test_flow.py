@@ -39,7 +39,12 @@ def most_brought(topology, root, steps, sends, receives):
             graph.add_edge(into, (node, step + 1), capacity=receives or topology.ports)
             for port in range(topology.ports):
                 other = topology.neighbor(node, port)
-                if other >= 0:
+                if other >= 0 and not topology.links:
+                    bus = int(topology.channel(node, port))
+                    graph.add_edge(("out", node, step), ("on", bus, step))
+                    graph.add_edge(("on", bus, step), ("off", bus, step), capacity=1)
+                    graph.add_edge(("off", bus, step), into)
+                elif other >= 0:
                     link = ("out", node, step), ("in", int(other), step)
                     before = graph.get_edge_data(*link, default={"capacity": 0})["capacity"]
                     graph.add_edge(*link, capacity=before + 1)
@@ -56,9 +61,12 @@ def test_a_scatter_on_all_ports_takes_the_published_optimum(name):
 
 
 NETWORKS = "fattree:2,3 roadrunner:3,2,2 torus:2x3 debruijn:3".split()
+BUSSES = "lens:2,3,3 clens:3,2 plens:3,9 snowflake:3,2 busstar:3,2".split()
 
 
-@pytest.mark.parametrize(("name", "mapping"), list(zip(NETWORKS, cycle(MAPPINGS), strict=False)))
+@pytest.mark.parametrize(
+    ("name", "mapping"), list(zip(NETWORKS + BUSSES, cycle(MAPPINGS), strict=False))
+)
 @pytest.mark.parametrize(("sends", "receives"), [(1, 1), (None, None), (2, 1)])
 def test_one_step_less_is_too_few_for_any_flow(name, mapping, sends, receives):
     topology = mpinet.open(name)
@@ -76,9 +84,7 @@ def test_a_processor_alone_needs_no_step():
     assert scatter(machine_of("complete:1", "all"), 0, "flow").steps == 0
 
 
-def test_a_flow_goes_over_links_of_full_duplex():
-    with pytest.raises(UsageError, match="has no scatter 'flow'"):
-        scatter(machine_of("clens:3,3", "one"), 0, "flow")
+def test_no_flow_goes_over_links_of_half_duplex():
     with pytest.raises(UsageError, match="has no gather 'flow'"):
         gather(machine_of("ring:5", PortModel(None, None, True)), 0, "flow")
 

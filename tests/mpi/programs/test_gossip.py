@@ -204,18 +204,18 @@ def test_matchings_gossip_in_little_more_than_the_best_cut_s_bound(case, mapping
     assert set(everyone(found)) == {gossip(Machine(topology, "one", Local()), "matching")}
 
 
-def test_matchings_are_for_one_port_of_links_alone():
+def test_matchings_are_for_one_port_of_full_duplex():
     with pytest.raises(UsageError, match="uses one port: give --ports one"):
         gossip(machine_of("petersen", "all"), "matching")
     with pytest.raises(UsageError, match="no gossip 'matching'"):
-        gossip(machine_of("clens:3,3", "one"), "matching")
+        gossip(machine_of("petersen", PortModel(1, 1, True)), "matching")
 
 
-def test_the_rarest_are_taken_over_all_ports_of_links_alone():
+def test_the_rarest_are_taken_over_all_ports_where_there_are_no_switches():
     with pytest.raises(UsageError, match="uses all ports: give --ports all"):
         gossip(machine_of("petersen", "one"), "rarest")
     with pytest.raises(UsageError, match="no gossip 'rarest'"):
-        gossip(machine_of("clens:3,3", "all"), "rarest")
+        gossip(machine_of("fattree:2,2", "all"), "rarest")
 
 
 def test_a_missing_or_a_wrong_item_is_noticed():

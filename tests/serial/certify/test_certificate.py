@@ -24,6 +24,9 @@ def folder(tmp_path_factory):
     mpinet.optimum("fattree:2,2", collective="gather", save=found / "gates.cert")
     mpinet.optimum("shuffleexchange:3", collective="gossip", save=found / "pieces.cert")
     mpinet.optimum("mesh:2x3", collective="exchange", ports="all", save=found / "bridge.cert")
+    mpinet.optimum("clens:3,2", collective="gather", ports="all", save=found / "busses.cert")
+    mpinet.optimum("lens:2,3,3", collective="gossip", save=found / "heard.cert")
+    mpinet.optimum("lens:2,3,3", collective="exchange", save=found / "bused.cert")
     return found
 
 
@@ -32,6 +35,7 @@ def folder(tmp_path_factory):
     [
         *(("classes", 4), ("proof", 4), ("distance", 5), ("growth", 3)),
         *(("flow", 3), ("gates", 4), ("pieces", 8), ("bridge", 3)),
+        *(("busses", 2), ("heard", 14), ("bused", 23)),
     ],
 )
 def test_what_was_found_is_accepted(folder, kind, more_than):
@@ -87,6 +91,14 @@ def changed(folder, which, **changes):
         ("pieces", {"parts": [-1] * 8}, "that takes no more than 8 steps"),
         ("pieces", {"parts": "nodes"}, "parts is not one number a node"),
         ("bridge", {"parts": [0] * 6}, "that takes no more than"),
+        ("busses", {"claim__more_than": 3}, "the cut proves nothing"),
+        ("busses", {"busses": "0"}, "about another network"),
+        ("busses", {"senders": [[0, 1]]}, "limit nothing where all ports may be used"),
+        ("heard", {"claim__more_than": 15}, "that takes no more than 15 steps"),
+        ("heard", {"senders": [], "receivers": []}, "that takes no more than 14 steps"),
+        ("heard", {"claim__collective": "exchange", "claim__more_than": 24}, "no more than 24"),
+        ("bused", {"claim__collective": "gossip"}, "that takes no more than 23 steps"),
+        ("bused", {"claim__more_than": 24}, "that takes no more than 24 steps"),
         ("classes", {"rows": 7}, "the certificate is for 7 rows"),
         ("classes", {"multipliers": {"0": 1}}, "no contradiction"),
         ("classes", {"multipliers": {"0": 1.5}}, "multiplier of row 0 is no integer"),
