@@ -70,7 +70,7 @@ def ran(folder, ranks, script):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=45,
+        timeout=150,
         env=os.environ,
     )
 
