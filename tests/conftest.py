@@ -20,7 +20,7 @@ from shares import outside_of_share
 MPI_TESTS = Path(__file__).parent / "mpi"
 PASSED, SKIPPED, FAILED = 1, 2, 4  # bits: their union over the ranks tells who differs
 OUTCOMES = {"passed": PASSED, "skipped": SKIPPED, "failed": FAILED}
-PATIENCE = {PASSED: 150.0, SKIPPED: 150.0, FAILED: 20.0}  # seconds to wait for ranks still busy
+PATIENCE = {PASSED: 300.0, SKIPPED: 300.0, FAILED: 20.0}  # seconds to wait for ranks still busy
 
 # The ranks must draw the same examples, and take their time on a crowded machine.
 hypothesis.settings.register_profile("mpinet", derandomize=True, deadline=None, database=None)
