@@ -1,10 +1,13 @@
-"""Certificates: files that say "this takes more than so many steps", and how each is checked."""
+"""Certificates: files that say "this takes more than so many steps", and how each is checked.
+
+Or "every cut into halves parts more than so many links": `mpinet.certify.halves`.
+"""
 
 from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +16,14 @@ from typing import Any
 from mpinet.certify.clauses import formula, formula_sha256
 from mpinet.certify.counting import require_contradiction
 from mpinet.certify.cuts import require_cut
+from mpinet.certify.halfclauses import half_formula
+from mpinet.certify.halves import (
+    require_eigenvalue,
+    require_flow,
+    require_front,
+    require_order,
+    width_of,
+)
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError, FileError, MpinetError
@@ -31,6 +42,11 @@ MOST_PROOF = 2**32
 LONGEST_LINE = 2**24
 
 MOST_STEPS = 2**20
+
+MOST_LINKS = 2**24
+
+MOST_COUNTED = 2**22
+"""Of a formula of cuts: about how many counts it has."""
 
 SPREADING = ("broadcast", "reduce")
 """What growth, counting and formulas are about."""
@@ -60,18 +76,37 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class WidthClaim:
+    """What a certificate claims of a bisection width.
+
+    Attributes
+    ----------
+    more_than : int
+        Links, or busses, that every cut into halves parts more of.
+    parted : int
+        How many the cut that it shows parts.
+    medium : str
+        ``"links"`` or ``"busses"``.
+    """
+
+    more_than: int
+    parted: int
+    medium: str
+
+
+@dataclass(frozen=True)
 class Verified:
     """A claim that holds.
 
     Attributes
     ----------
-    claim : Claim
+    claim : Claim or WidthClaim
         What was claimed.
     kind, network, edges_sha256 : str
         Kind of the certificate; the network as it is named, and as it is.
     """
 
-    claim: Claim
+    claim: Claim | WidthClaim
     kind: str
     network: str
     edges_sha256: str
@@ -105,7 +140,9 @@ def certify(file: Path, network: Topology | None = None) -> Verified:
     return Verified(claim, kind, topology.name, seen.edges_sha256)
 
 
-def check(document: dict[str, Any], network: Network, file: Path, name: str) -> tuple[Claim, str]:
+def check(
+    document: dict[str, Any], network: Network, file: Path, name: str
+) -> tuple[Claim | WidthClaim, str]:
     """Check a certificate for a network; its claim and its kind.
 
     Parameters
@@ -124,10 +161,12 @@ def check(document: dict[str, Any], network: Network, file: Path, name: str) -> 
     CertificateError
         It does not prove what it claims.
     """
-    claim, kind = _claim(document), document.get("kind")
-    if not isinstance(kind, str) or kind not in CHECKS:
-        raise CertificateError(f"it is of no known kind: those are {', '.join(CHECKS)}.")
-    if claim.root is not None and claim.root >= network.hosts:
+    of_width = _is_of_width(document.get("claim"))
+    kind, kinds = document.get("kind"), WIDTH_CHECKS if of_width else CHECKS
+    claim = None if of_width else _claim(document)
+    if not isinstance(kind, str) or kind not in kinds:
+        raise CertificateError(f"it is of no known kind: those are {', '.join(kinds)}.")
+    if claim is not None and claim.root is not None and claim.root >= network.hosts:
         raise CertificateError(f"{name} has no processor {claim.root}.")
     if document.get("edges_sha256") != network.edges_sha256 or (
         document.get("busses") != (None if network.links else busses_sha256(network))
@@ -135,8 +174,13 @@ def check(document: dict[str, Any], network: Network, file: Path, name: str) -> 
         raise CertificateError(
             f"it is about another network: {name} has other neighbours (edges_sha256)."
         )
-    CHECKS[kind](document, claim, network, file)
-    return claim, kind
+    if claim is not None:
+        CHECKS[kind](document, claim, network, file)
+        return claim, kind
+    more_than = document["claim"]["more_than"]
+    parted = width_of(network, document.get("side"))
+    WIDTH_CHECKS[kind](document, more_than, network, file)
+    return WidthClaim(more_than, parted, "links" if network.links else "busses"), kind
 
 
 def busses_sha256(network: Network) -> str:
@@ -159,6 +203,18 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("mpinet") != FORM:
         raise CertificateError(f'{file} is no certificate: it does not say "mpinet": "{FORM}".')
     return document
+
+
+def _is_of_width(claim: object) -> bool:
+    """Whether a claim is about a bisection width."""
+    if not isinstance(claim, dict) or "measure" not in claim:
+        return False
+    if set(claim) != {"measure", "more_than"} or claim["measure"] != "bisection":
+        raise CertificateError('its claim is not made of the measure "bisection" and more_than.')
+    more = claim["more_than"]
+    if not isinstance(more, int) or isinstance(more, bool) or not 0 <= more < MOST_LINKS:
+        raise CertificateError(f"its claim's more_than is no number 0..{MOST_LINKS - 1}.")
+    return True
 
 
 def _claim(document: dict[str, Any]) -> Claim:
@@ -227,10 +283,16 @@ def _by_counting(document: dict[str, Any], claim: Claim, network: Network, file:
 def _by_proof(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
     root = _root_of_one_port(claim, network)
     variables, clauses = formula(network, root, claim.more_than)
+    _follow_proof(document, variables, clauses, f"{claim.more_than} steps", file)
+
+
+def _follow_proof(
+    document: dict[str, Any], variables: int, clauses: list[list[int]], of: str, file: Path
+) -> None:
+    """Raise `CertificateError` unless the proof beside the certificate refutes this formula."""
     if document.get("formula_sha256") != formula_sha256(variables, clauses, len(clauses)):
         raise CertificateError(
-            f"its proof is for another formula than that of {claim.more_than} steps on this "
-            "network (formula_sha256)."
+            f"its proof is for another formula than that of {of} on this network (formula_sha256)."
         )
     name = document.get("proof")
     if not isinstance(name, str) or Path(name).name != name:
@@ -242,6 +304,15 @@ def _by_cut(document: dict[str, Any], claim: Claim, network: Network, file: Path
     require_cut(
         network, claim.collective, claim.root, claim.ports == "one", claim.more_than, document
     )
+
+
+def _width_by_proof(document: dict[str, Any], more_than: int, network: Network, file: Path) -> None:
+    order = require_order(network, document.get("order"))
+    channels = sum(map(len, network.neighbors)) // 2 if network.links else len(network.busses)
+    if network.size**2 + channels * (more_than + 1) > MOST_COUNTED:
+        raise CertificateError("its formula would be too large to be written.")
+    variables, clauses = half_formula(network, more_than, order)
+    _follow_proof(document, variables, clauses, f"a cut that parts at most {more_than}", file)
 
 
 def _root_of_one_port(claim: Claim, network: Network) -> int:
@@ -293,3 +364,17 @@ CHECKS = {
     "lrat": _by_proof,
 }
 """The kinds of certificates."""
+
+WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Path], None]] = {
+    "eigenvalue": lambda document, more_than, network, _: require_eigenvalue(
+        network, more_than, document.get("at_least")
+    ),
+    "flow": lambda document, more_than, network, _: require_flow(
+        network, more_than, document.get("lengths")
+    ),
+    "front": lambda document, more_than, network, _: require_front(
+        network, more_than, document.get("order")
+    ),
+    "lrat": _width_by_proof,
+}
+"""The kinds of certificates of bisection widths."""

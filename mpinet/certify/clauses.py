@@ -56,20 +56,20 @@ def formula(network: Network, root: int, steps: int) -> tuple[int, list[list[int
         for node in range(network.size):
             received_now = [used[arc, step] for arc in into[node] if (arc, step) in used]
             now, before = has[node, step], has[node, step - 1]
-            clauses += _clause([negated(now), before, *received_now])
-            clauses += _clause([negated(before), now])
+            clauses += clause([negated(now), before, *received_now])
+            clauses += clause([negated(before), now])
     for step in range(1, steps + 1):
         for node in range(network.size):
             mine = [used[arc, step] for arc in out[node] if (arc, step) in used]
             for arc in mine:
-                clauses += _clause([-arc, has[node, step - 1]])
+                clauses += clause([-arc, has[node, step - 1]])
             for place, arc in enumerate(mine):
                 clauses += [[-arc, -other] for other in mine[place + 1 :]]
     for step in range(1, steps + 1) if network.links else ():
         for node in range(network.size):
             for arc in into[node]:
                 if (arc, step) in used:
-                    clauses += _clause([-used[arc, step], negated(has[node, step - 1])])
+                    clauses += clause([-used[arc, step], negated(has[node, step - 1])])
     return numbers, clauses
 
 
@@ -80,8 +80,8 @@ def negated(literal: int | str) -> int | str:
     return FALSE if literal == TRUE else TRUE
 
 
-def _clause(literals: Iterable[int | str]) -> list[list[int]]:
-    """One clause, or none where it is true."""
+def clause(literals: Iterable[int | str]) -> list[list[int]]:
+    """One clause without what is false in it, or none where it is true."""
     kept = list(literals)
     if TRUE in kept:
         return []

@@ -1,4 +1,4 @@
-"""``mpinet optimum``: the fewest steps of a broadcast, with a schedule and a certificate."""
+"""``mpinet optimum``: the fewest steps, or links between halves, with a certificate."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from mpinet.cli.options import add_common, add_topology
 from mpinet.commands.optimum import COLLECTIVES
 from mpinet.commands.optimum import prepare as prepare
+from mpinet.commands.widthoptimum import WAYS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=COLLECTIVES,
         default="broadcast",
-        help="whose optimum (default broadcast)",
+        help="whose optimum (default broadcast); bisection: the fewest links between two halves",
     )
     add_topology(parser)
     parser.add_argument("--root", metavar="U", default="0", help="where it starts (default 0)")
@@ -28,5 +29,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--limit", type=float, default=60.0, metavar="S", help="seconds to search (default 60)"
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the certificate")
+    parser.add_argument(
+        "--by",
+        choices=WAYS,
+        help="the kind of certificate of a bisection width (default: what is found first)",
+    )
     parser.add_argument("--schedule", type=Path, metavar="FILE", help="write the schedule (.csv)")
     add_common(parser)

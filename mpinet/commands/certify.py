@@ -30,7 +30,7 @@ class Certify(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""
-        from mpinet.certify.certificate import certify
+        from mpinet.certify.certificate import Claim, certify
 
         found = certify(self._file, self._on)
         self.topology = found.network
@@ -38,12 +38,18 @@ class Certify(Job):
             "network": found.network,
             "edges_sha256": found.edges_sha256,
             "kind": found.kind,
+            **({} if isinstance(found.claim, Claim) else {"measure": "bisection"}),
             **asdict(found.claim),
             "verified": True,
         }
 
     def show(self, result: Row) -> str:
         """One sentence."""
+        if "measure" in result:
+            return (
+                f"{self._file.name}: every cut of {result['network']} into halves parts more than "
+                f"{result['more_than']} {result['medium']}, one parts {result['parted']}: VERIFIED"
+            )
         place = "" if result["root"] is None else f" from {result['root']}"
         ports = "one port" if result["ports"] == "one" else "all ports"
         return (

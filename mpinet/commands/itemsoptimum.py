@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.proofs import write_certificate
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
@@ -135,7 +135,7 @@ class ItemsOptimum(Job):
                     f"There is no certificate: the bound of {self._collective} on "
                     f"{self._network.name} rests on no cut that is searched on so large a network."
                 )
-            write_text(Path(self.options.save), json.dumps(certificate) + "\n")
+            write_certificate(Path(self.options.save), certificate)
 
     def lasting(self, result: Row) -> Row:
         """All but seconds."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,9 @@ from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import File, Network, Place, Ports, topology_of
 from mpinet.commands.perform import perform
+from mpinet.commands.proofs import write_certificate
 from mpinet.commands.result import Result
+from mpinet.commands.widthoptimum import WidthOptimum
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_writable, write_text
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 
 SPREADING, ITEMS = ("broadcast", "reduce"), ("scatter", "gather", "gossip", "exchange")
 
-COLLECTIVES = (*SPREADING, *ITEMS)
+BISECTION = "bisection"
+"""No collective, but the fewest channels between two halves: proved by certificates, too."""
+
+COLLECTIVES = (*SPREADING, *ITEMS, BISECTION)
 """Whose optimum is searched."""
 
 
@@ -35,23 +39,26 @@ def optimum(
     topology: Network,
     *,
     collective: Literal[
-        "broadcast", "reduce", "scatter", "gather", "gossip", "exchange"
+        "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "bisection"
     ] = "broadcast",
     root: Place = 0,
     ports: Ports = "one",
     limit: float = 60.0,
     save: File | None = None,
     schedule: File | None = None,
+    by: Literal["eigenvalue", "flow", "front", "lrat"] | None = None,
     seed: int = 0,
 ) -> Result:
     """Find the fewest steps of a collective, or what is known of them (collective).
+
+    Or of the links between two halves: the bisection width.
 
     Parameters
     ----------
     topology : str or Topology
         The network.
-    collective : {'broadcast', 'reduce', 'scatter', 'gather', 'gossip', 'exchange'}
-        What takes the steps.
+    collective : {'broadcast', 'reduce', 'scatter', 'gather', 'gossip', 'exchange', 'bisection'}
+        What takes the steps; or ``'bisection'``.
     root : int or str
         Where it starts, or ends: a number or an address. Gossip and exchange have none.
     ports : {'one', 'all'}
@@ -60,6 +67,8 @@ def optimum(
         Seconds to search.
     save, schedule : str, optional
         The files that get the certificate and the schedule.
+    by : {'eigenvalue', 'flow', 'front', 'lrat'}, optional
+        The kind of certificate of a bisection width. Default: what is found first.
     seed : int
         Changes nothing.
 
@@ -68,6 +77,8 @@ def optimum(
     >>> import mpinet
     >>> mpinet.optimum("hypercube:4").upper
     4
+    >>> mpinet.optimum("hypercube:4", collective="bisection").lower
+    8
     """
     return perform(optimum, locals())
 
@@ -82,6 +93,10 @@ def prepare(options: argparse.Namespace) -> Job:
     require_processor(topology, root)
     if not 0 <= options.limit < float("inf"):
         raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
+    if options.by is not None and options.collective != BISECTION:
+        raise UsageError(
+            "--by names the kind of certificate of a bisection width: it does not apply."
+        )
     if options.collective == "reduce" and not topology.links:
         raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
     if options.collective in ("gossip", "exchange") and options.root not in (0, "0"):
@@ -90,9 +105,18 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"{topology.name} is too large to be searched as a whole.")
     for file in filter(None, (options.save, options.schedule)):
         require_writable(Path(file))
+    if options.collective == BISECTION:
+        return _width(options, topology)
     if options.collective in ITEMS:
         return ItemsOptimum(options, topology, root)
     return Optimum(options, topology, root)
+
+
+def _width(options: argparse.Namespace, topology: Topology) -> Job:
+    """The search for a width; refuses what is about steps."""
+    if options.root not in (0, "0") or options.ports != "one" or options.schedule is not None:
+        raise UsageError("--root, --ports and --schedule do not apply: a bisection takes no steps.")
+    return WidthOptimum(options, topology)
 
 
 class Optimum(Job):
@@ -207,7 +231,6 @@ class Optimum(Job):
 
     def _save(self, transport: Local, search: Search, timetable: Timetable) -> None:
         """Write the certificate, its proof beside it, and the schedule."""
-        from mpinet.measure.optimum.search import packed_sha256
         from mpinet.programs.schedules.timetable import csv_text
 
         if transport.rank:
@@ -217,13 +240,7 @@ class Optimum(Job):
             write_text(Path(self.options.schedule), csv_text(named))
         if self.options.save is None:
             return
-        file, document = Path(self.options.save), dict(search.certificate)
-        if search.proof is not None:
-            proof = file.with_name(f"{file.stem}.lrat.xz")
-            packed = lzma.compress("".join(f"{line}\n" for line in search.proof).encode())
-            proof.write_bytes(packed)
-            document |= {"proof": proof.name, "proof_sha256": packed_sha256(packed)}
-        write_text(file, json.dumps(document) + "\n")
+        write_certificate(Path(self.options.save), search.certificate, search.proof)
 
     def lasting(self, result: Row) -> Row:
         """All but seconds, and what more time could change."""

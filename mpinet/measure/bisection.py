@@ -122,7 +122,7 @@ def bisection_width(topology: Topology | str, seconds: float = 10.0) -> Bisectio
         raise UsageError(f"{network.name} has one processor: there are no halves.")
     cuts = cuts_of(network)
     lower = max(spectral_bound(network, cuts), flow_bound(network))
-    inside = best_cut(cuts, _first_cuts(network), lower)
+    inside = best_cut(cuts, first_cuts(network), lower)
     if lower < cuts.width(inside):
         lower = max(lower, flow_bound(network, _flow_rounds(cuts, seconds)))
     if lower < cuts.width(inside):
@@ -152,7 +152,7 @@ def away_from_first(inside: Flags) -> tuple[int, ...]:
     return tuple(np.flatnonzero(inside != inside[0]).tolist())
 
 
-def _laplacian(network: Topology, cuts: Cuts) -> NDArray[np.float64]:
+def laplacian(network: Topology, cuts: Cuts) -> NDArray[np.float64]:
     """Laplacian in which the pairs of members that a cut of one channel parts weigh at most 1."""
     matrix = np.zeros((network.size, network.size))
     for members in cuts.by_channel():
@@ -174,7 +174,7 @@ def spectral_bound(network: Topology, cuts: Cuts) -> int:
     """
     if network.hosts < network.size or network.size > LARGEST_SPECTRUM:
         return 0
-    second = np.linalg.eigvalsh(_laplacian(network, cuts))[1]
+    second = np.linalg.eigvalsh(laplacian(network, cuts))[1]
     parted = (network.size // 2) * ((network.size + 1) // 2)
     return max(0, int(np.ceil(second * parted / network.size - ROUNDING)))
 
@@ -182,9 +182,38 @@ def spectral_bound(network: Topology, cuts: Cuts) -> int:
 def flow_bound(network: Topology, rounds: int = 1) -> int:
     """Width that no bisection is below: the pairs that it parts, by the busiest link's flow.
 
+    Parameters
+    ----------
+    network : Topology
+        The network.
+    rounds : int
+        As in `flow_of`.
+    """
+    return flow_of(network, rounds).bound
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow between all pairs of processors, and the width that it shows.
+
+    Attributes
+    ----------
+    bound : int
+        No bisection is narrower.
+    lengths : list of list of int
+        Of all links (ascending by their ends), round by round: the flow goes by the shortest ways.
+    """
+
+    bound: int
+    lengths: list[list[int]]
+
+
+def flow_of(network: Topology, rounds: int) -> Flow:
+    """The flow whose busiest link, of those that some rounds make, shows the most.
+
     One unit of flow for each pair of processors, split evenly over its shortest paths; then again
     over the shortest by lengths that grow with the flow so far, and the mean of all rounds is a
-    flow, too. Zero for busses, networks with switches or in pieces, and large ones.
+    flow, too. It shows nothing of busses, networks with switches or in pieces, and large ones.
 
     Parameters
     ----------
@@ -194,19 +223,22 @@ def flow_bound(network: Topology, rounds: int = 1) -> int:
         How often the pairs' flow is laid.
     """
     if not network.links or network.hosts < network.size or network.size > LARGEST_SPECTRUM:
-        return 0
+        return Flow(0, [])
     graph = to_graph(network)
     if not graph.is_connected():
-        return 0
+        return Flow(0, [])
     parted = (network.size // 2) * ((network.size + 1) // 2)
-    flows, lengths, best = np.zeros(graph.ecount()), None, 0.0
+    flows, best, used = np.zeros(graph.ecount()), 0.0, 0
+    lengths = [[1] * graph.ecount()]
     for done in range(1, rounds + 1):
-        flows += graph.edge_betweenness(directed=False, weights=lengths)
+        flows += graph.edge_betweenness(directed=False, weights=lengths[-1] if done > 1 else None)
         # Pairs count once, over links of either direction: each parted pair sends its unit of every
         # round over a cut link, and no link carries more than the busiest.
-        best = max(best, parted * done / flows.max())
-        lengths = np.ceil(LENGTHS * np.exp(STEEPNESS * (flows / flows.max() - 1))).tolist()
-    return int(np.ceil(best - ROUNDING))
+        if parted * done / flows.max() > best:
+            best, used = parted * done / flows.max(), done
+        longer = np.ceil(LENGTHS * np.exp(STEEPNESS * (flows / flows.max() - 1)))
+        lengths.append(longer.astype(int).tolist())
+    return Flow(int(np.ceil(best - ROUNDING)), lengths[:used])
 
 
 def _flow_rounds(cuts: Cuts, seconds: float) -> int:
@@ -214,7 +246,7 @@ def _flow_rounds(cuts: Cuts, seconds: float) -> int:
     return int(min(MOST_ROUNDS, seconds * FLOW_STEPS_PER_SECOND / (cuts.nodes * cuts.count)))
 
 
-def _first_cuts(network: Topology) -> list[Flags]:
+def first_cuts(network: Topology) -> list[Flags]:
     """Cuts to begin the search with: by number, and by the lowest bits of it."""
     nodes, hosts = np.arange(network.size), network.hosts
     scores = [nodes.astype(np.float64)]

@@ -64,15 +64,10 @@ def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
     seconds : float
         Effort, counted in table entries.
     """
-    links = cuts.by_channel()
-    if any(len(ends) != 2 for ends in links) or len(links) >= NOT_REACHED:
+    planned = narrowest_front(cuts)
+    if planned is None:
         return None
-    neighbors: Neighbors = [[] for _ in range(cuts.nodes)]
-    for u, v in (ends.tolist() for ends in links):
-        neighbors[u].append(v)
-        neighbors[v].append(u)
-    plans = [front_plan(neighbors, order) for order in orders(neighbors)]
-    front, events = min(plans, key=lambda plan: plan[0])
+    _, front, events = planned
     counts = cuts.hosts // 2 + 1
     entries = cuts.nodes * counts << front
     if front > LARGEST_FRONT or 2 * counts << front > LARGEST_MEMORY:
@@ -88,6 +83,25 @@ def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
     width = int(sweep(rows, cuts.hosts, parted, chosen))
     retrace(rows, cuts.hosts, chosen, inside)
     return ExactCut(width, inside)
+
+
+def narrowest_front(cuts: Cuts) -> tuple[list[int], int, list[list[int]]] | None:
+    """An order of the nodes, how wide its front is, and its events; None for other than links."""
+    links = cuts.by_channel()
+    if any(len(ends) != 2 for ends in links) or len(links) >= NOT_REACHED:
+        return None
+    neighbors = neighbors_in(cuts)
+    plans = [(order, *front_plan(neighbors, order)) for order in orders(neighbors)]
+    return min(plans, key=lambda plan: plan[1])
+
+
+def neighbors_in(cuts: Cuts) -> Neighbors:
+    """Of each node the members of its channels."""
+    neighbors: Neighbors = [[] for _ in range(cuts.nodes)]
+    for members in cuts.by_channel():
+        for node in members.tolist():
+            neighbors[node] += [other for other in members.tolist() if other != node]
+    return neighbors
 
 
 def orders(neighbors: Neighbors) -> list[list[int]]:

@@ -6,15 +6,13 @@ folded: a true clause is dropped, a false literal left out. docs/how-to/optimum.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from itertools import combinations
 
 from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.clausebook import ClauseBook, Literal
 
-Literal = int | bool
 
-
-class Formula:
+class Formula(ClauseBook):
     """A network's formula for some number of steps.
 
     Parameters
@@ -33,19 +31,14 @@ class Formula:
     """
 
     def __init__(self, arcs: Arcs, steps: int):
+        super().__init__()
         self.arcs, self.steps = arcs, steps
-        self.variables = 0
         self._informed = self._number_informed()
         self._used = self._number_used()
-        self.clauses: list[list[int]] = []
         self._spread()
         self._send()
         if arcs.links:
             self._be_told_once()
-
-    def _new(self) -> int:
-        self.variables += 1
-        return self.variables
 
     def _number_informed(self) -> list[list[Literal]]:
         """I(v, t) by t, then v; t = 0 is before the first step."""
@@ -61,7 +54,7 @@ class Formula:
                 elif step == self.steps and node < arcs.hosts:
                     row.append(True)
                 else:
-                    row.append(self._new())
+                    row.append(self.new())
             table.append(row)
         return table
 
@@ -73,18 +66,9 @@ class Formula:
             row = []
             for sender, receivers in zip(arcs.senders, arcs.receivers, strict=True):
                 new = any(v != arcs.root and arcs.distance[v] <= step for v in receivers)
-                row.append(self._new() if arcs.distance[sender] < step and new else 0)
+                row.append(self.new() if arcs.distance[sender] < step and new else 0)
             table.append(row)
         return table
-
-    def _add(self, *literals: Literal) -> None:
-        """A clause, unless it is true; what is false in it is left out."""
-        if not any(literal is True for literal in literals):
-            self.clauses.append([literal for literal in literals if literal is not False])
-
-    @staticmethod
-    def _not(literal: Literal) -> Literal:
-        return not literal if isinstance(literal, bool) else -literal
 
     def _spread(self) -> None:
         """A node has it if it had it before or receives it now; what it had it keeps."""
@@ -92,8 +76,8 @@ class Formula:
             now, before, used = self._informed[step], self._informed[step - 1], self._used[step]
             for node, arcs in enumerate(self.arcs.by_receiver):
                 received = [used[arc] for arc in arcs if used[arc]]
-                self._add(self._not(now[node]), before[node], *received)
-                self._add(self._not(before[node]), now[node])
+                self.add(self.negated(now[node]), before[node], *received)
+                self.add(self.negated(before[node]), now[node])
 
     def _send(self) -> None:
         """Who sends has it; nobody sends twice in a step."""
@@ -102,9 +86,9 @@ class Formula:
             for sender, arcs in enumerate(self.arcs.by_sender):
                 mine = [used[arc] for arc in arcs if used[arc]]
                 for used_arc in mine:
-                    self._add(-used_arc, before[sender])
+                    self.add(-used_arc, before[sender])
                 for used_arc, other in combinations(mine, 2):
-                    self._add(-used_arc, -other)
+                    self.add(-used_arc, -other)
 
     def _be_told_once(self) -> None:
         """Nobody who has it is informed again."""
@@ -113,15 +97,7 @@ class Formula:
             for node, arcs in enumerate(self.arcs.by_receiver):
                 for arc in arcs:
                     if used[arc]:
-                        self._add(-used[arc], self._not(before[node]))
-
-    @property
-    def sha256(self) -> str:
-        """Of the formula in DIMACS's form."""
-        text = sha256(f"p cnf {self.variables} {len(self.clauses)}\n".encode())
-        for clause in self.clauses:
-            text.update((" ".join(map(str, [*clause, 0])) + "\n").encode())
-        return text.hexdigest()
+                        self.add(-used[arc], self.negated(before[node]))
 
     def rows(self, true: set[int]) -> list[tuple[int, int, int, int]]:
         """A solution as rows (step, sender, receiver, bus), superfluous sends cut.

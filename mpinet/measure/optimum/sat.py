@@ -1,4 +1,4 @@
-"""Broadcasts in T steps by CaDiCaL: a schedule, a proof that there is none, or neither in time."""
+"""Formulas put to CaDiCaL: a solution, a proof that there is none, or neither in time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 
 from mpinet.measure.libraries import library
-from mpinet.measure.optimum.formula import Formula
+from mpinet.measure.optimum.clausebook import ClauseBook
 from mpinet.version import PACKAGE
 
 SOLVER = "cadical195"
@@ -30,12 +30,12 @@ class Answer:
     proof: list[str] | None = None
 
 
-def solved(formula: Formula, limit: float) -> Answer:
+def solved(formula: ClauseBook, limit: float) -> Answer:
     """Ask the solver, in a process of its own that can be ended.
 
     Parameters
     ----------
-    formula : Formula
+    formula : ClauseBook
         What is asked.
     limit : float
         Seconds.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -217,8 +216,3 @@ def model_of(ports: str) -> PortModel:
     """The port model ``"one"`` or ``"all"``."""
     limit = 1 if ports == "one" else None
     return PortModel(limit, limit, False)
-
-
-def packed_sha256(packed: bytes) -> str:
-    """What a certificate says of its proof's file."""
-    return sha256(packed).hexdigest()

@@ -11,6 +11,7 @@ from mpinet.measure.bisection import Bisection
 from mpinet.papers.hdn.grids import listed, net, nodes_of, of_r1, size_of
 from mpinet.papers.hdn.measured import cross_port, dual_net
 from mpinet.papers.hdn.sweeps import pieces
+from mpinet.papers.widths import CERTIFIED, certified
 
 EFFORT = 4.0
 """Deterministic seconds of the exact search."""
@@ -42,6 +43,7 @@ def bisection(topology: str) -> Bisection:
         lambda topology: size_of(topology) <= 64
     ),
     cost=lambda topology: 500 if size_of(topology) <= MOST_SEARCHED else 1,
+    note=CERTIFIED,
 )
 def width(topology: str) -> Measured:
     """The width, or a bound that is on one side of N/4."""
@@ -49,11 +51,12 @@ def width(topology: str) -> Measured:
         raise OutOfReach(f"no bisection of {topology} was searched for: it is too large")
     found, claimed = bisection(topology), quarter(topology)
     if found.exact:
-        return Measured(found.upper, {"exact": True, "side": found.side})
+        return Measured(found.upper, certified(topology, {"exact": True, "side": found.side}))
     if found.upper < claimed:
         return Measured(found.upper, {"at most, by this side of a cut": found.side})
     if found.lower > claimed:
-        return Measured(found.lower, {"at least": found.lower, "at most": found.upper})
+        bounds = {"at least": found.lower, "at most": found.upper}
+        return Measured(found.lower, certified(topology, bounds))
     raise OutOfReach(f"the width of {topology} is only known to be {found.lower}..{found.upper}")
 
 

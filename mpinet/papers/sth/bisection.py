@@ -14,6 +14,7 @@ from mpinet.claims import Claim, Measured, claim
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import VALID, factors, family, sth, sths
 from mpinet.papers.sth.measured import bisection, nodes, width
+from mpinet.papers.widths import CERTIFIED
 
 
 def width_claim(id: str, *, claimed: Callable[[str], float], **said: Any) -> Claim:
@@ -22,6 +23,7 @@ def width_claim(id: str, *, claimed: Callable[[str], float], **said: Any) -> Cla
         id,
         claimed=claimed,
         measured=lambda topology: width(topology, claimed(topology)),
+        note=CERTIFIED,
         **said,
     )
 
@@ -39,6 +41,7 @@ LOOP_WIDTHS = [
         statement=f"the bisection width of LST({m}), of {8 * m} nodes, is {printed}",
         claimed={"N": 8 * m, "width": printed},
         measured=partial(loop_width, m, printed),
+        note=CERTIFIED,
     )
     for m, printed in ((2, 20), (3, 32), (4, 44), (5, 56))
 ]

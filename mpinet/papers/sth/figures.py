@@ -25,6 +25,7 @@ from mpinet.papers.sth.printed import TABLE_5, TABLE_6, TABLE_7, TABLE_8, TOLERA
 from mpinet.papers.sth.table4 import cost, cost_factor
 from mpinet.papers.sth.table6 import PRINTED, broadcast_costs
 from mpinet.papers.sth.table8 import FAMILIES, SIZES_ARE, WITH_SINGLE_LINK, percentage
+from mpinet.papers.widths import CERTIFIED
 
 Series = dict[str, tuple[int, Callable[[int], str]]]
 
@@ -114,7 +115,7 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
     claimed=printed_widths,
     grid=rows(sth_of).quick(up_to(1024)),
     cost=lambda topology: 10,
-    note=EITHER,
+    note=f"{EITHER} {CERTIFIED}",
 )
 def widths(topology: str) -> dict[str, float]:
     """Exact, or by a cut that is narrower than printed."""

@@ -21,6 +21,7 @@ from mpinet.networks.product import Product
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.papers.measured import common, degrees, links
+from mpinet.papers.widths import certified
 from mpinet.papers.witness import at_pair
 
 ALL_SOURCES = 1024
@@ -239,11 +240,12 @@ def width(topology: str, claimed: float) -> Measured:
         raise OutOfReach(f"no bounds are searched for beyond {MOST_SEARCHED} nodes")
     found = bisection(topology)
     if found.exact:
-        return Measured(found.upper, {"side": ranges(found.side)})
+        return Measured(found.upper, certified(topology, {"side": ranges(found.side)}))
     if found.upper < claimed:
         return Measured(found.upper, {"at most, by the cut": ranges(found.side)})
     if found.lower > claimed:
-        return Measured(found.lower, {"at least": found.lower, "at most": found.upper})
+        bounds = {"at least": found.lower, "at most": found.upper}
+        return Measured(found.lower, certified(topology, bounds))
     raise OutOfReach(
         f"the bisection width of {topology} is only known to be {found.lower}..{found.upper}"
     )

@@ -15,6 +15,7 @@ from mpinet.papers.measured import links
 from mpinet.papers.sth.formulas import sth_diameter
 from mpinet.papers.sth.grids import DLHS, HEXCELLS, KINDS, SMALL, family, sths
 from mpinet.papers.sth.measured import common_degree, degree, diameter, extent, nodes, width
+from mpinet.papers.widths import CERTIFIED
 
 NETWORKS = {
     "dlh": ("DLH", DLHS),
@@ -52,6 +53,7 @@ def _cell(
     *,
     relation: str = "=",
     grid: Grid | None = None,
+    note: str = "",
 ) -> Claim:
     """A cell of the table: a formula of a network's parameters, and the measure."""
     column, usual = NETWORKS[id.partition("-")[2]]
@@ -70,6 +72,7 @@ def _cell(
         relation=relation,
         grid=grid or usual,
         measured=found,
+        note=note,
     )
 
 
@@ -89,7 +92,7 @@ def _width_cell(id: str, statement: str, formula: Callable[..., int], grid: Grid
     def found(topology: str) -> Measured:
         return width(topology, of(formula)(topology))
 
-    return _cell(id, found, statement, formula, grid=grid)
+    return _cell(id, found, statement, formula, grid=grid, note=CERTIFIED)
 
 
 CELLS = [

@@ -30,6 +30,8 @@ LINES = [
     "broadcast ring:6 --schedule",
     "optimum ring:6",
     "certify {folder}/bound.json",
+    "optimum bisection ring:6",
+    "certify {folder}/width.json",
     "schedule export gossip ring:6 --out {folder}/gossip.csv",
     "schedule run {folder}/ring.csv --on ring:6",
     "gossip ring:6",
@@ -68,6 +70,8 @@ def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
         Session(["flood", "ring:6", "--record", f"{folder}/flood.npz"]).run()
     if "bound.json" in line:
         Session(["optimum", "ring:6", "--save", f"{folder}/bound.json"]).run()
+    if "width.json" in line:
+        Session(["optimum", "bisection", "ring:6", "--save", f"{folder}/width.json"]).run()
     capsys.readouterr()
     Session([*line.format(folder=folder).split(), "--json"]).run()
     found: dict = json.loads(capsys.readouterr().out)

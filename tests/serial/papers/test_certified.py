@@ -7,6 +7,7 @@ import pytest
 from mpinet.claims.finding import find
 from mpinet.claims.ledger import PAPERS, claims_of
 from mpinet.cli.session import Session
+from mpinet.papers.widths import CERTIFIED
 
 ROWS = [claim for room in PAPERS for claim in claims_of(room) if claim.beats]
 POINTS = [(claim, point) for claim in ROWS for point in claim.grid.points("quick")[1:2]]
@@ -27,6 +28,26 @@ def test_a_row_beside_the_optimum_is_certified(claim, point, tmp_path, monkeypat
     said = capsys.readouterr().out
     assert f"on {point['topology']}, {found.where['ports']}" in said
     assert re.search(rf"takes more than {found.measured - 1} steps: VERIFIED", said)
+
+
+WIDTHS = """STH-T1-m3 STH-L5-tq-bisection STH-T4-bw-hx STH-C-lst-width STH-C-dlh-width
+HDN-S3-bisection""".split()
+
+
+@pytest.mark.parametrize("id", WIDTHS)
+def test_a_row_about_a_width_is_certified(id, tmp_path, monkeypatch, capsys):
+    (row,) = (claim for room in PAPERS for claim in claims_of(room) if claim.id == id)
+    assert CERTIFIED in row.note
+    monkeypatch.chdir(tmp_path)
+    found = find(row, row.grid.points("quick")[-1])
+    width = found.measured
+    if isinstance(width, dict):
+        width = next(value for key, value in width.items() if key != "N")
+    for command in found.where["certificate"].split(" && "):
+        capsys.readouterr()
+        assert Session(command.split()[1:]).run() == 0
+    said = capsys.readouterr().out
+    assert f"parts more than {width - 1} links, one parts {width}: VERIFIED" in said
 
 
 def test_a_certificate_of_more_steps_than_are_needed_is_refused(tmp_path, monkeypatch, capsys):

@@ -1,0 +1,71 @@
+"""The formula of a cut into halves that parts at most so many channels, written by the checker.
+
+Nobody can satisfy it if there is no such cut: a cut would, with S(v) for "v is inside", P(e) for
+"channel e is parted", B(i, j) for "of the first i processors, at least j are inside", and Q(i, j)
+for "of the first i channels, at least j are parted". First are the nodes in the certificate's
+order; channels come by the place of their last member, and then of the others, later ones first.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mpinet.certify.clauses import FALSE, TRUE, negated
+from mpinet.certify.clauses import clause as kept
+from mpinet.certify.network import Network
+
+
+def half_formula(network: Network, most: int, order: list[int]) -> tuple[int, list[list[int]]]:
+    """Return the number of variables, and the clauses."""
+    place = {node: number for number, node in enumerate(order)}
+    inside = {node: number for number, node in enumerate(order, start=1)}
+    numbers = len(order)
+    clauses = [[-inside[order[0]]]]  # of a cut and its mirror image, one
+    if network.links:
+        channels = [[u, v] for u, others in enumerate(network.neighbors) for v in others if u < v]
+    else:
+        channels = [list(bus) for bus in network.busses if len(bus) > 1]
+    channels = [sorted(members, key=place.__getitem__) for members in channels]
+    channels.sort(key=lambda members: [place[node] for node in reversed(members)])
+    parted = []
+    for members in channels:
+        numbers += 1
+        parted.append(numbers)
+        for before, after in pairwise(members):
+            clauses.append([numbers, inside[before], -inside[after]])
+            clauses.append([numbers, -inside[before], inside[after]])
+    hosts = [inside[node] for node in order if node < network.hosts]
+    fewest, largest = len(hosts) // 2, (len(hosts) + 1) // 2
+    numbers = _count(clauses, hosts, fewest, largest, numbers)
+    return _count(clauses, parted, None, most, numbers), clauses
+
+
+def _count(
+    clauses: list[list[int]], counted: list[int], fewest: int | None, most: int, numbers: int
+) -> int:
+    """Add that of some variables so many are true; return the number of all variables.
+
+    Where there is no fewest, nothing says that they are counted as true only if they are.
+    """
+    before: dict[int, int | str] = {0: TRUE}
+    for place, variable in enumerate(counted, start=1):
+        # So many must be true by now, for those that are left cannot be more than they are.
+        sure = 0 if fewest is None else fewest - (len(counted) - place)
+        now: dict[int, int | str] = {}
+        for amount in range(min(place, most + 1) + 1):
+            if amount <= sure or amount == 0:
+                now[amount] = TRUE
+            elif amount > most:
+                now[amount] = FALSE
+            else:
+                numbers += 1
+                now[amount] = numbers
+        for amount in range(1, len(now)):
+            same, less = before.get(amount, FALSE), before[amount - 1]
+            clauses += kept([negated(same), now[amount]])
+            clauses += kept([negated(less), -variable, now[amount]])
+            if fewest is not None:
+                clauses += kept([same, variable, negated(now[amount])])
+                clauses += kept([less, negated(now[amount])])
+        before = now
+    return numbers

@@ -1,0 +1,118 @@
+"""``mpinet optimum bisection``: the bisection width, with a cut and a certificate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.proofs import write_certificate
+from mpinet.errors import OutOfReach, UsageError
+from mpinet.measure.libraries import require_library
+from mpinet.networks.topology import Topology
+from mpinet.report.rows import Row
+from mpinet.report.tables import fields
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+
+WAYS = ("eigenvalue", "flow", "front", "lrat")
+"""The kinds of certificates."""
+
+LIBRARIES = {"flow": ("igraph", "measure"), "lrat": ("pysat", "optimum")}
+"""What finds a kind, and the extra that brings it."""
+
+MOST_LISTED = 12
+"""Runs of numbers of a cut that a line shows."""
+
+FOUND = ("lower", "upper", "lower_by", "upper_by", "side", "bounds", "limited")
+
+
+class WidthOptimum(Job):
+    """Both sides: the narrowest cut that was found, and what shows that none is narrower."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology):
+        super().__init__()
+        self.options, self.topology = options, topology.name
+        self._network = topology
+        self._limited = False
+        if topology.hosts < 2:
+            raise UsageError(f"{topology.name} has one processor: there are no halves.")
+        if options.by in LIBRARIES:
+            require_library(*LIBRARIES[options.by])
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Search on rank 0."""
+        from mpinet.measure.optimum.halves import WidthSearch
+
+        options, began = self.options, time.perf_counter()
+        search = WidthSearch(self._network, options.limit, options.by)
+        if transport.rank == 0:
+            search.run()
+        outcome = {name: getattr(search, name) for name in FOUND}
+        outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
+        found: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
+        self._limited = found.pop("limited")
+        self._require_certificate(found)
+        if options.save is not None and transport.rank == 0:
+            write_certificate(Path(options.save), search.certificate, search.proof)
+        return {
+            "measure": "bisection",
+            "network": self.topology,
+            "exact": found["lower"] == found["upper"],
+            **found,
+            "seconds": round(time.perf_counter() - began, 3),
+        }
+
+    def _require_certificate(self, found: dict[str, Any]) -> None:
+        """Raise where there is none, and one was asked for."""
+        by, save = self.options.by, self.options.save
+        if found["lower_by"] is not None or (by is None and save is None):
+            return
+        if found["upper"] == 0:
+            raise UsageError(
+                f"A cut of {self.topology} parts nothing: there is nothing to certify."
+            )
+        how = "" if by is None else f" by {by}"
+        raise OutOfReach(
+            f"There is no certificate{how} for {self.topology}, or it "
+            f"takes more than --limit {self.options.limit:g}."
+        )
+
+    def lasting(self, result: Row) -> Row:
+        """All but seconds, and what more time could change."""
+        gone = {"seconds"}
+        if self._limited and not result["exact"]:
+            gone |= {"lower", "upper", "lower_by", "upper_by", "exact", "bounds", "side"}
+        return {name: value for name, value in result.items() if name not in gone}
+
+    def show(self, result: Row) -> str:
+        """Both sides, and what shows them."""
+        lower, upper = result["lower"], result["upper"]
+        medium = "links" if self._network.links else "busses"
+        lines = {
+            "width": f"{upper}   (proved)"
+            if result["exact"]
+            else f"{lower} .. {upper}   (open: {lower} not decided)",
+            "cut": f"{upper} {medium}, found by {result['upper_by']}: nodes "
+            f"{runs(result['side'])} on one side",
+        }
+        if result["lower_by"] is not None:
+            lines[f"not {lower - 1}"] = result["lower_by"]
+            lines["bounds"] = "   ".join(f"{name} {w}" for name, w in result["bounds"].items())
+        return f"bisection width of {self.topology}\n{fields(lines)}"
+
+
+def runs(numbers: list[int]) -> str:
+    """Ascending numbers as ``0-3,8-11``; the first of many."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1][1:] = [number]
+        else:
+            found.append([number])
+    words = ["-".join(map(str, each)) for each in found[:MOST_LISTED]]
+    return ",".join(words) + (",.." if len(found) > MOST_LISTED else "")

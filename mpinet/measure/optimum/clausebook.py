@@ -1,0 +1,46 @@
+"""Clauses as they are collected: constants are folded, variables numbered, the whole hashed."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+Literal = int | bool
+
+
+class ClauseBook:
+    """A formula in the making: a true clause is dropped, a false literal left out.
+
+    Attributes
+    ----------
+    variables : int
+        How many there are, numbered from 1.
+    clauses : list of list of int
+        The clauses.
+    """
+
+    def __init__(self) -> None:
+        self.variables = 0
+        self.clauses: list[list[int]] = []
+
+    def new(self) -> int:
+        """One more variable."""
+        self.variables += 1
+        return self.variables
+
+    def add(self, *literals: Literal) -> None:
+        """One more clause."""
+        if not any(literal is True for literal in literals):
+            self.clauses.append([literal for literal in literals if literal is not False])
+
+    @staticmethod
+    def negated(literal: Literal) -> Literal:
+        """The opposite."""
+        return not literal if isinstance(literal, bool) else -literal
+
+    @property
+    def sha256(self) -> str:
+        """Of the formula in DIMACS's form."""
+        text = sha256(f"p cnf {self.variables} {len(self.clauses)}\n".encode())
+        for clause in self.clauses:
+            text.update((" ".join(map(str, [*clause, 0])) + "\n").encode())
+        return text.hexdigest()

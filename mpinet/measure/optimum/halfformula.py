@@ -1,0 +1,88 @@
+"""The formula that has a solution if and only if some cut into halves parts at most k channels.
+
+Variables: S(v), v is inside; P(e), channel e is parted; B(i, j), of the first i processors at least
+j are inside; Q(i, j), of the first i channels at least j are parted. Nodes are counted in an order
+in which a front of few passes over the network, and channels as soon as their last member is there:
+a solver then learns what a table over the front holds. docs/how-to/optimum.md has the clauses.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from mpinet.measure.cutsearch import Cuts
+from mpinet.measure.optimum.clausebook import ClauseBook, Literal
+
+
+class HalfFormula(ClauseBook):
+    """A network's formula for some number of channels.
+
+    Parameters
+    ----------
+    cuts : Cuts
+        The network.
+    order : list of int
+        All nodes; the first is outside.
+    most : int
+        k.
+
+    Attributes
+    ----------
+    variables : int
+        How many there are, numbered from 1.
+    clauses : list of list of int
+        The clauses.
+    """
+
+    def __init__(self, cuts: Cuts, order: list[int], most: int):
+        super().__init__()
+        self.inside = {node: self.new() for node in order}
+        self.add(-self.inside[order[0]])
+        parted = [self._parted(members) for members in self._channels(cuts, order)]
+        hosts = [self.inside[node] for node in order if node < cuts.hosts]
+        self._count(hosts, len(hosts) // 2, (len(hosts) + 1) // 2)
+        self._count(parted, None, most)
+
+    @staticmethod
+    def _channels(cuts: Cuts, order: list[int]) -> list[list[int]]:
+        """Their members, in the order in which the nodes come; first what is complete first."""
+        place = {node: number for number, node in enumerate(order)}
+        found = [
+            [order[at] for at in sorted(place[node] for node in members.tolist())]
+            for members in cuts.by_channel()
+            if len(members) > 1
+        ]
+        return sorted(found, key=lambda members: [place[node] for node in members[::-1]])
+
+    def _parted(self, members: list[int]) -> int:
+        """A variable that is true where some members are inside and some are not."""
+        parted = self.new()
+        for before, after in pairwise(members):
+            u, v = self.inside[before], self.inside[after]
+            self.add(parted, u, -v)
+            self.add(parted, -u, v)
+        return parted
+
+    def _count(self, counted: list[int], fewest: int | None, most: int) -> None:
+        """At least so many are true, and at most so many."""
+        row: list[Literal] = [True]
+        for left, variable in zip(range(len(counted) - 1, -1, -1), counted, strict=True):
+            surely = 0 if fewest is None else max(0, fewest - left)
+            following: list[Literal] = [True]
+            for amount in range(1, min(len(counted) - left, most + 1) + 1):
+                if amount <= surely:
+                    following.append(True)
+                else:
+                    following.append(False if amount > most else self.new())
+            for amount, now in enumerate(following[1:], start=1):
+                as_before = row[amount] if amount < len(row) else False
+                self.add(self.negated(as_before), now)
+                self.add(self.negated(row[amount - 1]), -variable, now)
+                if fewest is not None:
+                    self.add(as_before, variable, self.negated(now))
+                    self.add(row[amount - 1], self.negated(now))
+            row = following
+
+    def side(self, true: set[int]) -> list[int]:
+        """The nodes that a solution puts inside."""
+        return sorted(node for node, variable in self.inside.items() if variable in true)

@@ -1,0 +1,216 @@
+"""The search for a bisection width, with a certificate: both sides, until they meet.
+
+A cut shows that so many channels are enough. That none parts fewer is shown by what is quickest to
+be found: an eigenvalue, a flow, a table over a front, and at last a solver's proof. The checker
+looks at every certificate before it is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Flags
+from mpinet.certify.certificate import FORM, busses_sha256, check
+from mpinet.certify.halfclauses import half_formula
+from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves
+from mpinet.certify.lrat import refuted
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError, ConservationError, UsageError
+from mpinet.measure.bisection import (
+    LARGEST_SPECTRUM,
+    MOST_ROUNDS,
+    away_from_first,
+    cuts_of,
+    first_cuts,
+    flow_of,
+    laplacian,
+    spectral_bound,
+)
+from mpinet.measure.cutsearch import best_cut
+from mpinet.measure.frontier import LARGEST_FRONT, exact_cut, narrowest_front, neighbors_in, orders
+from mpinet.measure.optimum.halfformula import HalfFormula
+from mpinet.measure.optimum.rup import lrat_of
+from mpinet.measure.optimum.sat import solved
+from mpinet.networks.topology import Topology
+
+WAYS = ("eigenvalue", "flow", "front", "lrat")
+"""The kinds of certificates, in the order in which they are tried."""
+
+MOST_COUNTS = 2**20
+"""Counts, of nodes and of parted channels, in the largest formula that is tried."""
+
+
+@dataclass
+class WidthSearch:
+    """What is known of a bisection width so far.
+
+    Attributes
+    ----------
+    topology : Topology
+        The network.
+    limit : float
+        Seconds that the solver has; the table over a front may take about as long.
+    by : str or None
+        The only kind of certificate to try.
+    lower, upper : int
+        No cut parts fewer channels; `side` parts so many.
+    lower_by, upper_by : str or None
+        What showed it; None where there is nothing to be shown.
+    side : list of int
+        The nodes on one side of a cut.
+    bounds : dict of str to int
+        What each way of proof says.
+    certificate : dict
+        That more than `lower` - 1 channels are parted; empty where there is none.
+    proof : list of str or None
+        The lines of its proof, where it has one.
+    limited : bool
+        Whether more time could have shown more.
+    """
+
+    topology: Topology
+    limit: float
+    by: str | None = None
+    lower: int = 0
+    upper: int = 0
+    lower_by: str | None = None
+    upper_by: str = "search"
+    side: list[int] = field(default_factory=list)
+    bounds: dict[str, int] = field(default_factory=dict)
+    certificate: dict[str, Any] = field(default_factory=dict)
+    proof: list[str] | None = None
+    limited: bool = False
+
+    def run(self) -> None:
+        """Narrow both sides down."""
+        self._began = time.monotonic()
+        self._network = Network.of(self.topology)
+        self._cuts = cuts_of(self.topology)
+        known = spectral_bound(self.topology, self._cuts)
+        self._take(best_cut(self._cuts, first_cuts(self.topology), known), "search")
+        ways: dict[str, Callable[[], None]] = {
+            "eigenvalue": self._by_eigenvalue,
+            "flow": self._by_flow,
+            "front": self._by_front,
+            "lrat": self._by_proof,
+        }
+        for name in WAYS if self.by is None else (self.by,):
+            if self.lower == self.upper:
+                break
+            try:
+                ways[name]()
+            except UsageError:  # a library is not installed
+                self.limited = True
+
+    @property
+    def edges_sha256(self) -> str:
+        """The network's, as `mpinet show` has it."""
+        return self._network.edges_sha256
+
+    def _take(self, inside: Flags, by: str) -> None:
+        """A cut, narrower than all before."""
+        self.upper, self.upper_by = self._cuts.width(inside), by
+        self.side = list(away_from_first(inside))
+        if self.certificate:
+            self.certificate["side"] = self.side
+
+    def _raise(
+        self, lower: int, by: str, more: dict[str, Any], proof: list[str] | None = None
+    ) -> None:
+        """A higher bound, and its certificate, which the checker has accepted but for a proof."""
+        self.bounds[by] = max(lower, self.bounds.get(by, 0))
+        if lower <= self.lower:
+            return
+        seen = self._network
+        document: dict[str, Any] = {"mpinet": FORM, "kind": by}
+        document |= {"claim": {"measure": "bisection", "more_than": lower - 1}}
+        document |= {"network": self.topology.name, "edges_sha256": seen.edges_sha256}
+        if not seen.links:
+            document["busses"] = busses_sha256(seen)
+        document |= {"side": self.side, **more}
+        if proof is None:
+            try:
+                check(document, seen, Path(), self.topology.name)
+            except CertificateError as error:
+                raise ConservationError(f"the search's certificate is refused: {error}") from None
+        self.lower, self.lower_by, self.certificate, self.proof = lower, by, document, proof
+
+    def _by_eigenvalue(self) -> None:
+        """An eigenvalue that is rational, and a little less than the second one."""
+        network, (a, b) = self.topology, halves(self._network)
+        lower = spectral_bound(network, self._cuts)
+        if lower == 0 or not network.links or network.size > MOST_NODES:
+            return
+        second = float(np.linalg.eigvalsh(laplacian(network, self._cuts))[1])
+        enough = (lower - 1) * network.size / (a * b)
+        q = int(np.ceil(2 / (second - enough)))
+        p = int(q * (second + enough) / 2)
+        # Numbers for which whole numbers leave too little room are no certificate.
+        try:
+            self._raise(lower, "eigenvalue", {"at_least": [p, q]})
+        except ConservationError:
+            self.limited = True
+
+    def _by_flow(self) -> None:
+        """As many rounds of flow as help."""
+        if self.topology.size > min(MOST_NODES, LARGEST_SPECTRUM):
+            return
+        few = flow_of(self.topology, 1)
+        found = few if few.bound == self.upper else flow_of(self.topology, MOST_ROUNDS)
+        if found.bound:
+            self._raise(found.bound, "flow", {"lengths": found.lengths})
+
+    def _by_front(self) -> None:
+        """The table over a front, where it is small enough."""
+        planned = narrowest_front(self._cuts)
+        if planned is None:
+            return
+        order, front, _ = planned
+        if front > LARGEST_FRONT or (halves(self._network)[0] + 1) << (front + 1) > MOST_CELLS:
+            return
+        found = exact_cut(self._cuts, self.limit)
+        if found is None:
+            self.limited = True
+            return
+        if found.inside is not None and found.width < self.upper:
+            self._take(found.inside, "front")
+        self._raise(found.width, "front", {"order": order})
+
+    def _by_proof(self) -> None:
+        """Ask the solver for narrower cuts until there is none."""
+        planned = narrowest_front(self._cuts)
+        order = orders(neighbors_in(self._cuts))[-1] if planned is None else planned[0]
+        counts = self._cuts.nodes**2 // 4 + self._cuts.count * self.upper
+        while self.lower < self.upper and counts <= MOST_COUNTS:
+            left = self.limit - (time.monotonic() - self._began)
+            if left <= 0:
+                break
+            asked = HalfFormula(self._cuts, order, self.upper - 1)
+            answer = solved(asked, left)
+            if answer.true is not None:
+                inside = np.zeros(self._cuts.nodes, bool)
+                inside[asked.side(answer.true)] = True
+                self._take(inside, "sat")
+            elif answer.proof is None:
+                break
+            else:
+                self._refute(asked, order, answer.proof)
+        self.limited |= self.lower < self.upper
+
+    def _refute(self, asked: HalfFormula, order: list[int], drup: list[str]) -> None:
+        """Take the solver's proof, if it holds for the formula that the checker writes."""
+        proof = lrat_of(asked.clauses, drup)
+        _, clauses = half_formula(self._network, self.upper - 1, order)
+        if clauses != asked.clauses:
+            raise ConservationError("the checker writes another formula than the search.")
+        try:
+            refuted(clauses, proof)
+        except CertificateError as error:
+            raise ConservationError(f"the solver's proof does not hold: {error}") from None
+        self._raise(self.upper, "lrat", {"order": order, "formula_sha256": asked.sha256}, proof)
