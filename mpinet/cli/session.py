@@ -211,6 +211,9 @@ class Session:
         except MemoryError as error:
             self._say_error(out_of_memory(error), 1)
             return 1
+        if not options.json:
+            for remark in job.remarks(result):
+                print(f"mpinet: {remark}", file=sys.stderr, flush=True)
         if shortfall := job.shortfall(result):
             print(f"mpinet: {shortfall}", file=sys.stderr, flush=True)
         return job.status(result)

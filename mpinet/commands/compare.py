@@ -118,19 +118,29 @@ class Compare(Job):
 
     def show(self, result: list[Row]) -> str:
         """In the format that was asked for; below a table why columns are empty."""
-        from mpinet.experiments.compare import COLUMNS
-
         if self._options.format == "csv":
             return as_csv([_flat(row) for row in self.rows(result)]).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)
+        reasons = self._reasons(result)
         if self._options.format == "latex":
-            return latex_table(heading, rows).rstrip("\n")
+            below = "\n".join(f"% {line}" for line in reasons)
+            return f"{latex_table(heading, rows)}{below}".rstrip("\n")
+        return "\n".join([*_blocks(heading, rows), *(["", *reasons] if reasons else [])])
+
+    def remarks(self, result: list[Row]) -> list[str]:
+        """Why cells of a CSV are empty, which has no place for it."""
+        return self._reasons(result) if self._options.format == "csv" else []
+
+    @staticmethod
+    def _reasons(result: list[Row]) -> list[str]:
+        """Why columns are empty, a line a reason."""
+        from mpinet.experiments.compare import COLUMNS
+
         reasons: dict[str, list[str]] = {}
         for row in result:
             for name, reason in row["left_out"].items():
                 reasons.setdefault(reason, []).append(f"{COLUMNS[name].label} of {row['topology']}")
-        lines = [f"{', '.join(_shortened(what))}: {why}" for why, what in reasons.items()]
-        return "\n".join([*_blocks(heading, rows), *(["", *lines] if lines else [])])
+        return [f"{', '.join(_shortened(what))}: {why}" for why, what in reasons.items()]
 
     def _cells(self, result: list[Row]) -> tuple[list[str], list[list[str]]]:
         """A column a network, a row a measure."""

@@ -173,6 +173,10 @@ class Job:
             return "The result is not correct: some processor has not what it should have."
         return ""
 
+    def remarks(self, result: Any) -> list[str]:
+        """Sentences beside the printed result that are no part of it: for standard error."""
+        return []
+
     def status(self, result: Any) -> int:
         """The exit status that a result on rank 0 stands for."""
         return int(self.shortfall(result) != "")

@@ -130,6 +130,23 @@ def test_csv_and_latex_hold_the_same_numbers(tmp_path, capsys):
     assert not re.search(r"(?<!\\)[_#%$](?!.*booktabs)", text)
 
 
+def test_every_format_says_why_a_cell_is_empty(capsys, monkeypatch):
+    def absent(*_):
+        raise UsageError("This measure needs the library igraph.")
+
+    monkeypatch.setattr("mpinet.measure.bisection_width", absent)
+    words = ["compare", "ring:6", "--only", "degree,bisection", "--no-progress"]
+    said = "bisection of ring:6: This measure needs the library igraph."
+    told = {}
+    for kind in ("table", "latex", "csv"):
+        assert Session([*words, "--format", kind]).run() == 0
+        told[kind] = capsys.readouterr()
+    assert told["table"].out.endswith(f"\n\n{said}\n") and told["table"].err == ""
+    assert told["latex"].out.endswith(f"\\end{{tabular}}\n% {said}\n") and told["latex"].err == ""
+    assert told["csv"].out.split() == ["topology,degree,bisection", "ring:6,2,"]
+    assert told["csv"].err == f"mpinet: {said}\n"
+
+
 @pytest.mark.parametrize(
     ("only", "said"), [("diamter", "no column 'diamter'; there are processors"), (",", "at least")]
 )
