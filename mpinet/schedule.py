@@ -154,6 +154,7 @@ def export(
     out: File,
     algorithm: str | None = None,
     root: Place = 0,
+    items: int = 1,
     ports: Ports = "one",
     format: Format | None = None,
 ) -> Result:
@@ -171,6 +172,8 @@ def export(
         As for the collective's command.
     root : int or str
         Of a collective that has one.
+    items : int
+        Items in a pipeline: of the root, of each processor, or to be combined.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     format : {'csv', 'npz', 'msccl', 'goal'}, optional

@@ -8,10 +8,10 @@ from pathlib import Path
 from mpinet.cli.options import add_common, add_machine, add_topology, number
 from mpinet.commands.schedule import prepare as prepare
 
-EXPORTED = ("broadcast", "gossip", "scatter", "gather", "exchange", "reduce")
+EXPORTED = ("broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce")
 """Collectives whose schedules are written."""
 
-READ = (*EXPORTED, "allreduce", "reducescatter")
+READ = (*EXPORTED, "reducescatter")
 """Collectives that a schedule may be for."""
 
 
@@ -58,6 +58,9 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     add_topology(parser)
     parser.add_argument("--algorithm", metavar="NAME", help="as for the collective's command")
     parser.add_argument("--root", metavar="U", default="0", help="the root (default 0)")
+    parser.add_argument(
+        "--items", type=number, metavar="M", default=1, help="in a pipeline (default 1)"
+    )
     parser.add_argument("--ports", choices=("one", "all"), default="one", help="default one")
     parser.add_argument(
         "--out",

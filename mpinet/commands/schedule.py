@@ -17,8 +17,13 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
+    from mpinet.machine.model import PortModel
     from mpinet.machine.transport import Local
     from mpinet.programs.schedules.files.schedulefile import ScheduleFile
+    from mpinet.programs.schedules.timetable import Timetable
+
+PIPELINED = ("broadcast", "gossip", "reduce", "allreduce")
+"""Collectives of many items."""
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """What other tools call our collectives: the heading of what they wrote."""
@@ -143,7 +148,18 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
     require_writable(file)
     root = topology.find(str(options.root))
     require_processor(topology, root)
-    return ExportSchedule(options, topology, root, options.format or ENDINGS[file.suffix])
+    format = options.format or ENDINGS[file.suffix]
+    if not topology.links and format in ("msccl", "goal"):
+        raise UsageError(
+            f"{topology.name} has busses, and no {format.upper()} file says what goes over which: "
+            "write .csv or .npz."
+        )
+    if options.items != 1 and options.collective not in PIPELINED:
+        raise UsageError(
+            f"--items does not apply to {options.collective}: pipelines are for "
+            f"{', '.join(PIPELINED)}."
+        )
+    return ExportSchedule(options, topology, root, format)
 
 
 class ExportSchedule(Job):
@@ -162,13 +178,12 @@ class ExportSchedule(Job):
         from mpinet.measure.optimum.search import model_of
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.files.writing import FORMATS
-        from mpinet.programs.schedules.taken import taken
 
         model, options = model_of(self._options.ports), self._options
         self.model = model.as_json()
         if transport.rank:
             return None
-        name, table = taken(self._network, options.collective, self._root, options.algorithm, model)
+        name, table = self._found(model)
         found = perform(Machine(self._network, model, Alone()), table)
         if not found.correct:
             raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
@@ -180,8 +195,10 @@ class ExportSchedule(Job):
         )
         with whole_file(Path(options.file)) as file:
             file.write(FORMATS[self._format](table))
+        items = {"items": options.items} if options.items > 1 else {}
         return {
             "collective": options.collective,
+            **items,
             "algorithm": name,
             "format": self._format,
             "rows": len(table),
@@ -189,3 +206,18 @@ class ExportSchedule(Job):
             "messages": found.messages,
             "correct": found.correct,
         }
+
+    def _found(self, model: PortModel) -> tuple[str, Timetable]:
+        """The algorithm, and its schedule."""
+        from mpinet.machine import Machine
+        from mpinet.machine.transport import Local as Alone
+        from mpinet.programs.pipelines.collectives import plan
+        from mpinet.programs.schedules.taken import taken
+
+        options = self._options
+        if options.items == 1 and options.collective != "allreduce":
+            return taken(self._network, options.collective, self._root, options.algorithm, model)
+        root = self._root if options.collective in ("broadcast", "reduce") else None
+        machine = Machine(self._network, model, Alone())
+        found = plan(machine, options.collective, options.items, root, options.algorithm)
+        return found.algorithm, found.table

@@ -21,6 +21,7 @@ from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
+from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.reduce import OPERATORS
 from mpinet.programs.schedules.chunks import (
     SUMS,
@@ -382,4 +383,8 @@ def lower_bound(machine: Machine, table: Timetable) -> Bound:
     if model.receive is not None:
         doors = np.minimum(doors, model.receive)
     received = -(-wanted // np.maximum(doors, 1))
-    return max(least, Bound(machine.max(int(received.max(initial=0)))[0], "ends"))
+    least = max(least, Bound(machine.max(int(received.max(initial=0)))[0], "ends"))
+    whole = (model.send, model.receive) in ((1, 1), (None, None)) and not model.half_duplex
+    if not whole or table.chunks == 1:
+        return least
+    return max(least, steps_and_rate(machine, table.collective, root, table.chunks)[0])

@@ -1,69 +1,111 @@
-"""A network's links as arcs, one for each direction of each, for flows of items."""
+"""A network as arcs, for flows of items: each direction of each link, or the ways over busses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine.beep import wired
 from mpinet.networks.topology import Topology
+from mpinet.programs.buspasses import Busses
 
 
-@dataclass(frozen=True, eq=False)
-class Arcs:
-    """The arcs of a network of links, each of which carries one item a step.
+class Ends(NamedTuple):
+    """Who sends to whom, and the arcs of each place by either end.
 
     Attributes
     ----------
-    size, hosts : int
-        Nodes, and processors among them.
-    tail, head, port : ndarray of int64, shape (a,)
-        Who sends to whom, and the sender's port. Parallel links are arcs of their own, loops none.
-    out_begin, out : ndarray of int64, shape (N + 1,) and (a,)
-        The arcs out of node u: ``out[out_begin[u] : out_begin[u + 1]]``.
-    in_begin, into : ndarray of int64, shape (N + 1,) and (a,)
+    tail, head, takes : ndarray of int64, shape (a,)
+        The ends of each arc, and the steps that it takes.
+    out_begin, out : ndarray of int64, shape (places + 1,) and (a,)
+        The arcs out of place u: ``out[out_begin[u] : out_begin[u + 1]]``.
+    in_begin, into : ndarray of int64, shape (places + 1,) and (a,)
         The arcs into it, likewise.
     """
 
-    size: int
-    hosts: int
     tail: Ints
     head: Ints
-    port: Ints
+    takes: Ints
     out_begin: Ints
     out: Ints
     in_begin: Ints
     into: Ints
 
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """The arcs of a network, each of which carries one item a step.
+
+    Places are the nodes and, behind them, both sides of each bus, between which it lets one item
+    pass: an arc leads from every member onto its bus, and one from the bus off to every member.
+
+    Attributes
+    ----------
+    size, hosts : int
+        Nodes, and processors among them.
+    links : bool
+        Whether there are links, and places are nodes.
+    ends : Ends
+        Of the arcs. Parallel links are arcs of their own, loops none.
+    port : ndarray of int64, shape (a,)
+        The senders' ports; none of arcs over busses.
+    """
+
+    size: int
+    hosts: int
+    links: bool
+    ends: Ends
+    port: Ints
+
     @classmethod
     def of(cls, topology: Topology) -> Arcs:
         """Ask the network's rule for all of them."""
-        tail, port = wired(topology, np.arange(topology.size))
+        size, hosts = topology.size, topology.hosts
+        if topology.busses is not None:
+            tail, head, takes = _over_busses(Busses.of(topology), size)
+            places = size + 2 * topology.busses
+            return cls(size, hosts, False, _by_ends(tail, head, takes, places), takes[:0])
+        tail, port = wired(topology, np.arange(size))
         head = topology.neighbor(tail, port)
         apart = tail != head
         tail, head, port = (np.ascontiguousarray(each[apart]) for each in (tail, head, port))
-        return cls(
-            topology.size,
-            topology.hosts,
-            tail,
-            head,
-            port,
-            *_by_end(tail, topology.size),
-            *_by_end(head, topology.size),
-        )
+        return cls(size, hosts, True, _by_ends(tail, head, np.ones_like(tail), size), port)
 
     def __len__(self) -> int:
-        return len(self.tail)
+        return len(self.ends.tail)
 
     @property
     def out_degrees(self) -> Ints:
-        """Arcs out of each node, shape (N,)."""
-        return np.diff(self.out_begin)
+        """Arcs out of each node: its links, or its busses; shape (N,)."""
+        return np.diff(self.ends.out_begin)[: self.size]
+
+    @property
+    def in_degrees(self) -> Ints:
+        """Arcs into each node, shape (N,)."""
+        return np.diff(self.ends.in_begin)[: self.size]
 
 
-def _by_end(ends: Ints, size: int) -> tuple[Ints, Ints]:
+def _over_busses(lists: Busses, size: int) -> tuple[Ints, Ints, Ints]:
+    """Ends of the arcs, and the steps that they take; busses of one member carry nothing."""
+    seats = np.diff(lists.bus_begin)
+    shared = np.flatnonzero(seats > 1)
+    on = np.repeat(np.arange(len(seats)), seats)
+    apart = seats[on] > 1
+    member, on, beyond = lists.members[apart], size + on[apart], len(seats)
+    tail = np.concatenate([member, on + beyond, size + shared])
+    head = np.concatenate([on, member, size + shared + beyond])
+    return tail, head, np.repeat([0, 1], [2 * len(member), len(shared)])
+
+
+def _by_ends(tail: Ints, head: Ints, takes: Ints, places: int) -> Ends:
+    """The arcs with lists of them by either end."""
+    return Ends(tail, head, takes, *_by_end(tail, places), *_by_end(head, places))
+
+
+def _by_end(ends: Ints, places: int) -> tuple[Ints, Ints]:
     """Where the arcs of each end begin, and the arcs by end."""
     order = np.argsort(ends, kind="stable")
-    return np.searchsorted(ends[order], np.arange(size + 1)), order
+    return np.searchsorted(ends[order], np.arange(places + 1)), order

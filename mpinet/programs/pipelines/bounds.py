@@ -6,13 +6,16 @@ all of them, and all have to go over the same links.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.arrays import Flags, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
@@ -27,19 +30,70 @@ from mpinet.programs.pipelines.rates import (
 )
 
 
+def steps_and_rate(
+    machine: Machine, collective: str, root: int, items: int
+) -> tuple[Bound, Fraction | None]:
+    """What nothing beats: steps, and items a step (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        Of one port or all, of full duplex.
+    collective : str
+        ``"broadcast"``, ``"reduce"``, ``"gossip"`` or ``"allreduce"``; others have no such bounds.
+    root : int
+        Of the first two.
+    items : int
+        As of `broadcast_bound` or `gossip_bound`.
+    """
+    if machine.topology.hosts == 1 or collective not in _LIMITS:
+        return Bound(0, "ends"), None
+    return _LIMITS[collective](machine, Arcs.of(machine.topology), root, items)
+
+
+def _of_broadcast(
+    machine: Machine, arcs: Arcs, root: int, items: int
+) -> tuple[Bound, Fraction | None]:
+    return broadcast_bound(machine, arcs, root, items), broadcast_rate(machine, arcs, root)
+
+
+def _of_gossip(
+    machine: Machine, arcs: Arcs, root: int, items: int
+) -> tuple[Bound, Fraction | None]:
+    rate, cut = gossip_rate_of(machine, arcs), entering(machine)
+    bound = gossip_bound(machine, rate, items, cut)
+    if rate is None and cut is not None:
+        rate = Fraction(cut[1], cut[0])
+    return bound, rate
+
+
+def _of_allreduce(
+    machine: Machine, arcs: Arcs, root: int, items: int
+) -> tuple[Bound, Fraction | None]:
+    rate = allreduce_rate(machine, arcs)
+    return allreduce_bound(machine, arcs, rate, items), rate
+
+
+_LIMITS = {
+    "broadcast": _of_broadcast,
+    "reduce": _of_broadcast,
+    "gossip": _of_gossip,
+    "allreduce": _of_allreduce,
+}
+
+
 def broadcast_bound(machine: Machine, arcs: Arcs, root: int, items: int) -> Bound:
     """Steps that no broadcast of so many items beats (collective); no reduction either.
 
     The last item leaves the root no earlier than all have left it, and is not everywhere before a
     broadcast of its own has ended. On all ports, every processor alone gets its items by ways that
-    share no link in a step (``"flow"``). With one port, a node without which others are cut off
-    sends every item into each of their pieces (``"cut"``).
+    share no link or bus in a step (``"flow"``). With one port, a node without which others are cut
+    off sends every item into each of their pieces (``"cut"``).
     """
     single = bounds.broadcast_bound(machine, root)
     if machine.model.send == 1:
-        pieces, away = cut_off(arcs, root)
-        cut = int(np.where(pieces > 0, away + items * pieces, 0).max())
-        return max(Bound(items - 1 + single, single.by), Bound(cut, "cut"))
+        last = Bound(items - 1 + single, single.by)
+        return max(last, Bound(Pieces.of(machine.topology, root).steps(items), "cut"))
     leaves = -(-items // int(arcs.out_degrees[root]))
     least = Bound(leaves - 1 + single, single.by)
     if looks_of_ways(arcs, root) > MOST_LOOKS:
@@ -50,7 +104,7 @@ def broadcast_bound(machine: Machine, arcs: Arcs, root: int, items: int) -> Boun
 def broadcast_rate(machine: Machine, arcs: Arcs, root: int) -> Fraction | None:
     """Items a step beyond which no long broadcast comes; None on too large a network."""
     if machine.model.send == 1:
-        return Fraction(1, max(1, int(cut_off(arcs, root)[0].max())))
+        return Fraction(1, Pieces.of(machine.topology, root).most)
     if looks_of_ways(arcs, root) > MOST_LOOKS:
         return None
     return Fraction(int(np.delete(ways_to_all(arcs, root)[: arcs.hosts], root).min()))
@@ -83,7 +137,7 @@ def gossip_rate_of(machine: Machine, arcs: Arcs) -> Fraction | None:
     """Items of everybody a step beyond which no gossip on all ports comes; None if too large."""
     if machine.model.receive == 1 or looks_of_gossip(arcs) > MOST_LOOKS:
         return None
-    return 1 / gossip_rate(arcs)
+    return 1 / gossip_rate(arcs)[0]
 
 
 def entering(machine: Machine) -> tuple[int, int] | None:
@@ -95,50 +149,227 @@ def entering(machine: Machine) -> tuple[int, int] | None:
 def allreduce_rate(machine: Machine, arcs: Arcs) -> Fraction | None:
     """Items a step beyond which no allreduce comes.
 
-    An item takes at least 2N - 2 messages until all N processors know what all had (Harary and
-    Schwenk 1974), and with switches each processor sends and accepts one at least. On all ports it
-    crosses every cut, both ways.
+    An item takes so many messages until all know what all had (`messages_of_item`), and on all
+    ports it crosses every cut, both ways. With one port, a node that leaves m pieces sends it into
+    each of them.
+    """
+    carried = Fraction(most_messages(machine, arcs), messages_of_item(arcs))
+    if machine.model.send == 1:
+        return min(carried, Fraction(1, Pieces.of(machine.topology, None).most))
+    if looks_of_ways(arcs, 0) > MOST_LOOKS:
+        return min(carried, Fraction(int(arcs.out_degrees[: arcs.hosts].min())))
+    return min(carried, Fraction(int(ways_to_all(arcs, 0)[1 : arcs.hosts].min())))
+
+
+def messages_of_item(arcs: Arcs) -> int:
+    """Messages until all of N processors know what all had of an item.
+
+    Of links 2N - 2 (Harary and Schwenk 1974), with switches N at least: each processor sends one.
+    A transmission on a bus of s members tells s - 1: before anybody knows all, the N - 1 others
+    have sent; then, and with the last of these, s - 1 a transmission get to know it.
     """
     hosts = arcs.hosts
-    if machine.model.send == 1:
-        return Fraction(hosts, 2 * hosts - 2) if hosts == arcs.size else Fraction(1)
-    carried = Fraction(len(arcs), 2 * hosts - 2) if hosts == arcs.size else Fraction(len(arcs), 2)
-    if looks_of_ways(arcs, 0) > MOST_LOOKS:
-        return min(carried, Fraction(int(arcs.out_degrees[:hosts].min())))
-    return min(carried, Fraction(int(ways_to_all(arcs, 0)[1:hosts].min())))
+    if hosts < arcs.size:
+        return hosts  # of processors' messages
+    widest = 2
+    if not arcs.links:
+        widest = int(np.diff(arcs.ends.out_begin)[arcs.size :].max())
+    return hosts - 2 + -(-hosts // (widest - 1))
+
+
+def most_messages(machine: Machine, arcs: Arcs) -> int:
+    """Messages that processors can send in a step: one each, or one on each arc, or bus."""
+    carriers = int(arcs.out_degrees[: arcs.hosts].sum())
+    if not arcs.links:
+        carriers = int((arcs.ends.takes > 0).sum())
+    return min(carriers, arcs.hosts) if machine.model.send == 1 else carriers
 
 
 def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: int) -> Bound:
-    """Steps that no allreduce of so many items beats (collective): `allreduce_rate`, and the last.
+    """Steps that no allreduce of so many items beats (collective).
 
-    Some item leaves a processor no earlier than it has sent a message for each; from there it has
-    to come everywhere.
+    Those of all their messages (``"hops"``); those of a broadcast from any processor, for what it
+    has of every item has to come everywhere: on all ports over the farthest pair, at least
+    (``"flow"``); with one port also those of a node that leaves pieces (``"cut"``).
     """
     single = bounds.combining_gossip_bound(machine)
-    ports = 1 if machine.model.send == 1 else int(arcs.out_degrees[: arcs.hosts].max())
-    found = [Bound(-(-items // ports) - 1 + single, single.by)]
+    hops = -(-items * messages_of_item(arcs) // most_messages(machine, arcs))
+    found = [Bound(hops, "hops")]
     if rate is not None:
-        found.append(Bound(-(-items * rate.denominator // rate.numerator), "hops"))
+        found.append(Bound(-(-items * rate.denominator // rate.numerator), "cut"))
+    if machine.model.send == 1:
+        found.append(Bound(items - 1 + single, single.by))
+        found.append(Bound(Pieces.of(machine.topology, None).steps(items), "cut"))
+    else:
+        ports = int(arcs.out_degrees[: arcs.hosts].max())
+        found.append(Bound(-(-items // ports) - 1 + single, single.by))
+        for root in senders_of_most(arcs):
+            if looks_of_ways(arcs, root) <= MOST_LOOKS // (8 * MOST_ROOTS):
+                found.append(Bound(fewest_steps(arcs, root, items), "flow"))
     return max(found)
 
 
-def cut_off(arcs: Arcs, root: int) -> tuple[Ints, Ints]:
-    """Pieces with processors that each node alone cuts off from the root, and hops to it.
+MOST_ROOTS = 4
+"""Processors from which an allreduce's flows over time are looked at."""
 
-    Returns
-    -------
-    pieces, away : ndarray of int64, shape (N,)
-        Of the root: the pieces that are left without it.
+
+def senders_of_most(arcs: Arcs) -> list[int]:
+    """Processors from which what they have may come everywhere late: those of fewest arcs first."""
+    first: list[int] = np.argsort(arcs.out_degrees[: arcs.hosts], kind="stable").tolist()
+    return first[:MOST_ROOTS]
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """What single nodes cut off from a root, or from each other.
+
+    Attributes
+    ----------
+    lists : Adjacency
+        Of the network.
+    hosts : int
+        Nodes from here on are switches.
+    root : int or None
+        The root; None: of an allreduce.
+    number : ndarray of int64, shape (N,)
+        Pieces with processors that each node cuts off from the root; of an allreduce, all that are
+        left without it, if these are several.
+    away : ndarray of int64, shape (N,)
+        Hops from the root.
     """
-    pieces, away = np.zeros(arcs.size, np.int64), np.full(arcs.size, -1)
-    hosts = np.arange(arcs.size) < arcs.hosts
-    count_cut_off(root, hosts, arcs.head, arcs.out_begin, arcs.out, pieces, away)
-    return pieces, away
+
+    lists: Adjacency
+    hosts: int
+    root: int | None
+    number: Ints
+    away: Ints
+
+    @classmethod
+    def of(cls, topology: Topology, root: int | None) -> Pieces:
+        """Look at the whole network."""
+        lists, size, hosts = Adjacency.of(topology), topology.size, topology.hosts
+        number, away = np.zeros(size, np.int64), np.full(size, -1)
+        is_host = np.arange(size) < hosts
+        count_cut_off(root or 0, is_host, lists.begin, lists.others, number, away)
+        if root is None:  # and the piece with the processor where the search began
+            number[1:] += number[1:] > 0
+            number[0] *= number[0] > 1
+        return cls(lists, hosts, root, number, away)
+
+    @property
+    def most(self) -> int:
+        """Messages of an item that one node has to send."""
+        return max(1, int(self.number.max()))
+
+    def steps(self, items: int) -> int:
+        """Steps that it takes at least, by the node for which they are most."""
+        return max((steps for steps, _ in self._each(items)), default=0)
+
+    def slowest(self, items: int) -> int:
+        """That node; 0 where no node cuts anything off."""
+        return max(self._each(items), key=lambda found: (found[0], -found[1]), default=(0, 0))[1]
+
+    def _each(self, items: int) -> list[tuple[int, int]]:
+        """Steps by single nodes, with these."""
+        nodes = np.flatnonzero(self.number)
+        looks = len(self.lists.others) + len(self.number)
+        order = np.argsort(-self.number[nodes], kind="stable")
+        nodes = nodes[order][: max(1, MOST_LOOKS // (64 * looks))]
+        return [(self._by_node(node, items), node) for node in nodes.tolist()]
+
+    def _by_node(self, node: int, items: int) -> int:
+        """Steps that a node without which pieces are left needs for all messages into them.
+
+        Such a message leaves the node when what it brings has come there, and has to go on to the
+        farthest processor of its piece. See docs/how-to/pipelines.md.
+        """
+        depth = self._depths(node)
+        if self.root is None:
+            if len(depth) < 2:
+                return 0
+            others = [max(d for k, d in enumerate(depth) if k != i) for i in range(len(depth))]
+            came = [max(each, len(depth) - 1) for each in others]
+        else:
+            came = [int(self.away[node])] * len(depth)
+        steps = 0
+        for least in sorted(set(depth)):
+            behind = [c for c, d in zip(came, depth, strict=True) if d >= least]
+            steps = max(steps, min(behind) + len(behind) * items + least - 1)
+        return steps
+
+    def _depths(self, node: int) -> list[int]:
+        """Hops from a node to the farthest processor of each piece that it cuts off."""
+        size = len(self.number)
+        distance, piece = np.full(size, -1), np.full(size, -1)
+        first = -1 if self.root is None or self.root == node else self.root
+        found = np.empty(size, np.int64)
+        count = int(
+            measure_pieces(
+                node, first, self.hosts, self.lists.begin, self.lists.others, distance, piece, found
+            )
+        )
+        depth: list[int] = found[:count].tolist()
+        return [each for each in depth if each > 0]
+
+
+@kernel
+def measure_pieces(
+    node: int,
+    left_out: int,
+    hosts: int,
+    begin: Ints,
+    others: Shorts,
+    distance: Ints,
+    piece: Ints,
+    depth: Ints,
+) -> int:
+    """Write hops from a node, and to the farthest processor of each piece that is left without it.
+
+    The piece with one node may be left out. Of a piece without processors it is 0. Returns how many
+    pieces there are.
+    """
+    size, count = begin.size - 1, 0
+    queue = np.empty(size, np.int64)
+    distance[node] = 0
+    for turn in range(begin[node], begin[node + 1] + 1):
+        first = left_out if turn == begin[node] else others[turn - 1]
+        if first < 0 or piece[first] >= 0:
+            continue
+        head, tail = 0, 1
+        queue[0] = first
+        piece[first] = count
+        while head < tail:
+            here = queue[head]
+            head += 1
+            for at in range(begin[here], begin[here + 1]):
+                other = others[at]
+                if other != node and piece[other] < 0:
+                    piece[other] = count
+                    queue[tail] = other
+                    tail += 1
+        depth[count] = 0
+        count += 1
+    head, tail = 0, 1
+    queue[0] = node
+    while head < tail:
+        here = queue[head]
+        head += 1
+        for at in range(begin[here], begin[here + 1]):
+            other = others[at]
+            if distance[other] < 0:
+                distance[other] = distance[here] + 1
+                queue[tail] = other
+                tail += 1
+                if other < hosts:
+                    depth[piece[other]] = max(depth[piece[other]], distance[other])
+    if left_out >= 0:
+        depth[piece[left_out]] = 0
+    return count
 
 
 @kernel
 def count_cut_off(
-    root: int, hosts: Flags, head: Ints, out_begin: Ints, out: Ints, pieces: Ints, away: Ints
+    root: int, hosts: Flags, begin: Ints, others: Shorts, pieces: Ints, away: Ints
 ) -> None:
     """Write both, by one search in depth and one in breadth."""
     size = hosts.size
@@ -147,16 +378,16 @@ def count_cut_off(
     inside = np.zeros(size, np.bool_)  # whether a processor is in the part below
     node, count = root, 0
     found[root] = low[root] = 0
-    at[root] = out_begin[root]
+    at[root] = begin[root]
     inside[root] = hosts[root]
     while True:
-        if at[node] < out_begin[node + 1]:
-            other = head[out[at[node]]]
+        if at[node] < begin[node + 1]:
+            other = others[at[node]]
             at[node] += 1
             if found[other] < 0:
                 count += 1
                 found[other] = low[other] = count
-                parent[other], at[other] = node, out_begin[other]
+                parent[other], at[other] = node, begin[other]
                 inside[other] = hosts[other]
                 node = other
             elif other != parent[node]:
@@ -177,8 +408,8 @@ def count_cut_off(
     while first < last:
         node = queue[first]
         first += 1
-        for place in range(out_begin[node], out_begin[node + 1]):
-            other = head[out[place]]
+        for place in range(begin[node], begin[node + 1]):
+            other = others[place]
             if away[other] < 0:
                 away[other] = away[node] + 1
                 queue[last] = other

@@ -77,9 +77,8 @@ def broadcast_items(
     >>> found.steps, found.lower_bound, found.rate
     (28, 28, Fraction(4, 1))
     """
-    bound, rate, way = _from_root(machine, root, items, algorithm)
-    table = _table(machine, "broadcast", way, items, root=root)
-    return _played(machine, table, way, bound, rate, items, seed)
+    planned = plan(machine, "broadcast", items, root, algorithm)
+    return _played(machine, planned, seed)
 
 
 def reduce_items(
@@ -99,9 +98,7 @@ def reduce_items(
     >>> reduce_items(Machine("hypercube:4", "all"), 0, items=100, operator="sum").steps
     28
     """
-    bound, rate, way = _from_root(machine, root, items, algorithm)
-    table = _table(machine, "reduce", _turned_round(machine, way), items, True, root)
-    return _played(machine, table, way, bound, rate, items, seed, operator)
+    return _played(machine, plan(machine, "reduce", items, root, algorithm), seed, operator)
 
 
 def gossip_items(
@@ -117,20 +114,7 @@ def gossip_items(
     >>> found.steps, found.lower_bound, found.rate
     (12, 12, Fraction(1, 3))
     """
-    topology = machine.topology
-    require_spread(topology, machine.model, items * topology.hosts, False, algorithm)
-    arcs = Arcs.of(topology)
-    rate: Fraction | None = None
-    bound = Bound(0, "ends")
-    if topology.hosts > 1:
-        rate, cut = bounds.gossip_rate_of(machine, arcs), bounds.entering(machine)
-        bound = bounds.gossip_bound(machine, rate, items, cut)
-        if rate is None and cut is not None:
-            rate = Fraction(cut[1], cut[0])
-    sources = np.repeat(np.arange(topology.hosts), items)
-    way = spread(topology, arcs, machine.model, sources, bound, algorithm)
-    table = _table(machine, "gossip", way, items)
-    return _played(machine, table, way, bound, rate, items, seed)
+    return _played(machine, plan(machine, "gossip", items, None, algorithm), seed)
 
 
 def allreduce_items(
@@ -151,27 +135,87 @@ def allreduce_items(
     >>> found.algorithm, found.steps, found.lower_bound
     ('cycle', 14, 14)
     """
+    return _played(machine, plan(machine, "allreduce", items, None, algorithm), seed, operator)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A collective of many items before it runs.
+
+    Attributes
+    ----------
+    algorithm : str
+        What found it.
+    table : Timetable
+        Who sends what.
+    items : int
+        As of `PipelineResult`.
+    bound : Bound
+        Steps that nothing beats.
+    rate : Fraction or None
+        As of `PipelineResult`.
+    """
+
+    algorithm: str
+    table: Timetable
+    items: int
+    bound: Bound
+    rate: Fraction | None
+
+
+def plan(
+    machine: Machine,
+    collective: str,
+    items: int,
+    root: int | None = None,
+    algorithm: str | None = None,
+) -> Plan:
+    """Find who sends what, and what nothing beats (collective).
+
+    Parameters
+    ----------
+    machine, items, algorithm
+        As of `broadcast_items`.
+    collective : str
+        ``"broadcast"``, ``"reduce"``, ``"gossip"`` or ``"allreduce"``.
+    root : int, optional
+        Of the first two.
+
+    Raises
+    ------
+    NodeError, UsageError, TooLarge
+        As of `broadcast_items`.
+
+    Examples
+    --------
+    >>> found = plan(Machine("ring:8", "one"), "allreduce", items=8)
+    >>> found.algorithm, found.table.last, found.bound
+    ('cycle', 14, 14)
+    """
     topology = machine.topology
-    require_spread(topology, machine.model, items, True, algorithm)
+    if root is not None:
+        require_processor(topology, root)
+    number = items * topology.hosts if collective == "gossip" else items
+    require_spread(topology, machine.model, number, collective != "gossip", algorithm)
     arcs = Arcs.of(topology)
-    rate: Fraction | None = None
-    bound = Bound(0, "ends")
-    if topology.hosts > 1:
-        rate = bounds.allreduce_rate(machine, arcs)
-        bound = bounds.allreduce_bound(machine, arcs, rate, items)
-    half = -(-bound // 2)
-    names = [algorithm] if algorithm else offered(topology, machine.model, True)
-    ways: list[Spread] = []
-    for name in names:
-        sources = np.zeros(items, np.int64) if name == TREES else shares(topology, items)
-        ways.append(spread(topology, arcs, machine.model, sources, half, name))
-        if ways[-1].steps <= half:
-            break
-    way = min(ways, key=lambda each: each.steps)
-    table = _table(machine, "allreduce", _there_and_back(machine, way), items, True)
-    add = np.arange(len(table)) < len(way.rows)
-    table = replace(table, add=add)
-    return _played(machine, table, way, bound, rate, items, seed, operator)
+    bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items)
+    given = (topology, arcs, machine.model)
+    if collective == "allreduce":
+        way, back = _there_and_back(machine, arcs, items, bound, algorithm)
+        table = _table(machine, collective, way, items)
+        add = np.arange(len(table)) < back
+        return Plan(way.algorithm, replace(table, add=add), items, bound, rate)
+    if collective == "gossip":
+        sources = np.repeat(np.arange(topology.hosts), items)
+        way = spread(*given, sources, bound, algorithm)
+        return Plan(way.algorithm, _table(machine, collective, way, items), items, bound, rate)
+    way = spread(*given, np.full(items, root), bound, algorithm, single=collective == "reduce")
+    if collective == "broadcast":
+        table = _table(machine, collective, way, items, root)
+    else:
+        table = _table(machine, collective, _turned_round(machine, way), items, root)
+        table = replace(table, add=np.full(len(table), True))
+    return Plan(way.algorithm, table, items, bound, rate)
 
 
 def shares(topology: Topology, items: int) -> Ints:
@@ -179,51 +223,49 @@ def shares(topology: Topology, items: int) -> Ints:
     return np.arange(items) * topology.hosts // items
 
 
-def _from_root(
-    machine: Machine, root: int, items: int, algorithm: str | None
-) -> tuple[Bound, Fraction | None, Spread]:
-    """What nothing beats, and the way of items from a root to all."""
-    topology = machine.topology
-    require_processor(topology, root)
-    require_spread(topology, machine.model, items, True, algorithm)
-    arcs = Arcs.of(topology)
-    rate: Fraction | None = None
-    bound = Bound(0, "ends")
-    if topology.hosts > 1:
-        bound = bounds.broadcast_bound(machine, arcs, root, items)
-        rate = bounds.broadcast_rate(machine, arcs, root)
-    sources = np.full(items, root)
-    return bound, rate, spread(topology, arcs, machine.model, sources, bound, algorithm)
-
-
 def _turned_round(machine: Machine, way: Spread) -> Spread:
     """Backwards, in the opposite direction of every link."""
     step, sender, receiver, item = way.rows.T
-    ports = np.full(len(way.rows), -1)
-    known = np.flatnonzero(way.ports >= 0)
-    ports[known] = machine.topology.reverse_port(sender[known], way.ports[known])
+    channels = way.channels.copy()
+    if machine.topology.links:
+        known = np.flatnonzero(way.channels >= 0)
+        channels[known] = machine.topology.reverse_port(sender[known], way.channels[known])
     rows = np.stack([way.steps + 1 - step, receiver, sender, item], axis=1)[::-1]
-    return Spread(way.algorithm, np.ascontiguousarray(rows), ports[::-1].copy())
+    return Spread(way.algorithm, np.ascontiguousarray(rows), channels[::-1].copy())
 
 
-def _there_and_back(machine: Machine, way: Spread) -> Spread:
-    """Backwards, and then forwards."""
-    back = _turned_round(machine, way)
-    later = way.rows + np.array([way.steps, 0, 0, 0])
+def _there_and_back(
+    machine: Machine, arcs: Arcs, items: int, bound: int, algorithm: str | None
+) -> tuple[Spread, int]:
+    """Backwards, and then forwards, by the way that takes the fewest steps; rows of the first.
+
+    Over busses the way back is another one: there one member tells several.
+    """
+    topology, model, half = machine.topology, machine.model, -(-bound // 2)
+    best: tuple[Spread, Spread] | None = None
+    for name in [algorithm] if algorithm else offered(topology, model, True):
+        sources = np.zeros(items, np.int64) if name == TREES else shares(topology, items)
+        back = forth = spread(topology, arcs, model, sources, half, name, single=True)
+        if not topology.links:
+            forth = spread(topology, arcs, model, sources, 0, name)
+        if best is None or back.steps + forth.steps < sum(way.steps for way in best):
+            best = back, forth
+        if back.steps <= half:
+            break
+    assert best is not None
+    back, forth = _turned_round(machine, best[0]), best[1]
+    later = forth.rows + np.array([back.steps, 0, 0, 0])
     rows = np.concatenate([back.rows, later])
-    return Spread(way.algorithm, rows, np.concatenate([back.ports, way.ports]))
+    channels = np.concatenate([back.channels, forth.channels])
+    return Spread(back.algorithm, rows, channels), len(back.rows)
 
 
 def _table(
-    machine: Machine,
-    collective: str,
-    way: Spread,
-    items: int,
-    add: bool = False,
-    root: int | None = None,
+    machine: Machine, collective: str, way: Spread, items: int, root: int | None = None
 ) -> Timetable:
-    """A way as a timetable; `add`: whether what comes is combined."""
+    """A way as a timetable."""
     step, sender, receiver, item = (np.ascontiguousarray(column) for column in way.rows.T)
+    links = machine.topology.links
     return Timetable(
         collective,
         machine.topology.hosts,
@@ -233,33 +275,27 @@ def _table(
         item,
         items,
         root,
-        port=way.ports,
-        add=np.full(len(step), True) if add else None,
+        bus=None if links else way.channels,
+        port=way.channels if links else None,
         ports=machine.model.name,
     )
 
 
 def _played(
-    machine: Machine,
-    table: Timetable,
-    way: Spread,
-    bound: Bound,
-    rate: Fraction | None,
-    items: int,
-    seed: int,
-    operator: str | None = None,
+    machine: Machine, planned: Plan, seed: int, operator: str | None = None
 ) -> PipelineResult:
     """Run a timetable, and look at what everybody has (collective)."""
+    table = planned.table
     spent, holdings = play(machine, table, seed, operator=operator or "sum")
     short = holdings.short()
     value = None if operator is None else holdings.value(table.root or 0, 0)
     return PipelineResult.of(
-        way.algorithm,
+        planned.algorithm,
         spent,
-        bound,
+        planned.bound,
         short == 0,
-        items=items,
-        rate=rate,
+        items=planned.items,
+        rate=planned.rate,
         informed=machine.topology.hosts - short,
         value=value,
     )

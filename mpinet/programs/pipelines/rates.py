@@ -4,7 +4,7 @@ From one root nobody gets more items a step than arc-disjoint ways lead to him, 
 get that many at once. In a gossip the items of the processors in a set S have to leave it, by the
 arcs that lead out of S: ``|S| / out(S)`` steps an item, at most over all S that leave somebody out
 (Zhao and others, ForestColl, 2024). A number of steps follows from a flow over time: k ways of C
-arcs in all bring k (T + 1) - C items in T steps (Ford and Fulkerson 1958).
+steps in all bring k (T + 1) - C items in T steps (Ford and Fulkerson 1958).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.arrays import Flags, Ints
 from mpinet.compiled import kernel
-from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.arcs import Arcs, Ends
 
 MOST_LOOKS = 2**31
 """Looks at arcs that may be taken for the rate of a network."""
@@ -39,10 +39,7 @@ def ways_to_all(arcs: Arcs, root: int) -> Ints:
     for node in range(arcs.size):
         found[node] = own
         if node != root:
-            found[node] = count_ways(
-                root, node, own, arcs.tail, arcs.head, arcs.out_begin, arcs.out, arcs.in_begin,
-                arcs.into, free,
-            )  # fmt: skip
+            found[node] = count_ways(root, node, own, arcs.ends, free)
     return found
 
 
@@ -62,49 +59,64 @@ def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
     >>> fewest_steps(Arcs.of(open("ring:6")), 0, 10)
     7
     """
+    away = np.empty(len(arcs.ends.out_begin) - 1, np.int64)
     steps = 0
     for node in range(arcs.hosts):
         if node != root:
-            steps = max(
-                steps,
-                int(
-                    steps_to_one(
-                        root, node, items, arcs.tail, arcs.head, arcs.out_begin, arcs.out,
-                        arcs.in_begin, arcs.into,
-                    )
-                ),
-            )  # fmt: skip
+            steps = max(steps, int(steps_to_one(root, node, items, arcs.ends, away)))
     return steps
 
 
-def gossip_rate(arcs: Arcs) -> Fraction:
+def cut_over_time(arcs: Arcs, root: int, items: int, steps: int) -> list[int] | None:
+    """Why so many steps are too few to bring items to some processor; None where they are not.
+
+    Returns
+    -------
+    list of int or None
+        The step after which each node belongs to a set, never that processor (-1): fewer items can
+        leave the set in so many steps.
+    """
+    away = np.empty(len(arcs.ends.out_begin) - 1, np.int64)
+    for node in range(arcs.hosts):
+        if node != root and steps_to_one(root, node, items, arcs.ends, away) > steps:
+            found: list[int] = np.where(away <= steps, away, -1)[: arcs.size].tolist()
+            return found
+    return None
+
+
+def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:
     """Steps an item that no gossip beats: the largest ``|S| / out(S)``, by Dinkelbach's method.
+
+    Returns
+    -------
+    rate : Fraction
+        Of a set S.
+    inside : ndarray of bool, shape (N,)
+        Which nodes are in S.
 
     Examples
     --------
     >>> from mpinet.networks import open
-    >>> gossip_rate(Arcs.of(open("mesh:3x3")))
+    >>> gossip_rate(Arcs.of(open("mesh:3x3")))[0]
     Fraction(4, 1)
     """
-    hosts = arcs.hosts
-    into = np.diff(arcs.in_begin)[:hosts]
-    best = Fraction(hosts - 1, int(into.min()))
-    left, reached = np.empty(arcs.size, np.int64), np.empty(arcs.size, np.bool_)
+    hosts, places = arcs.hosts, len(arcs.ends.out_begin) - 1
+    into = arcs.in_degrees[:hosts]
+    best, within = Fraction(hosts - 1, int(into.min())), np.arange(places) != int(into.argmin())
+    left, reached = np.empty(places, np.int64), np.empty(places, np.bool_)
     flow = np.empty(len(arcs), np.int64)
     target = 0
     while target < hosts:
-        supply_one(
-            target, hosts, best.numerator, best.denominator, arcs.tail, arcs.head, arcs.out_begin,
-            arcs.out, arcs.in_begin, arcs.into, left, flow, reached,
-        )  # fmt: skip
+        width, supply = best.numerator, best.denominator
+        supply_one(target, hosts, width, supply, arcs.ends, left, flow, reached)
         inside = ~reached
-        leaving = int((inside[arcs.tail] & reached[arcs.head]).sum())
+        leaving = int((inside[arcs.ends.tail] & reached[arcs.ends.head]).sum())
         tighter = Fraction(int(inside[:hosts].sum()), leaving) if leaving else best
         if tighter > best:
-            best = tighter
+            best, within = tighter, inside
         else:
             target += 1
-    return best
+    return best, within[: arcs.size]
 
 
 def looks_of_gossip(arcs: Arcs) -> int:
@@ -117,17 +129,12 @@ def count_ways(
     root: int,
     target: int,
     most: int,
-    tail: Ints,
-    head: Ints,
-    out_begin: Ints,
-    out: Ints,
-    in_begin: Ints,
-    into: Ints,
+    ends: Ends,
     free: Flags,
 ) -> int:
     """How many arc-disjoint ways of free arcs lead from root to target, at most so many."""
-    size = out_begin.size - 1
-    used = np.zeros(tail.size, np.bool_)
+    size = ends.out_begin.size - 1
+    used = np.zeros(ends.tail.size, np.bool_)
     came_by = np.empty(size, np.int64)
     seen = np.full(size, -1, np.int64)
     queue = np.empty(size, np.int64)
@@ -138,16 +145,16 @@ def count_ways(
         while first < last and seen[root] != found:
             node = queue[first]
             first += 1
-            for at in range(in_begin[node], in_begin[node + 1]):
-                arc = into[at]
-                other = tail[arc]
+            for at in range(ends.in_begin[node], ends.in_begin[node + 1]):
+                arc = ends.into[at]
+                other = ends.tail[arc]
                 if free[arc] and not used[arc] and seen[other] != found:
                     seen[other], came_by[other] = found, arc
                     queue[last] = other
                     last += 1
-            for at in range(out_begin[node], out_begin[node + 1]):
-                arc = out[at]
-                other = head[arc]
+            for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
+                arc = ends.out[at]
+                other = ends.head[arc]
                 if used[arc] and seen[other] != found:
                     seen[other], came_by[other] = found, ~arc
                     queue[last] = other
@@ -159,10 +166,10 @@ def count_ways(
             arc = came_by[node]
             if arc >= 0:
                 used[arc] = True
-                node = head[arc]
+                node = ends.head[arc]
             else:
                 used[~arc] = False
-                node = tail[~arc]
+                node = ends.tail[~arc]
     return most
 
 
@@ -171,18 +178,16 @@ def steps_to_one(
     root: int,
     target: int,
     items: int,
-    tail: Ints,
-    head: Ints,
-    out_begin: Ints,
-    out: Ints,
-    in_begin: Ints,
-    into: Ints,
+    ends: Ends,
+    away: Ints,
 ) -> int:
-    """Steps in which items flow from root to target at best, over k ways of fewest arcs in all."""
-    size = out_begin.size - 1
-    used = np.zeros(tail.size, np.bool_)
+    """Steps in which items flow from root to target at best, over k ways of fewest steps in all.
+
+    Writes the steps to each place that are left when these ways are used.
+    """
+    size = ends.out_begin.size - 1
+    used = np.zeros(ends.tail.size, np.bool_)
     came_by = np.empty(size, np.int64)
-    away = np.empty(size, np.int64)
     waiting = np.empty(size, np.bool_)
     queue = np.empty(size, np.int64)
     best, total, ways = NEVER, 0, 0
@@ -198,14 +203,14 @@ def steps_to_one(
             length -= 1
             waiting[node] = False
             for side in range(2):
-                begin = out_begin if side == 0 else in_begin
-                arcs = out if side == 0 else into
+                begin = ends.out_begin if side == 0 else ends.in_begin
+                arcs = ends.out if side == 0 else ends.into
                 for at in range(begin[node], begin[node + 1]):
                     arc = arcs[at]
                     if used[arc] == (side == 0):
                         continue
-                    other = head[arc] if side == 0 else tail[arc]
-                    then = away[node] + (1 if side == 0 else -1)
+                    other = ends.head[arc] if side == 0 else ends.tail[arc]
+                    then = away[node] + (ends.takes[arc] if side == 0 else -ends.takes[arc])
                     if then < away[other]:
                         away[other] = then
                         came_by[other] = arc if side == 0 else ~arc
@@ -224,10 +229,10 @@ def steps_to_one(
             arc = came_by[node]
             if arc >= 0:
                 used[arc] = True
-                node = tail[arc]
+                node = ends.tail[arc]
             else:
                 used[~arc] = False
-                node = head[~arc]
+                node = ends.head[~arc]
 
 
 @kernel
@@ -236,12 +241,7 @@ def supply_one(
     hosts: int,
     width: int,
     supply: int,
-    tail: Ints,
-    head: Ints,
-    out_begin: Ints,
-    out: Ints,
-    in_begin: Ints,
-    into: Ints,
+    ends: Ends,
     left: Ints,
     flow: Ints,
     reached: Flags,
@@ -250,7 +250,7 @@ def supply_one(
 
     Processors that have something left are not marked where the flow is a largest one.
     """
-    size = out_begin.size - 1
+    size = ends.out_begin.size - 1
     left[:] = 0
     left[:hosts] = supply
     left[target] = 0
@@ -268,16 +268,16 @@ def supply_one(
             if left[node] > 0:
                 start = node
                 break
-            for at in range(in_begin[node], in_begin[node + 1]):
-                arc = into[at]
-                other = tail[arc]
+            for at in range(ends.in_begin[node], ends.in_begin[node + 1]):
+                arc = ends.into[at]
+                other = ends.tail[arc]
                 if flow[arc] < width and not reached[other]:
                     reached[other], came_by[other] = True, arc
                     queue[last] = other
                     last += 1
-            for at in range(out_begin[node], out_begin[node + 1]):
-                arc = out[at]
-                other = head[arc]
+            for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
+                arc = ends.out[at]
+                other = ends.head[arc]
                 if flow[arc] > 0 and not reached[other]:
                     reached[other], came_by[other] = True, ~arc
                     queue[last] = other
@@ -288,14 +288,14 @@ def supply_one(
         while node != target:
             arc = came_by[node]
             amount = min(amount, width - flow[arc] if arc >= 0 else flow[~arc])
-            node = head[arc] if arc >= 0 else tail[~arc]
+            node = ends.head[arc] if arc >= 0 else ends.tail[~arc]
         left[start] -= amount
         node = start
         while node != target:
             arc = came_by[node]
             if arc >= 0:
                 flow[arc] += amount
-                node = head[arc]
+                node = ends.head[arc]
             else:
                 flow[~arc] -= amount
-                node = tail[~arc]
+                node = ends.tail[~arc]

@@ -3,7 +3,8 @@
 ``rarest`` (all ports): everybody takes from its neighbours what fewest have. ``trees`` (all ports,
 one root): down arc-disjoint trees, as many as there can be. ``matching`` (one port): in every step
 a largest matching of those who can tell something new. ``cycle`` (one port): along a Hamiltonian
-cycle. Every rank finds the same schedule.
+cycle. Over busses the first and the third let each bus carry what most of its members lack. Every
+rank finds the same schedule.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from mpinet.arrays import Ints
 from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
+from mpinet.programs.busgossip import rows_over_busses
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
@@ -45,13 +47,13 @@ class Spread:
         What found it.
     rows : ndarray of int64, shape (k, 4)
         Step, sender, receiver and item, by step. Nobody gets an item twice.
-    ports : ndarray of int64, shape (k,)
-        The senders' ports; -1 for any that leads there.
+    channels : ndarray of int64, shape (k,)
+        The senders' ports, -1 for any that leads there; or the busses.
     """
 
     algorithm: str
     rows: Ints
-    ports: Ints
+    channels: Ints
 
     @property
     def steps(self) -> int:
@@ -60,7 +62,9 @@ class Spread:
 
 
 def offered(topology: Topology, model: PortModel, rooted: bool) -> list[str]:
-    """The algorithms for a network of links, a port model, and items of one root or of many."""
+    """The algorithms for a network, a port model, and items of one root or of many."""
+    if not topology.links:
+        return [MATCHING] if model.send == 1 else [RAREST]
     if model.send == 1:
         return [CYCLE, MATCHING] if topology.cycle() is not None else [MATCHING]
     return [RAREST, TREES] if rooted else [RAREST]
@@ -74,15 +78,11 @@ def require_spread(
     Raises
     ------
     UsageError
-        There is no such algorithm, or none for busses, half-duplex links or the port model.
+        There is no such algorithm, or none for half-duplex links or the port model.
     TooLarge
         There are too many items, or too many nodes that get them.
     """
     limits = (model.send, model.receive)
-    if not topology.links:
-        raise UsageError(
-            f"Pipelines go over links, and {topology.name} has busses: give --items 1."
-        )
     if model.half_duplex or limits not in ((1, 1), (None, None)):
         raise UsageError(
             "Pipelines need links of full duplex and one port or all: on half-duplex links both "
@@ -110,6 +110,7 @@ def spread(
     sources: Ints,
     bound: int,
     algorithm: str | None = None,
+    single: bool = False,
 ) -> Spread:
     """Bring items to all processors in few steps.
 
@@ -125,6 +126,8 @@ def spread(
         Steps that nothing beats: there the search ends.
     algorithm : str, optional
         Default: what takes the fewest steps.
+    single : bool
+        Whether one member alone takes what a bus carries, so that all can be turned round.
 
     Raises
     ------
@@ -146,7 +149,10 @@ def spread(
         return Spread(names[0], np.empty((0, 4), np.int64), np.empty(0, np.int64))
     best: Spread | None = None
     for name in names:
-        found = _WAYS[name](topology, arcs, sources, bound)
+        if topology.links:
+            found = _WAYS[name](topology, arcs, sources, bound)
+        else:
+            found = _over_busses(name, topology, sources, bound, single)
         if found is not None and (best is None or found.steps < best.steps):
             best = found
         if best is not None and best.steps <= bound:
@@ -182,6 +188,16 @@ def _searched(
     rows = search(topology, sources, bound)
     rows = rows[needed_rows(rows, topology, sources)]
     return Spread(name, rows, np.full(len(rows), -1))
+
+
+def _over_busses(
+    name: str, topology: Topology, sources: Ints, bound: int, single: bool
+) -> Spread | None:
+    """What most members of a bus lack, unless it would take too long."""
+    if len(sources) * topology.most_wired * max(bound, 1) > MOST_TRIES:
+        return None
+    rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)
+    return Spread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
 
 
 def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:

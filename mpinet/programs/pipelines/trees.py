@@ -12,7 +12,7 @@ import numpy as np
 
 from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
-from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.arcs import Arcs, Ends
 from mpinet.programs.pipelines.rates import count_ways
 
 MOST_LOOKS = 2**33
@@ -42,9 +42,7 @@ def disjoint_trees(arcs: Arcs, root: int, number: int) -> Ints:
         The arc by which each tree reaches each node, -1 at the root.
     """
     reached_by = np.empty((number, arcs.size), np.int64)
-    grow_trees(
-        root, arcs.tail, arcs.head, arcs.out_begin, arcs.out, arcs.in_begin, arcs.into, reached_by
-    )
+    grow_trees(root, arcs.ends, reached_by)
     return reached_by
 
 
@@ -78,9 +76,10 @@ def tree_rows(arcs: Arcs, root: int, trees: Ints, items: int) -> tuple[Ints, Int
         arc.append(np.repeat(tree[nodes], load))
         item.append(np.tile(begin + turns, len(nodes)))
     steps, over, items_sent = map(np.concatenate, (step, arc, item))
-    order = np.lexsort((items_sent, arcs.head[over], arcs.tail[over], steps))
+    tail, head = arcs.ends.tail, arcs.ends.head
+    order = np.lexsort((items_sent, head[over], tail[over], steps))
     over = over[order]
-    rows = np.stack([steps[order], arcs.tail[over], arcs.head[over], items_sent[order]], axis=1)
+    rows = np.stack([steps[order], tail[over], head[over], items_sent[order]], axis=1)
     return rows, arcs.port[over]
 
 
@@ -90,7 +89,7 @@ def depths(arcs: Arcs, root: int, tree: Ints) -> Ints:
     away[root] = 0
     while (away < 0).any():
         open_ = np.flatnonzero(away < 0)
-        above = away[arcs.tail[tree[open_]]]
+        above = away[arcs.ends.tail[tree[open_]]]
         away[open_] = np.where(above >= 0, above + 1, -1)
     return away
 
@@ -113,17 +112,12 @@ def _shared_out(depth: Ints, items: int) -> Ints:
 @kernel
 def grow_trees(
     root: int,
-    tail: Ints,
-    head: Ints,
-    out_begin: Ints,
-    out: Ints,
-    in_begin: Ints,
-    into: Ints,
+    ends: Ends,
     reached_by: Rows,
 ) -> None:
     """Write the arc by which each tree reaches each node."""
     number, size = reached_by.shape
-    free = np.ones(tail.size, np.bool_)
+    free = np.ones(ends.tail.size, np.bool_)
     queue = np.empty(size, np.int64)
     for tree in range(number):
         more = number - 1 - tree
@@ -133,15 +127,13 @@ def grow_trees(
         while first < last:
             node = queue[first]
             first += 1
-            for at in range(out_begin[node], out_begin[node + 1]):
-                arc = out[at]
-                other = head[arc]
+            for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
+                arc = ends.out[at]
+                other = ends.head[arc]
                 if not free[arc] or other == root or reached_by[tree, other] >= 0:
                     continue
                 free[arc] = False
-                ways = count_ways(
-                    root, other, more, tail, head, out_begin, out, in_begin, into, free
-                )
+                ways = count_ways(root, other, more, ends, free)
                 if ways < more:
                     free[arc] = True
                     continue

@@ -35,6 +35,8 @@ CASES = [
     ("fattree:2,3", "all", None, "blocks"),
     ("debruijn:3", "all", "trees", "table"),
     ("complete:1", "all", None, "blocks"),
+    ("clens:3,2", "one", "matching", "random"),
+    ("busstar:3,2", "all", "rarest", "table"),
 ]
 
 

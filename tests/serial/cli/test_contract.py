@@ -441,7 +441,7 @@ def test_out_files_hold_what_json_prints_also_when_a_person_is_shown_it(tmp_path
         ("predict ascend ring:8 --operator sum --ranks 2", "no such case"),
         ("predict show ring:8 --ranks 2", "invalid choice: 'show'"),
         ("gossip mesh:3x3 --algorithm cycle", "no gossip 'cycle'"),
-        ("gossip lens:2,2,2 --items 2", "Pipelines go over links, and lens:2,2,2 has busses"),
+        ("reduce lens:2,2,2 --items 2 --algorithm trees", "has no pipeline 'trees' on one port"),
         ("broadcast ring:6 --items 0", "moves 1 to 1,048,576 items, not 0"),
         ("broadcast ring:6 --items 2 --schedule", "--schedule tells who informs whom of one item"),
         ("broadcast ring:6 --items x", "--items"),

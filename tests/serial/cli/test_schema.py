@@ -33,6 +33,7 @@ LINES = [
     "optimum bisection ring:6",
     "certify {folder}/width.json",
     "schedule export gossip ring:6 --out {folder}/gossip.csv",
+    "schedule export gossip ring:6 --items 2 --out {folder}/gossip2.csv",
     "schedule run {folder}/ring.csv --on ring:6",
     "gossip ring:6",
     "exchange ring:6",

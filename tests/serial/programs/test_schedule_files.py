@@ -97,6 +97,11 @@ EXPORTS = [
     "gather mesh:3x4 --root 7",
     "reduce hypercube:4",
     "broadcast debruijn:4 --root 3",
+    "broadcast hypercube:3 --items 10 --ports all",
+    "gossip petersen --items 3",
+    "reduce ring:6 --items 4 --root 2",
+    "allreduce mesh:2x3 --items 6",
+    "allreduce ring:4",
 ]
 
 
@@ -114,6 +119,27 @@ def test_what_is_exported_takes_the_same_steps_when_it_is_read(words, ending, tm
     read = json.loads(capsys.readouterr().out)["result"]
     assert (read["steps"], read["messages"]) == (wrote["steps"], wrote["messages"])
     assert read["correct"] is (None if ending == "goal" else True)
+
+
+@pytest.mark.parametrize(
+    "words", ["broadcast lens:2,3,3 --items 5", "allreduce clens:3,2 --items 4 --ports all"]
+)
+def test_what_goes_over_busses_is_exported_with_them(words, tmp_path, capsys):
+    file, network = tmp_path / "s.csv", words.split()[1]
+    Session(["schedule", "export", *words.split(), "--out", str(file), "--json"]).run()
+    wrote = json.loads(capsys.readouterr().out)["result"]
+    assert Session(["schedule", "check", str(file), "--on", network, "--json"]).run() == 0
+    read = json.loads(capsys.readouterr().out)["result"]
+    assert (read["steps"], read["messages"]) == (wrote["steps"], wrote["messages"])
+    assert read["correct"] and 0 < read["lower_bound"] <= read["steps"]
+    assert Session(["schedule", "export", *words.split(), "--out", f"{file}.xml"]).run() == 2
+    assert "has busses, and no MSCCL file says what goes over which" in capsys.readouterr().err
+
+
+def test_items_are_for_collectives_that_have_pipelines(tmp_path, capsys):
+    line = f"schedule export exchange ring:4 --items 2 --out {tmp_path}/s.csv"
+    assert Session(line.split()).run() == 2
+    assert "--items does not apply to exchange" in capsys.readouterr().err
 
 
 def rows(*changes, **header):
