@@ -28,6 +28,7 @@ from mpinet.programs.passkernels import (
     forward_pass,
     label_tree,
     lowest_nearer,
+    ported_pass,
     reverse_pass,
     rising,
     write_depths,
@@ -46,6 +47,9 @@ STARTS = 32
 
 LOOKS = 2**28
 """Ports that all starts may look at, as far as a number of steps tells that before."""
+
+PORT_LOOKS = 2**30
+"""The same for a pass in the order of ports: few of them are looked at in every step."""
 
 PATIENCE = 4
 """Rounds that bring nothing before a start is given up."""
@@ -199,7 +203,8 @@ class Passes:
         starts : int, optional
             How many. Default: up to `STARTS`, fewer on a large network.
         first : int
-            The first start's seed. With 0 the routing's tree is tried, too.
+            The first start's seed. With 0 the routing's tree is tried, too, and where nothing has
+            reached the bound, the orders of ports.
         """
         best = self._routed() if first == 0 else None
         for seed in range(first, first + (starts or self._affordable())):
@@ -207,6 +212,10 @@ class Passes:
                 break
             best = self._start(seed, best)
         assert best is not None
+        if first == 0 and self._port_looks() <= PORT_LOOKS:
+            for order in (-1, 1):
+                if best.steps > self.bound:
+                    best = self._ported(order, best)
         return best
 
     def _affordable(self) -> int:
@@ -233,6 +242,20 @@ class Passes:
         if depth is None or len(others) < size - 1:
             return None
         return self._better(self._labelled(-depth), None)
+
+    def _port_looks(self) -> int:
+        """Ports that a pass in the order of ports looks at, at most."""
+        return self._topology.size * self._topology.ports * self.bound
+
+    def _ported(self, order: int, best: Found) -> Found:
+        """A pass in the order of the ports, rising (1) or falling (-1).
+
+        What repeats by ports, such as a cube's dimensions, comes out even here and nowhere else.
+        """
+        rule, params = self._topology.neighbor.native, self._topology.params
+        ports = np.arange(self._topology.ports)[::order].copy()
+        ported_pass(rule, params, ports, self._hosts, self._root, self._parent, self._since)
+        return self._better(self._labelled(-self._since), best)
 
     def _start(self, seed: int, best: Found | None) -> Found:
         """One start: passes until some rounds bring nothing."""

@@ -6,6 +6,7 @@ A network is two arrays: ``begin``, shape (n + 1,), and ``others``: node v has t
 
 import numpy as np
 
+from mpinet.arguments import PortRule
 from mpinet.arrays import Flags, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
@@ -231,6 +232,50 @@ def forward_pass(
                 if since[others[at]] < 0:
                     near[place_of[others[at]]] = True
             missing -= node < hosts
+
+
+@kernel
+def ported_pass(
+    neighbor_rule: PortRule,
+    params: Ints,
+    order: Ints,
+    hosts: int,
+    root: int,
+    parent: Shorts,
+    since: Shorts,
+) -> None:
+    """In every step offer the ports to all who are informed, one port after the other.
+
+    Who sends nothing yet in the step sends by the port if the node behind it is not informed. It
+    ends when all processors are informed.
+    """
+    neighbor = neighbor_rule.call
+    able, busy = np.empty(since.size, np.int32), np.empty(since.size, np.int32)
+    parent[:] = -1
+    since[:] = -1
+    since[root], busy[root], able[0] = 0, 0, root
+    count, step, missing = 1, 0, hosts - 1
+    while missing > 0:
+        step += 1
+        end = count
+        for port in order:
+            for i in range(count):
+                node = able[i]
+                if busy[node] == step:
+                    continue
+                other = neighbor(node, port, params)
+                if other < 0 or since[other] >= 0:
+                    continue
+                parent[other], since[other], busy[node], busy[other] = node, step, step, 0
+                able[end] = other
+                end += 1
+                missing -= other < hosts
+        kept = 0
+        for i in range(end):
+            node = able[i]
+            able[kept] = node
+            kept += busy[node] == step or since[node] == step  # others have nobody left to inform
+        count = kept
 
 
 @kernel

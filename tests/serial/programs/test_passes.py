@@ -17,6 +17,7 @@ from mpinet.networks.graph import Graph
 from mpinet.programs import passes
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.passes import depths_of, label_tree
+from mpinet.programs.passkernels import ported_pass
 
 
 def test_passes_are_optimal_from_every_root_of_every_graph_of_up_to_6_nodes():
@@ -49,6 +50,42 @@ def test_the_hub_of_a_wheel_informs_28_others_in_6_steps():
 )
 def test_passes_take_the_optimum_of_the_literature_s_networks(name, steps):
     assert broadcast(Machine(name, "one", Local()), 0, "passes").steps == steps
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [("foldedcube:11", 11), ("rcirculant:512,4", 9), ("exchangedcube:5,4", 11)],
+)
+def test_what_repeats_by_ports_is_informed_without_a_send_too_many(name, steps):
+    topology = mpinet.open(name)
+    found = broadcast(Machine(topology, "one", Local()), 0, "passes")
+    assert (found.informed, found.steps) == (topology.size, steps)
+
+
+def test_ports_are_offered_in_turn_to_all_who_are_informed():
+    graph = networkx.random_regular_graph(3, 40, seed=5)
+    topology = Graph(graph)
+    near = [[int(topology.neighbor(u, port)) for port in range(3)] for u in range(40)]
+    for order in ([0, 1, 2], [2, 1, 0]):
+        expected = {0: 0}
+        for step in range(1, 40):
+            able, busy = list(expected), set()
+            for port in order:
+                for node in able:
+                    if node not in busy and near[node][port] not in expected:
+                        busy.add(node)
+                        expected[near[node][port]] = step
+        parent, since = np.empty(40, np.int32), np.empty(40, np.int32)
+        rule, params = topology.neighbor.native, topology.params
+        ported_pass(rule, params, np.array(order), 40, 0, parent, since)
+        assert since.tolist() == [expected[node] for node in range(40)]
+        assert all(parent[node] in near[node] for node in range(1, 40))
+
+
+def test_a_network_of_many_ports_is_not_asked_for_all_of_them(monkeypatch):
+    steps = broadcast(Machine("rcirculant:512,4", "one", Local()), 0, "passes").steps
+    monkeypatch.setattr(passes, "PORT_LOOKS", 512 * 9 * 9 - 1)
+    assert broadcast(Machine("rcirculant:512,4", "one", Local()), 0, "passes").steps > steps
 
 
 @pytest.mark.parametrize("name", ["debruijn:6", "fattree:4,2", "multistage:omega,4"])
