@@ -16,7 +16,8 @@ any) sum up to coefficients >= 0 and a right side < 0, there is no such broadcas
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
@@ -24,8 +25,8 @@ from mpinet.errors import CertificateError
 Variable = tuple[int, int, int]
 """Informing class, informed class, step."""
 
-Row = tuple[bool, int, list[tuple[Variable, int]]]
-"""Whether it is an equation; its right side; its coefficients."""
+Row = tuple[bool, int, Iterable[tuple[Variable, int]]]
+"""Whether it is an equation; its right side; its coefficients, made where somebody asks."""
 
 
 def require_contradiction(
@@ -127,6 +128,7 @@ class Counted:
         self.near, self.links = [0 for _ in self.all], [0 for _ in self.all]
         self.switches = [False for _ in self.all]
         self.most: dict[tuple[int, int], int] = {}
+        self.beside: list[list[int]] = [[] for _ in self.all]
         for node, color in enumerate(classes):
             self.size[color] += 1
             self.near[color] = distance[node]
@@ -136,47 +138,49 @@ class Counted:
             for other in set(there):
                 known = self.most.get((color, other), 0)
                 self.most[color, other] = max(known, there.count(other))
+        for color, other in self.most:
+            self.beside[color].append(other)
 
     def _times(self, sender: int, receiver: int) -> range:
         """Steps in which one class can tell another."""
         return range(max(self.near[sender] + 1, self.near[receiver], 1), self.steps + 1)
 
+    def _told(self, sender: int, receiver: int) -> list[Variable]:
+        return [(sender, receiver, step) for step in self._times(sender, receiver)]
+
     def _sent(self, sender: int) -> list[Variable]:
         return [
-            (sender, receiver, step)
-            for receiver in self.all
-            if (sender, receiver) in self.most and receiver != self.root
-            for step in self._times(sender, receiver)
+            variable
+            for receiver in self.beside[sender]
+            if receiver != self.root
+            for variable in self._told(sender, receiver)
         ]
 
     def _got(self, receiver: int) -> list[Variable]:
         if receiver == self.root:
             return []
         return [
-            (sender, receiver, step)
-            for sender in self.all
-            if (sender, receiver) in self.most
-            for step in self._times(sender, receiver)
+            variable
+            for sender in self.beside[receiver]
+            for variable in self._told(sender, receiver)
         ]
 
     def rows(self) -> Iterator[Row]:
         """All rows, in their order."""
         for receiver in self.all:
             if receiver != self.root:
-                ones = [(variable, 1) for variable in self._got(receiver)]
+                ones = ((variable, 1) for variable in self._got(receiver))
                 yield not self.switches[receiver], self.size[receiver], ones
         for sender in self.all:
             sent, got = self._sent(sender), self._got(sender)
             for step in range(self.near[sender] + 1, self.steps + 1):
-                now = [(v, 1) for v in sent if v[2] == step]
-                before = [(v, -1) for v in got if v[2] < step]
-                yield False, int(sender == self.root), now + before
+                yield False, int(sender == self.root), _in_step(sent, got, step)
         for sender in self.all:
             most = self.links[sender] - int(sender != self.root)
             yield from self._over_time(sender, self._sent(sender), most)
         for sender, receiver in sorted(self.most):
             if receiver != self.root:
-                sent = [v for v in self._sent(sender) if v[1] == receiver]
+                sent = self._told(sender, receiver)
                 yield from self._over_time(sender, sent, self.most[sender, receiver])
 
     def _over_time(self, sender: int, sent: list[Variable], most: int) -> Iterator[Row]:
@@ -184,6 +188,21 @@ class Counted:
         got = self._got(sender)
         for step in range(self.near[sender] + 1, self.steps + 1):
             right = min(step, most) if sender == self.root else 0
-            used = [(v, 1) for v in sent if v[2] <= step]
-            allowed = [(v, -min(step - v[2], most)) for v in got if v[2] < step]
-            yield False, right, used + allowed
+            yield False, right, _until_step(sent, got, step, most)
+
+
+def _in_step(
+    sent: list[Variable], got: list[Variable], step: int
+) -> Iterator[tuple[Variable, int]]:
+    """What a class sends in a step, less those of it who were informed before."""
+    now = ((variable, 1) for variable in sent if variable[2] == step)
+    return chain(now, ((variable, -1) for variable in got if variable[2] < step))
+
+
+def _until_step(
+    sent: list[Variable], got: list[Variable], step: int, most: int
+) -> Iterator[tuple[Variable, int]]:
+    """What a class sends until a step, less what those may send who were informed before."""
+    used = ((variable, 1) for variable in sent if variable[2] <= step)
+    allowed = ((v, -min(step - v[2], most)) for v in got if v[2] < step)
+    return chain(used, allowed)

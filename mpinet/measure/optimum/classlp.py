@@ -9,7 +9,6 @@ enough. The solver is an oracle for multipliers: what counts is their sum in int
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import gcd
 
@@ -19,14 +18,11 @@ from mpinet.measure.libraries import require_library
 from mpinet.measure.optimum.arcs import Arcs
 from mpinet.measure.optimum.simplex import duals
 
-MOST_CLASSES = 60
-MOST_COLUMNS = 20_000
+MOST_CLASSES = 300
+MOST_COLUMNS = 40_000
 
 SCALES = (1, 12, 720, 5040, 10**4, 10**6, 10**9)
 """By what multipliers are multiplied before they are rounded, until they prove it."""
-
-INFORM, SEND, LINKS, ONCE = range(4)
-"""The kinds of rows: nodes informed; sends of a step; sends over time, all and by class."""
 
 
 def classes_of(arcs: Arcs, rounds: int) -> list[int]:
@@ -100,28 +96,6 @@ class Quotient:
         return cls(size, distance, degree, switches, dict(sorted(most.items())), colors[arcs.root])
 
 
-@dataclass(eq=False)
-class Rows:
-    """The rows ``coefficients . x <= right``; those of `INFORM` are equations, but of switches."""
-
-    columns: list[tuple[int, int, int]]
-    kinds: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    begin: list[int] = field(default_factory=lambda: [0])
-    index: list[int] = field(default_factory=list)
-    value: list[int] = field(default_factory=list)
-
-    def add(self, kind: int, right: int, entries: dict[int, int]) -> None:
-        """One more row."""
-        for column, value in entries.items():
-            if value:
-                self.index.append(column)
-                self.value.append(value)
-        self.kinds.append(kind)
-        self.right.append(right)
-        self.begin.append(len(self.index))
-
-
 def columns_of(quotient: Quotient, steps: int) -> list[tuple[int, int, int]]:
     """The variables x(a, b, t), by a, b, t."""
     distance = quotient.distance
@@ -133,47 +107,87 @@ def columns_of(quotient: Quotient, steps: int) -> list[tuple[int, int, int]]:
     ]
 
 
+@dataclass(eq=False)
+class Rows:
+    """The rows ``coefficients . x <= right``; the first ones, of nodes informed, are equations.
+
+    Most rows speak of all that happened until some step. Such sums are columns of their own, each
+    the one before and what is added in its step, so that a row has few entries.
+
+    Attributes
+    ----------
+    columns : list of (int, int, int)
+        The variables x(a, b, t). The columns behind them are sums.
+    sums : list of list of int
+        The columns that each sum adds up, all of them before it.
+    informed : list of int
+        The classes that the first rows are about.
+    rows : list of dict of int to int
+        The coefficients of each row, by column.
+    right : list of int
+        The right sides.
+    """
+
+    columns: list[tuple[int, int, int]]
+    sums: list[list[int]] = field(default_factory=list)
+    informed: list[int] = field(default_factory=list)
+    rows: list[dict[int, int]] = field(default_factory=list)
+    right: list[int] = field(default_factory=list)
+
+    def add(self, right: int, more: list[int], less: list[int]) -> None:
+        """One more row: columns that count once, and those that are taken away."""
+        entries = dict.fromkeys(more, 1)
+        for column in less:
+            entries[column] = entries.get(column, 0) - 1
+        self.rows.append(entries)
+        self.right.append(right)
+
+    def running(self, added: list[list[int]]) -> list[list[int]]:
+        """The column that sums up what is added until each step; none before there is any."""
+        found, total = list[list[int]](), list[int]()
+        for columns in added:
+            if total or columns:
+                self.sums.append(total + columns)
+                total = [len(self.columns) + len(self.sums) - 1]
+            found.append(total)
+        return found
+
+    def add_all_told(
+        self, root: bool, after: range, told: list[list[int]], ready: list[list[int]], most: int
+    ) -> None:
+        """Rows for all steps: a member tells one in each step, and `most` in all."""
+        for t in after:
+            done = ready[t - 1 - most] if t > most else []
+            self.add(min(t, most) if root else 0, told[t] + done, ready[t - 1])
+
+
 def rows_of(quotient: Quotient, steps: int) -> Rows:
     """All rows for T steps, in their order: by kind, then class (and class), then step."""
     rows = Rows(columns_of(quotient, steps))
-    classes, root = range(len(quotient.size)), quotient.root
-    place = {column: number for number, column in enumerate(rows.columns)}
-    informing: dict[int, list[tuple[int, int]]] = {a: [] for a in classes}
-    sent: dict[int, list[tuple[int, int]]] = {a: [] for a in classes}
-    by: dict[tuple[int, int], list[tuple[int, int]]] = {pair: [] for pair in quotient.most}
-    for (a, b, t), number in place.items():
-        informing[b].append((t, number))
-        sent[a].append((t, number))
-        by[a, b].append((t, number))
-    for b in classes:
-        if b != root:
-            rows.add(INFORM, quotient.size[b], {number: 1 for _, number in informing[b]})
-    steps_of = [range(quotient.distance[a] + 1, steps + 1) for a in classes]
+    classes, root, times = range(len(quotient.size)), quotient.root, range(steps + 1)
+    got: list[list[list[int]]] = [[[] for _ in times] for _ in classes]
+    sent: list[list[list[int]]] = [[[] for _ in times] for _ in classes]
+    by = {pair: [list[int]() for _ in times] for pair in quotient.most if pair[1] != root}
+    for column, (a, b, t) in enumerate(rows.columns):
+        for lists in (got[b], sent[a], by[a, b]):
+            lists[t].append(column)
+    informed = [rows.running(lists) for lists in got]
+    rows.informed = [b for b in classes if b != root]
+    for b in rows.informed:
+        rows.add(quotient.size[b], informed[b][steps], [])
+    after = [range(quotient.distance[a] + 1, steps + 1) for a in classes]
     for a in classes:
-        for t in steps_of[a]:
-            entries = {number: 1 for s, number in sent[a] if s == t}
-            _less(entries, ((number, 1) for s, number in informing[a] if s < t))
-            rows.add(SEND, int(a == root), entries)
+        for t in after[a]:
+            rows.add(int(a == root), sent[a][t], informed[a][t - 1])
+    # Who was informed until step s counts once in every step from s on.
+    ready = [rows.running(lists) for lists in informed]
     for a in classes:
-        for t in steps_of[a]:
-            most = quotient.degree[a] - (a != root)
-            entries = {number: 1 for s, number in sent[a] if s <= t}
-            _less(entries, ((number, min(t - s, most)) for s, number in informing[a] if s < t))
-            rows.add(LINKS, min(t, most) if a == root else 0, entries)
-    for (a, b), most in quotient.most.items():
-        if b == root:
-            continue
-        for t in steps_of[a]:
-            entries = {number: 1 for s, number in by[a, b] if s <= t}
-            _less(entries, ((number, min(t - s, most)) for s, number in informing[a] if s < t))
-            rows.add(ONCE, min(t, most) if a == root else 0, entries)
+        most = quotient.degree[a] - (a != root)
+        rows.add_all_told(a == root, after[a], rows.running(sent[a]), ready[a], most)
+    for (a, b), lists in by.items():
+        most = quotient.most[a, b]
+        rows.add_all_told(a == root, after[a], rows.running(lists), ready[a], most)
     return rows
-
-
-def _less(entries: dict[int, int], taken: Iterable[tuple[int, int]]) -> None:
-    """Take some coefficients away."""
-    for number, value in taken:
-        entries[number] = entries.get(number, 0) - value
 
 
 @dataclass(frozen=True)
@@ -235,52 +249,47 @@ def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers
 
 def _proves(quotient: Quotient, rows: Rows, rounded: list[int]) -> bool:
     """Whether the sum of so many of each row is a contradiction, after repair of columns."""
-    sums, right = [0] * len(rows.columns), 0
+    total, right = [0] * (len(rows.columns) + len(rows.sums)), 0
     for row, many in enumerate(rounded):
-        free = rows.kinds[row] == INFORM and not quotient.switches[_class_of(quotient, row)]
-        if many < 0 and not free:
+        if many < 0 and not _is_equation(quotient, rows, row):
             return False
-        if many:
-            right += many * rows.right[row]
-            for at in range(rows.begin[row], rows.begin[row + 1]):
-                sums[rows.index[at]] += many * rows.value[at]
-    for (_, b, _), total in zip(rows.columns, sums, strict=True):
-        right += max(0, -total) * quotient.size[b]
+        right += many * rows.right[row]
+        for column, value in rows.rows[row].items():
+            total[column] += many * value
+    for place in range(len(rows.sums) - 1, -1, -1):
+        for column in rows.sums[place]:
+            total[column] += total[len(rows.columns) + place]
+    for (_, b, _), coefficient in zip(rows.columns, total, strict=False):
+        right += max(0, -coefficient) * quotient.size[b]
     return right < 0
 
 
-def _class_of(quotient: Quotient, row: int) -> int:
-    """Whom a `INFORM` row is about."""
-    return row + (row >= quotient.root)
+def _is_equation(quotient: Quotient, rows: Rows, row: int) -> bool:
+    """Whether a row says that all of a class are informed: switches need not be."""
+    return row < len(rows.informed) and not quotient.switches[rows.informed[row]]
 
 
 def _duals(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
     """The multipliers as the solver finds them; None where T steps may be enough."""
     require_library("highspy", extra="optimum")
-    count = len(rows.columns)
-    lower, upper = np.full(len(rows.kinds), -np.inf), np.array(rows.right, np.float64)
-    begin, index, value = [0], list[int](), list[float]()
-    for row, kind in enumerate(rows.kinds):
-        part = slice(rows.begin[row], rows.begin[row + 1])
-        index += rows.index[part]
-        value += rows.value[part]
-        if kind == INFORM:
-            index.append(count)
-            value.append(-rows.right[row])
-            upper[row] = 0.0
-            if not quotient.switches[_class_of(quotient, row)]:
-                lower[row] = 0.0
-            else:
-                index.pop()
-                value.pop()
-                upper[row] = rows.right[row]
-        begin.append(len(index))
+    scale = len(rows.columns) + len(rows.sums)
+    entries, lower, upper = list[dict[int, int]](), list[float](), list[float]()
+    for row, (coefficients, right) in enumerate(zip(rows.rows, rows.right, strict=True)):
+        equation = _is_equation(quotient, rows, row)
+        entries.append(coefficients | {scale: -right} if equation else coefficients)
+        lower.append(0.0 if equation else -np.inf)
+        upper.append(0.0 if equation else right)
+    for place, columns in enumerate(rows.sums):
+        entries.append({column: 1 for column in columns} | {len(rows.columns) + place: -1})
+    none = np.zeros(len(rows.sums))
     program = {
-        "columns": count + 1,
-        "begin": np.array(begin, np.int32),
-        "index": np.array(index, np.int32),
-        "value": np.array(value, np.float64),
-        "lower": lower,
-        "upper": upper,
+        "columns": scale + 1,
+        "plain": len(rows.columns),
+        "begin": np.cumsum([0, *map(len, entries)]).astype(np.int32),
+        "index": np.array([column for row in entries for column in row], np.int32),
+        "value": np.array([value for row in entries for value in row.values()], np.float64),
+        "lower": np.concatenate([lower, none]),
+        "upper": np.concatenate([upper, none]),
     }
-    return duals(program, limit)
+    found = duals(program, limit)
+    return None if found is None else found[: len(rows.rows)]

@@ -31,9 +31,9 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
     Parameters
     ----------
     program : dict of str to ndarray
-        ``columns`` is the number of variables. ``begin``, ``index``, ``value``: the rows of the
-        matrix, compressed; ``lower`` and ``upper``: what they lie between. All variables are at
-        least 0, and the last one, which is maximised, at most 1.
+        ``columns`` is the number of variables, of which the first ``plain`` are at least 0, and the
+        last one, which is maximised, is at least 0 and at most 1. ``begin``, ``index``, ``value``:
+        the rows of the matrix, compressed; ``lower`` and ``upper``: what they lie between.
     limit : float
         Seconds.
 
@@ -67,7 +67,8 @@ def solve(program: Any) -> tuple[bool, list[float]]:
     model.num_col_, model.num_row_ = columns, rows
     model.sense_ = highspy.ObjSense.kMaximize
     model.col_cost_ = np.array([0.0] * (columns - 1) + [1.0])
-    model.col_lower_ = np.zeros(columns)
+    free = columns - 1 - int(program["plain"])
+    model.col_lower_ = np.array([0.0] * (columns - 1 - free) + [-highspy.kHighsInf] * free + [0.0])
     model.col_upper_ = np.array([highspy.kHighsInf] * (columns - 1) + [1.0])
     model.row_lower_, model.row_upper_ = program["lower"], program["upper"]
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise

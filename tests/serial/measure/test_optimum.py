@@ -1,9 +1,11 @@
 """Optima: both sides meet at known values, by formula and counting; certificates are checked."""
 
 import json
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 from serial.programs.smallgraphs import ROOTED, fewest_steps
@@ -15,7 +17,7 @@ from mpinet.certify.counting import Counted
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 from mpinet.measure.optimum.arcs import Arcs
-from mpinet.measure.optimum.classlp import classes_of, refutation
+from mpinet.measure.optimum.classlp import Quotient, classes_of, refutation, rows_of
 from mpinet.measure.optimum.formula import Formula
 from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
@@ -154,6 +156,33 @@ def require_rows(topology, rows):
         for equation, right, coefficients in counted.rows():
             left = sum(value * point.get(variable, 0) for variable, value in coefficients)
             assert left == right if equation else left <= right
+
+
+@pytest.mark.parametrize("name", [*LAZY, "wheel", "kautz:2,3", "circulant:30,jumps=1-4"])
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_the_rows_of_sums_are_those_that_the_checker_writes_in_full(name, rounds):
+    topology = Graph(networkx.wheel_graph(9)) if name == "wheel" else mpinet.open(name)
+    arcs = Arcs.of(topology, 1)
+    classes = classes_of(arcs, rounds)
+    for steps in range(max(arcs.distance), max(arcs.distance) + 4):
+        rows = rows_of(Quotient.of(arcs, classes), steps)
+        meaning = [Counter({variable: 1}) for variable in rows.columns]
+        for columns in rows.sums:
+            meaning.append(sum((meaning[column] for column in columns), Counter()))
+        found = []
+        for coefficients, right in zip(rows.rows, rows.right, strict=True):
+            total = Counter[tuple[int, int, int]]()
+            for column, value in coefficients.items():
+                for variable, many in meaning[column].items():
+                    total[variable] += value * many
+            found.append((right, {variable: many for variable, many in total.items() if many}))
+        written = []
+        for _, right, coefficients in Counted(Network.of(topology), 1, steps, classes).rows():
+            total = Counter[tuple[int, int, int]]()
+            for variable, many in coefficients:
+                total[variable] += many
+            written.append((right, {variable: many for variable, many in total.items() if many}))
+        assert found == written
 
 
 @pytest.fixture(scope="module")
