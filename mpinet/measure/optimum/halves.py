@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,11 @@ from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
 from mpinet.networks.topology import Topology
 
-WAYS = ("eigenvalue", "flow", "front", "lrat")
-"""The kinds of certificates, in the order in which they are tried."""
+WAYS = ("eigenvalue", "narrow front", "flow", "front", "lrat")
+"""What is tried, in this order: the kinds of certificates, and first a front that is narrow."""
+
+NARROW = 2**29
+"""Entries of all tables over a front that is narrow; the checker makes them in seconds."""
 
 MOST_COUNTS = 2**20
 """Counts, of nodes and of parted channels, in the largest formula that is tried."""
@@ -96,6 +100,7 @@ class WidthSearch:
         self._take(best_cut(self._cuts, first_cuts(self.topology), known), "search")
         ways: dict[str, Callable[[], None]] = {
             "eigenvalue": self._by_eigenvalue,
+            "narrow front": lambda: self._by_front(NARROW),
             "flow": self._by_flow,
             "front": self._by_front,
             "lrat": self._by_proof,
@@ -166,13 +171,14 @@ class WidthSearch:
         if found.bound:
             self._raise(found.bound, "flow", {"lengths": found.lengths})
 
-    def _by_front(self) -> None:
+    def _by_front(self, most: float = inf) -> None:
         """The table over a front, where it is small enough."""
         planned = narrowest_front(self._cuts)
         if planned is None:
             return
         order, front, _ = planned
-        if front > LARGEST_FRONT or (halves(self._network)[0] + 1) << (front + 1) > MOST_CELLS:
+        cells = (halves(self._network)[0] + 1) << (front + 1)
+        if front > LARGEST_FRONT or cells > MOST_CELLS or cells * self._cuts.nodes > 2 * most:
             return
         found = exact_cut(self._cuts, self.limit)
         if found is None:
