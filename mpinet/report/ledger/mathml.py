@@ -151,6 +151,9 @@ class _Sentence:
         """A number, a name or what stands in brackets, with its scripts."""
         named = self._is_name(self._peek())
         base = self._base()
+        primes = self._primes() if named and base else ""
+        if primes:
+            base = f"<mrow>{base}{primes}</mrow>"
         lower = self._script("_") if base else ""
         upper = self._script("^") if base else ""
         if lower and upper:
@@ -160,16 +163,31 @@ class _Sentence:
             base = f"<{tag}>{base}{lower or upper}</{tag}>"
         return base + (self._arguments() if named else "") if base else ""
 
+    def _primes(self) -> str:
+        """The primes of a name, as in ``m'``, which no genitive is."""
+        found = 0
+        while self._peek(found) == "'":
+            found += 1
+        if not found or self._peek(found)[:1].isalpha():
+            return ""
+        self._at += found
+        self._features += 1
+        return "<mo>′</mo>" * found
+
     def _script(self, sign: str) -> str:
         """What stands behind ``^`` or ``_``."""
         if self._peek() != sign:
             return ""
         before = self._at, self._features
         self._at += 1
+        minus = sign == "^" and self._peek() == "-"
+        self._at += minus
         if self._peek() in ("{", "("):
             found = self._bracketed("}" if self._peek() == "{" else ")")
         else:
             found = self._base()
+        if minus and found:
+            found = f"<mo>−</mo>{found}"
         if not found:
             self._at, self._features = before
             return ""

@@ -24,6 +24,9 @@ def text_of(html):
         ("2^k nodes", "<msup><mn>2</mn><mrow><mi>k</mi></mrow></msup>"),
         ("D_{i-1} of them", "<msub><mi>D</mi><mrow><mi>i</mi><mo>−</mo><mn>1</mn></mrow></msub>"),
         ("of the degree d <= 3", '<mo form="infix">≤</mo>'),
+        ("m'_1/2 links", "<msub><mrow><mi>m</mi><mo>′</mo></mrow><mrow><mn>1</mn></mrow></msub>"),
+        ("from v to v'", "<math><mrow><mi>v</mi><mo>′</mo></mrow></math>"),
+        ("(1 - 2^-b)/2", "<msup><mn>2</mn><mrow><mo>−</mo><mi>b</mi></mrow></msup>"),
     ],
 )
 def test_formulas_are_typeset(text, piece):
@@ -32,7 +35,14 @@ def test_formulas_are_typeset(text, piece):
 
 @pytest.mark.parametrize(
     "text",
-    ["a ring of n nodes", "one-port N-cube", "the 2x3x5 torus, 99.97 percent", "a < b & </p>", "-"],
+    [
+        "a ring of n nodes",
+        "one-port N-cube",
+        "the 2x3x5 torus, 99.97 percent",
+        "a < b & </p>",
+        "-",
+        "the u's links",
+    ],
 )
 def test_words_and_names_stay_words(text):
     assert "<math>" not in typeset(text) or "<" in text
@@ -49,7 +59,9 @@ def test_a_long_formula_may_be_broken_outside_brackets():
     assert typeset("a = b + (c + d)").count("<wbr>") == 2
 
 
-LETTERS = str.maketrans({"−": "-", "·": "*", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "…": ".."})
+LETTERS = str.maketrans(
+    {"−": "-", "′": "'", "·": "*", "≤": "<=", "≥": ">=", "≠": "!=", "→": "->", "…": ".."}
+)
 SIGNS = re.compile(r"[\s^_{}()⌊⌋⌈⌉]|floor|ceil|sqrt|<=|>=|!=|->")
 
 
