@@ -35,7 +35,7 @@ FINDINGS = (
     MainFinding(
         number=4,
         title="The bisection width is not N/4 where n_k is even.",
-        text="It is 8, not 16, in hdn:2,super=-/0 of 64 nodes.",
+        text="It is 8, not 16, in hdn:2,super=-/0.",
         command="mpinet verify HDN-S3-bisection --at topology=hdn:2,super=-/0",
         prints=("measured 8, claimed = 16",),
         claims=("HDN-S3-bisection",),
