@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from mpinet import measure
@@ -26,6 +28,25 @@ EVEN = of_r1(lambda found: found.n(found.k) % 2 == 0)
 def quarter(topology: str) -> int:
     """N/4."""
     return size_of(topology) // 4
+
+
+@remembered
+def width_in_cluster(topology: str) -> int:
+    """The fewest links that part half of a cluster's level-k super-nodes from the other half.
+
+    Part the clusters of one class so, all alike, and put those of the other class as a whole on
+    the side of the super-nodes that they are joined to: no cross-edge is parted, and so the
+    bisection width is at most n_k times this.
+    """
+    found = net(topology)
+    k, many = found.k, found.n(found.k)
+    size = found.nodes(k - 1)
+    links = measure.edges(dual_net(topology))
+    inside = links[(links < size).all(axis=1)] // found.s(k)  # links between super-nodes
+    sides = np.array(
+        [[node in half for node in range(many)] for half in combinations(range(many), many // 2)]
+    )
+    return int((sides[:, inside[:, 0]] != sides[:, inside[:, 1]]).sum(axis=1).min())
 
 
 @remembered

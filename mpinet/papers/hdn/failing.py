@@ -7,6 +7,7 @@ from math import prod
 
 from mpinet.claims.paper import Failing
 from mpinet.papers.grids import numbers
+from mpinet.papers.hdn.bisection import width_in_cluster
 from mpinet.papers.hdn.diameter import is_doubled
 from mpinet.papers.hdn.grids import Net, covers_base, is_not_nested, net, read_members
 from mpinet.papers.hdn.ratio import covers_at_last
@@ -72,6 +73,17 @@ def exceeds_in_recurrence(topology: str) -> bool:
     return 2 * times[2] + 3 * times[1] > 2 * times[0]
 
 
+def is_narrow_in_cluster(topology: str) -> bool:
+    """Whether half of a cluster's super-nodes hang on fewer links than N_{k-1}/2."""
+    found = net(topology)
+    return 2 * width_in_cluster(topology) < found.nodes(found.k - 1)
+
+
+def has_two_odd_rings(topology: str) -> bool:
+    """Whether two factors are rings of an odd number of nodes."""
+    return sum(kind == "C" and size % 2 == 1 for kind, size in net(topology).base) > 1
+
+
 def times_multiply(topology: str) -> bool:
     """Whether the sum of the factors' times is their product."""
     found: Net = net(topology)
@@ -95,6 +107,12 @@ FAILING: Failing = {
         lambda topology: any(side % 2 or side == 2 for side in sides(topology)),
     ),
     "HDN-Tab2-ccc": ("n > 5", lambda topology: numbers(topology)[0] > 5),
+    "HDN-S3-bisection": (
+        "fewer than N_{k-1}/2 links part half of the SN^k of a cluster from the others: as many "
+        "times n_k part the network",
+        is_narrow_in_cluster,
+    ),
+    "HDN-B-product": ("two factors are odd rings", has_two_odd_rings),
     "HDN-S4-snid-range": ("SN^1 is not the whole base", lambda topology: not covers_base(topology)),
     "HDN-Th2-bound": ("k = 2 and SN^2 has two nodes two hops apart outside SN^1", lands_far),
     "HDN-Th2-recursive-call": ("SN^2 has two nodes two hops apart outside SN^1", lands_far),

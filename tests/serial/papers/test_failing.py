@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from mpinet import measure
 from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
+from mpinet.papers.hdn.bisection import quarter, width_in_cluster
+from mpinet.papers.hdn.grids import net
 
 CLAIMS = {claim.id: claim for room in PAPERS for claim in claims_of(room)}
 NAMED = [claim.id for claim in CLAIMS.values() if claim.fails_where]
@@ -62,6 +65,24 @@ def test_a_property_that_one_point_less_or_more_has_is_found_out(id):
         lambda **point: so(**point) or point == holding,
     ):
         assert not judged(id, "quick", fails_where=(text, wrong)).common["exact"]
+
+
+@pytest.mark.parametrize(
+    ("topology", "width"),
+    [
+        ("hdn:2,super=-/0", 8),
+        ("hdn:6,super=-", 12),
+        ("hdn:2x2,super=0", 4),
+        ("hdn:2x3,super=1", 6),
+        ("hdn:2,super=0/-", 8),
+    ],
+)
+def test_clusters_that_are_parted_alike_make_the_narrower_cuts_of_hdns(topology, width):
+    assert measure.bisection_width(topology) == width
+    own = net(topology)
+    alike = own.n(own.k) * width_in_cluster(topology)
+    assert min(alike, quarter(topology)) == width
+    assert (alike < quarter(topology)) == CLAIMS["HDN-S3-bisection"].fails_where[1](topology)
 
 
 @pytest.mark.long
