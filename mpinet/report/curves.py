@@ -130,7 +130,11 @@ def column(rows: Sequence[Row], name: str) -> str:
         return name
     wanted = name.replace("_", ".")
     found = [key for key in names if f".{key.replace('_', '.')}".endswith(f".{wanted}")]
-    found = [key for key in found if key.endswith(f".{name}")] or found
+    found = (
+        [key for key in found if key.replace("_", ".") == wanted]
+        or [key for key in found if key.endswith(f".{name}")]
+        or found
+    )
     if len(found) == 1:
         return found[0]
     which = f"may be {' or '.join(found)}" if found else f"is none of {', '.join(names)}"

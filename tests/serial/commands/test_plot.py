@@ -11,7 +11,7 @@ import pytest
 import mpinet
 from mpinet.cli.session import Session
 from mpinet.errors import UsageError
-from mpinet.report.curves import curves_of
+from mpinet.report.curves import column, curves_of
 from mpinet.report.drawing.axes import _figure
 
 ROWS = [
@@ -93,6 +93,15 @@ def test_rows_as_json_lines_and_columns_with_underlines_are_the_same_curves(tabl
         for rows in (lines, table)
     )
     assert of_lines == of_table
+
+
+def test_a_columns_whole_name_goes_before_the_end_of_another():
+    rows = [{"latency_mean": 1, "network_latency_mean": 2, "hops.mean": 3, "option.hops.mean": 4}]
+    assert column(rows, "latency.mean") == "latency_mean"
+    assert column(rows, "network.latency.mean") == "network_latency_mean"
+    assert column(rows, "hops_mean") == "hops.mean"
+    with pytest.raises(UsageError, match="'mean' may be latency_mean or network_latency_mean or"):
+        column([{"latency_mean": 1, "network_latency_mean": 2, "hops_mean": 3}], "mean")
 
 
 def test_rows_are_written_as_json_lines(tmp_path, capsys):
