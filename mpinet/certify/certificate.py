@@ -26,6 +26,7 @@ from mpinet.certify.halves import (
 )
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
+from mpinet.certify.pipelines import require_many_hops, require_pipeline_cut
 from mpinet.errors import CertificateError, FileError, MpinetError
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
@@ -48,11 +49,16 @@ MOST_LINKS = 2**24
 MOST_COUNTED = 2**22
 """Of a formula of cuts: about how many counts it has."""
 
-SPREADING = ("broadcast", "reduce")
-"""What growth, counting and formulas are about."""
+MOST_ITEMS = 2**20
 
-ROOTED, ROOTLESS = (*SPREADING, "scatter", "gather"), ("gossip", "exchange")
+SPREADING = ("broadcast", "reduce")
+"""What counting and formulas are about."""
+
+ROOTED, ROOTLESS = (*SPREADING, "scatter", "gather"), ("gossip", "exchange", "allreduce")
 """Collectives with a root, and without."""
+
+PIPELINED = (*SPREADING, "gossip", "allreduce")
+"""Collectives of many items."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +73,15 @@ class Claim:
         From where, or to where; None for gossip and exchange, which have no root.
     more_than : int
         Steps that are not enough.
+    items : int
+        Items of the root, of each processor (gossip), or to be combined.
     """
 
     collective: str
     ports: str
     root: int | None
     more_than: int
+    items: int = 1
 
 
 @dataclass(frozen=True)
@@ -219,13 +228,19 @@ def _is_of_width(claim: object) -> bool:
 
 def _claim(document: dict[str, Any]) -> Claim:
     claim = document.get("claim")
-    if not isinstance(claim, dict) or set(claim) != {"collective", "ports", "root", "more_than"}:
+    names = {"collective", "ports", "root", "more_than"}
+    if not isinstance(claim, dict) or set(claim) - {"items"} != names:
         raise CertificateError("its claim is not made of collective, ports, root and more_than.")
     if claim["collective"] not in ROOTED + ROOTLESS:
         known = ", ".join(ROOTED + ROOTLESS)
         raise CertificateError(f"its claim is about no collective that is known: {known}.")
     if claim["collective"] in ROOTLESS and claim["root"] is not None:
         raise CertificateError(f"its claim names a root, and {claim['collective']} has none.")
+    items = claim.get("items", 1)
+    if not isinstance(items, int) or isinstance(items, bool) or not 1 <= items <= MOST_ITEMS:
+        raise CertificateError(f"its claim's items are no number 1..{MOST_ITEMS}.")
+    if items > 1 and claim["collective"] not in PIPELINED:
+        raise CertificateError(f"many items are for {', '.join(PIPELINED)}.")
     for name in ("root", "more_than") if claim["collective"] in ROOTED else ("more_than",):
         value = claim[name]
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < MOST_STEPS:
@@ -249,27 +264,39 @@ def _opened(name: str) -> Topology:
 
 def _by_distance(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
     roots = range(network.hosts) if claim.root is None else [claim.root]
-    farthest = max(max(network.distances(root)[: network.hosts]) for root in roots)
+    farthest = max(
+        _waits(claim, network, root) + max(network.distances(root)[: network.hosts])
+        for root in roots
+    )
     if farthest <= claim.more_than:
+        away = "hops away" if claim.items == 1 else "steps away from the last of the items"
         raise CertificateError(
-            f"the farthest processor is {farthest} hops away: that does not take more than "
+            f"the farthest processor is {farthest} {away}: that does not take more than "
             f"{claim.more_than} steps."
         )
+
+
+def _waits(claim: Claim, network: Network, root: int) -> int:
+    """Steps before the last of a processor's items leaves it."""
+    if claim.ports == "one":
+        return claim.items - 1
+    return -(-claim.items // max(1, network.channels(root))) - 1
 
 
 def _by_growth(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
     """One informs one a step, or on a bus all other members."""
     if claim.ports != "one":
         raise CertificateError("growth is a bound for one port.")
-    if claim.collective not in SPREADING:
-        raise CertificateError("growth is a bound for broadcast and reduce.")
+    if claim.collective not in (*SPREADING, "allreduce"):
+        raise CertificateError("growth is a bound for broadcast, reduce and allreduce.")
     if claim.collective == "reduce" and not network.links:
         raise CertificateError("growth says nothing of reductions over busses.")
     fanout = 1 if network.links else max(len(bus) for bus in network.busses) - 1
-    informed = (1 + fanout) ** min(claim.more_than, 64)
+    steps = _of_last(claim)
+    informed = (1 + fanout) ** min(steps, 64)
     if informed >= network.hosts:
         raise CertificateError(
-            f"{claim.more_than} steps may inform {informed} processors: growth proves no more."
+            f"{steps} steps may inform {informed} processors: growth proves no more."
         )
 
 
@@ -277,13 +304,14 @@ def _by_counting(document: dict[str, Any], claim: Claim, network: Network, file:
     root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
-    require_contradiction(network, root, claim.more_than, classes, rows, multipliers)
+    require_contradiction(network, root, _of_last(claim), classes, rows, multipliers)
 
 
 def _by_proof(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
     root = _root_of_one_port(claim, network)
-    variables, clauses = formula(network, root, claim.more_than)
-    _follow_proof(document, variables, clauses, f"{claim.more_than} steps", file)
+    steps = _of_last(claim)
+    variables, clauses = formula(network, root, steps)
+    _follow_proof(document, variables, clauses, f"{steps} steps", file)
 
 
 def _follow_proof(
@@ -301,9 +329,24 @@ def _follow_proof(
 
 
 def _by_cut(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
-    require_cut(
-        network, claim.collective, claim.root, claim.ports == "one", claim.more_than, document
-    )
+    pipelined = claim.collective in (*SPREADING, "allreduce")
+    require = require_pipeline_cut if pipelined else require_cut
+    place = (claim.collective, claim.root, claim.ports == "one")
+    require(network, *place, claim.more_than, claim.items, document)
+
+
+def _by_hops(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+    if claim.collective != "allreduce":
+        raise CertificateError("hops of items are counted for allreduce.")
+    require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
+
+
+def _of_last(claim: Claim) -> int:
+    """Steps that the last item has: with one port it leaves the root when all others have."""
+    steps = claim.more_than - (claim.items - 1)
+    if steps < 0:
+        raise CertificateError(f"{claim.items} items alone take more than {claim.more_than} steps.")
+    return steps
 
 
 def _width_by_proof(document: dict[str, Any], more_than: int, network: Network, file: Path) -> None:
@@ -360,6 +403,7 @@ CHECKS = {
     "distance": _by_distance,
     "growth": _by_growth,
     "cut": _by_cut,
+    "hops": _by_hops,
     "class-lp": _by_counting,
     "lrat": _by_proof,
 }

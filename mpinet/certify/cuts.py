@@ -37,27 +37,46 @@ def require_cut(
     root: int | None,
     one_port: bool,
     steps: int,
+    items: int,
     document: dict[str, Any],
 ) -> None:
     """Raise `CertificateError` unless the cut shows that so many steps are not enough."""
     if collective in ("scatter", "gather") and root is not None:
         _require_flow_cut(network, root, one_port, steps, document)
-    elif collective in ("gossip", "exchange"):
-        _require_parts(network, collective, one_port, steps, document)
     else:
-        raise CertificateError("a cut is for scatter, gather, gossip and exchange.")
+        _require_parts(network, collective, one_port, steps, items, document)
 
 
 def _require_flow_cut(
     network: Network, root: int, one_port: bool, steps: int, document: dict[str, Any]
 ) -> None:
+    since, *gates = read_flow_cut(network, one_port, steps, document)
+    if since[root] != NEVER:
+        raise CertificateError("the root belongs to the set that items have to leave.")
+    items = sum(at == 0 for node, at in enumerate(since[: network.hosts]))
+    require_few_exits(network, since, steps, items, *gates)
+
+
+def read_flow_cut(
+    network: Network, one_port: bool, steps: int, document: dict[str, Any]
+) -> tuple[list[int], Moments, Moments]:
+    """The step after which each node belongs to the set, and who is named as sender, receiver."""
     since = _numbers(document.get("since"), "since", network.size, steps)
     senders = _moments(document.get("senders"), "senders", network.size, steps)
     receivers = _moments(document.get("receivers"), "receivers", network.size, steps)
     _require_no_gates(one_port, senders | receivers)
-    if since[root] != NEVER:
-        raise CertificateError("the root belongs to the set that items have to leave.")
-    items = sum(at == 0 for node, at in enumerate(since[: network.hosts]))
+    return since, senders, receivers
+
+
+def require_few_exits(
+    network: Network,
+    since: list[int],
+    steps: int,
+    items: int,
+    senders: Moments,
+    receivers: Moments,
+) -> None:
+    """Raise `CertificateError` unless fewer items can leave the set than have to."""
     worth = len(senders) + len(receivers)
     for exit_worth in _exits(network, since, steps, senders, receivers):
         worth += exit_worth
@@ -93,7 +112,12 @@ def _exits(
 
 
 def _require_parts(
-    network: Network, collective: str, one_port: bool, steps: int, document: dict[str, Any]
+    network: Network,
+    collective: str,
+    one_port: bool,
+    steps: int,
+    items: int,
+    document: dict[str, Any],
 ) -> None:
     parts = _numbers(document.get("parts"), "parts", network.size, network.size)
     senders = _nodes(document.get("senders"), "senders", network.size)
@@ -103,7 +127,7 @@ def _require_parts(
         entering = _over_links(network, parts, one_port, senders, receivers)
     else:
         entering = _over_busses(network, parts, collective == "exchange", senders, receivers)
-    needed = (_into_parts if collective == "gossip" else _over_ways)(network, parts)
+    needed = items * (_into_parts if collective == "gossip" else _over_ways)(network, parts)
     if needed <= steps * entering:
         raise CertificateError(
             f"items have to enter parts {needed} times, and {entering} can in a step: that takes "

@@ -81,6 +81,12 @@ class Network:
             text.update("".join(f"{node} {v}\n" for v in others if v > node).encode())
         return text.hexdigest()
 
+    def channels(self, node: int) -> int:
+        """How many links, or busses that have other members, a node is on."""
+        if self.links:
+            return sum(self.parallel.get((node, other), 1) for other in self.neighbors[node])
+        return sum(node in bus for bus in self.busses)
+
     def distances(self, root: int) -> list[int]:
         """Hops from the root.
 

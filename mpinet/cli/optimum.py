@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mpinet.cli.options import add_common, add_topology
+from mpinet.cli.options import add_common, add_topology, number
 from mpinet.commands.optimum import COLLECTIVES
 from mpinet.commands.optimum import prepare as prepare
 from mpinet.commands.widthoptimum import WAYS
@@ -21,6 +21,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="whose optimum (default broadcast); bisection: the fewest links between two halves",
     )
     add_topology(parser)
+    parser.add_argument(
+        "--items", type=number, metavar="M", default=1, help="in a pipeline (default 1)"
+    )
     parser.add_argument("--root", metavar="U", default="0", help="where it starts (default 0)")
     parser.add_argument(
         "--ports", choices=("one", "all"), default="one", help="ports a step (default one)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
 from mpinet.networks import open as open_topology
@@ -39,9 +39,15 @@ class Certify(Job):
             "edges_sha256": found.edges_sha256,
             "kind": found.kind,
             **({} if isinstance(found.claim, Claim) else {"measure": "bisection"}),
-            **asdict(found.claim),
+            **self._claimed(found.claim),
             "verified": True,
         }
+
+    @staticmethod
+    def _claimed(claim: Any) -> Row:
+        """What was claimed; of one item as before there were several."""
+        claimed = asdict(claim)
+        return {k: value for k, value in claimed.items() if (k, value) != ("items", 1)}
 
     def show(self, result: Row) -> str:
         """One sentence."""
@@ -52,7 +58,8 @@ class Certify(Job):
             )
         place = "" if result["root"] is None else f" from {result['root']}"
         ports = "one port" if result["ports"] == "one" else "all ports"
+        many = f" of {result['items']} items" if "items" in result else ""
         return (
-            f"{self._file.name}: {result['collective']}{place} on "
+            f"{self._file.name}: {result['collective']}{many}{place} on "
             f"{result['network']}, {ports}, takes more than {result['more_than']} steps: VERIFIED"
         )

@@ -162,5 +162,6 @@ def shown(result: Row, why_open: str) -> str:
         lines["own"] = f"{result['own']} by {result['own_algorithm']}"
     lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
     place = "" if result["root"] is None else f" from {result['root']}"
-    heading = f"optimum of {result['collective']} on {result['network']}{place}, {ports}"
+    many = f" of {result['items']} items" if result.get("items", 1) > 1 else ""
+    heading = f"optimum of {result['collective']}{many} on {result['network']}{place}, {ports}"
     return f"{heading}\n{fields(lines)}"

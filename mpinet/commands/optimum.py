@@ -13,6 +13,7 @@ from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import File, Network, Place, Ports, topology_of
 from mpinet.commands.perform import perform
+from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items
 from mpinet.commands.proofs import write_certificate
 from mpinet.commands.result import Result
 from mpinet.commands.widthoptimum import WidthOptimum
@@ -31,16 +32,19 @@ SPREADING, ITEMS = ("broadcast", "reduce"), ("scatter", "gather", "gossip", "exc
 BISECTION = "bisection"
 """No collective, but the fewest channels between two halves: proved by certificates, too."""
 
-COLLECTIVES = (*SPREADING, *ITEMS, BISECTION)
+COLLECTIVES = (*SPREADING, *ITEMS, "allreduce", BISECTION)
 """Whose optimum is searched."""
+
+ROOTLESS = ("gossip", "exchange", "allreduce")
 
 
 def optimum(
     topology: Network,
     *,
     collective: Literal[
-        "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "bisection"
+        "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "bisection"
     ] = "broadcast",
+    items: int = 1,
     root: Place = 0,
     ports: Ports = "one",
     limit: float = 60.0,
@@ -57,10 +61,13 @@ def optimum(
     ----------
     topology : str or Topology
         The network.
-    collective : {'broadcast', 'reduce', 'scatter', 'gather', 'gossip', 'exchange', 'bisection'}
-        What takes the steps; or ``'bisection'``.
+    collective : str
+        What takes the steps: ``"broadcast"``, ``"reduce"``, ``"scatter"``, ``"gather"``,
+        ``"gossip"``, ``"exchange"`` or ``"allreduce"``; or ``"bisection"``.
+    items : int
+        Of broadcast, reduce, gossip and allreduce: items in a pipeline.
     root : int or str
-        Where it starts, or ends: a number or an address. Gossip and exchange have none.
+        Where it starts, or ends: a number or an address. Gossip, exchange and allreduce have none.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.
     limit : float
@@ -97,9 +104,12 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
-    if options.collective == "reduce" and not topology.links:
+    pipelined = options.items != 1 or options.collective == "allreduce"
+    if pipelined:
+        require_items(options, topology)
+    elif options.collective == "reduce" and not topology.links:
         raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
-    if options.collective in ("gossip", "exchange") and options.root not in (0, "0"):
+    if options.collective in ROOTLESS and options.root not in (0, "0"):
         raise UsageError(f"--root does not apply: {options.collective} has none.")
     if not sees_whole(topology):
         raise UsageError(f"{topology.name} is too large to be searched as a whole.")
@@ -107,6 +117,8 @@ def prepare(options: argparse.Namespace) -> Job:
         require_writable(Path(file))
     if options.collective == BISECTION:
         return _width(options, topology)
+    if pipelined:
+        return PipelineOptimum(options, topology, root)
     if options.collective in ITEMS:
         return ItemsOptimum(options, topology, root)
     return Optimum(options, topology, root)

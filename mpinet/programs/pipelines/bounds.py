@@ -153,7 +153,7 @@ def allreduce_rate(machine: Machine, arcs: Arcs) -> Fraction | None:
     ports it crosses every cut, both ways. With one port, a node that leaves m pieces sends it into
     each of them.
     """
-    carried = Fraction(most_messages(machine, arcs), messages_of_item(arcs))
+    carried = Fraction(most_messages(machine.model.send == 1, arcs), messages_of_item(arcs))
     if machine.model.send == 1:
         return min(carried, Fraction(1, Pieces.of(machine.topology, None).most))
     if looks_of_ways(arcs, 0) > MOST_LOOKS:
@@ -177,12 +177,12 @@ def messages_of_item(arcs: Arcs) -> int:
     return hosts - 2 + -(-hosts // (widest - 1))
 
 
-def most_messages(machine: Machine, arcs: Arcs) -> int:
+def most_messages(one_port: bool, arcs: Arcs) -> int:
     """Messages that processors can send in a step: one each, or one on each arc, or bus."""
     carriers = int(arcs.out_degrees[: arcs.hosts].sum())
     if not arcs.links:
         carriers = int((arcs.ends.takes > 0).sum())
-    return min(carriers, arcs.hosts) if machine.model.send == 1 else carriers
+    return min(carriers, arcs.hosts) if one_port else carriers
 
 
 def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: int) -> Bound:
@@ -193,11 +193,12 @@ def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: 
     (``"flow"``); with one port also those of a node that leaves pieces (``"cut"``).
     """
     single = bounds.combining_gossip_bound(machine)
-    hops = -(-items * messages_of_item(arcs) // most_messages(machine, arcs))
+    one_port = machine.model.send == 1
+    hops = -(-items * messages_of_item(arcs) // most_messages(one_port, arcs))
     found = [Bound(hops, "hops")]
     if rate is not None:
         found.append(Bound(-(-items * rate.denominator // rate.numerator), "cut"))
-    if machine.model.send == 1:
+    if one_port:
         found.append(Bound(items - 1 + single, single.by))
         found.append(Bound(Pieces.of(machine.topology, None).steps(items), "cut"))
     else:

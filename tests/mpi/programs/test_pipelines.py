@@ -91,3 +91,10 @@ def test_long_pipelines_on_all_ports_come_close_to_their_rate(name):
     found = broadcast_items(machine, 0, 200)
     assert found.rate is not None
     assert found.steps <= 200 / found.rate + 5
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "gossip", "allreduce"])
+def test_the_optimum_of_many_items_on_a_ring_is_proved_on_any_ranks(collective):
+    steps = {"broadcast": 6 + 3 - 1, "gossip": 6 * 5, "allreduce": 2 * 5}[collective]
+    found = mpinet.optimum("ring:6", collective=collective, items=6)
+    assert found.correct and found.exact and found.upper == steps

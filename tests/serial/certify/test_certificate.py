@@ -11,6 +11,15 @@ import mpinet
 from mpinet.certify.certificate import certify
 from mpinet.errors import CertificateError, FileError
 
+PIPELINES = {
+    "last": ("debruijn:3", "broadcast", 5, "one"),  # the class LP of one item
+    "front": ("mesh:3x3", "broadcast", 7, "all"),  # a flow over time
+    "tree": ("lens:2,3,3", "reduce", 5, "one"),  # a node that leaves pieces
+    "parts": ("petersen", "gossip", 4, "all"),
+    "sums": ("ring:6", "allreduce", 12, "one"),
+    "hub": ("fattree:2,3", "allreduce", 4, "one"),
+}
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -27,6 +36,10 @@ def folder(tmp_path_factory):
     mpinet.optimum("clens:3,2", collective="gather", ports="all", save=found / "busses.cert")
     mpinet.optimum("lens:2,3,3", collective="gossip", save=found / "heard.cert")
     mpinet.optimum("lens:2,3,3", collective="exchange", save=found / "bused.cert")
+    for name, (network, collective, items, ports) in PIPELINES.items():
+        given = {"collective": collective, "items": items, "ports": ports}
+        given["root"] = 4 if name == "front" else 0
+        mpinet.optimum(network, **given, save=found / f"{name}.cert")
     return found
 
 
@@ -36,6 +49,7 @@ def folder(tmp_path_factory):
         *(("classes", 4), ("proof", 4), ("distance", 5), ("growth", 3)),
         *(("flow", 3), ("gates", 4), ("pieces", 8), ("bridge", 3)),
         *(("busses", 2), ("heard", 14), ("bused", 23)),
+        *(("last", 7), ("front", 4), ("tree", 12), ("parts", 11), ("sums", 19), ("hub", 13)),
     ],
 )
 def test_what_was_found_is_accepted(folder, kind, more_than):
@@ -67,7 +81,7 @@ def changed(folder, which, **changes):
         ("classes", {"claim__collective": "sorting"}, "about no collective that is known"),
         ("classes", {"claim__collective": "scatter"}, "this kind is for broadcast and reduce"),
         ("growth", {"claim__collective": "gather"}, "growth is a bound for broadcast"),
-        ("growth", {"kind": "cut"}, "a cut is for scatter, gather, gossip and exchange"),
+        ("growth", {"kind": "cut"}, "names a node, or since when nodes belong"),
         ("flow", {"claim__more_than": 4}, "the cut proves nothing"),
         ("flow", {"claim__root": 3}, "the root belongs to the set"),
         ("flow", {"claim__root": None}, "root is no number"),
@@ -99,6 +113,38 @@ def changed(folder, which, **changes):
         ("heard", {"claim__collective": "exchange", "claim__more_than": 24}, "no more than 24"),
         ("bused", {"claim__collective": "gossip"}, "that takes no more than 23 steps"),
         ("bused", {"claim__more_than": 24}, "that takes no more than 24 steps"),
+        ("last", {"claim__more_than": 8}, "the certificate is for|the multipliers name"),
+        ("last", {"claim__items": 4}, "the certificate is for|the multipliers name"),
+        ("last", {"claim__items": 9}, "9 items alone take more than 7 steps"),
+        ("last", {"claim__items": 0}, "items are no number 1..1048576"),
+        ("last", {"claim__items": 5.0}, "items are no number"),
+        ("last", {"claim__rounds": 5}, "its claim is not made of"),
+        ("last", {"claim__collective": "scatter"}, "many items are for broadcast, reduce, gossip"),
+        ("front", {"claim__more_than": 5}, "the cut proves nothing"),
+        ("front", {"claim__items": 6}, "6 items have to leave the set, and 6 or more can"),
+        ("front", {"claim__root": 0}, "the root does not belong to the set"),
+        ("front", {"since": [0] * 9}, "every processor belongs to the set"),
+        ("front", {"since": [-1] * 9}, "the root does not belong to the set"),
+        ("front", {"network": "mesh:3x4"}, "about another network"),
+        ("front", {"senders": [[0, 1]]}, "limit nothing where all ports may be used"),
+        ("tree", {"claim__more_than": 13}, "that takes no more than 13"),
+        ("tree", {"claim__items": 4}, "that takes no more than 12"),
+        ("tree", {"node": 0}, "that takes no more than 12"),
+        ("tree", {"node": 7}, "none of the network's"),
+        ("tree", {"node": True}, "none of the network's"),
+        ("tree", {"claim__ports": "all"}, "a node limits nothing"),
+        ("tree", {"kind": "growth"}, "growth says nothing of reductions over busses"),
+        ("tree", {"kind": "distance"}, "steps away from the last of the items"),
+        ("parts", {"claim__items": 3}, "that takes no more than 11 steps"),
+        ("parts", {"claim__more_than": 12}, "that takes no more than 12 steps"),
+        ("sums", {"claim__more_than": 20}, "that takes no more than 20"),
+        ("sums", {"claim__items": 11}, "that takes no more than 19"),
+        ("sums", {"claim__ports": "all"}, "there can be 12 in a step"),
+        ("sums", {"kind": "growth"}, "growth proves no more"),
+        ("hub", {"kind": "hops"}, "that takes no more than 13"),
+        ("hub", {"claim__more_than": 14}, "that takes no more than 14"),
+        ("hub", {"claim__items": 3}, "that takes no more than 13"),
+        ("hub", {"claim__collective": "exchange", "claim__items": 1}, "parts is not one number"),
         ("classes", {"rows": 7}, "the certificate is for 7 rows"),
         ("classes", {"multipliers": {"0": 1}}, "no contradiction"),
         ("classes", {"multipliers": {"0": 1.5}}, "multiplier of row 0 is no integer"),

@@ -1,0 +1,116 @@
+"""Certificates of many items: a cut in time, a node that leaves pieces, messages of an allreduce.
+
+A broadcast of M items brings M items from the root to every processor. The certificate of a flow
+says since when each node belongs to a set: the root from the beginning, some processor never. All M
+items have to leave the set, by as few links, busses and steps as `mpinet.certify.cuts` counts. A
+reduction is that backwards. An allreduce brings what any one processor has of each item to all
+others: any may be in place of the root.
+
+With one port, a node without which the network falls into pieces sends all items into each piece
+that it cuts off from the root, one a step, and not before it has them. What it sends last has to go
+on to the farthest processor of its piece. In an allreduce the message that brings a piece the last
+of what is outside leaves the node when all of that has come to it: from the farthest processor of
+the other pieces, and by a message of each of them, of which it accepts one a step.
+
+An item of an allreduce takes so many messages: before anybody knows all, N - 1 others have sent,
+and each message then tells one (on a bus all members but one). With switches: each of N sends one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mpinet.certify.cuts import NEVER, read_flow_cut, require_few_exits
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError
+
+
+def require_pipeline_cut(
+    network: Network,
+    collective: str,
+    root: int | None,
+    one_port: bool,
+    steps: int,
+    items: int,
+    document: dict[str, Any],
+) -> None:
+    """Raise `CertificateError` unless a cut shows that so many steps are not enough."""
+    if "node" in document:
+        _require_node(network, root, one_port, steps, items, document["node"])
+        return
+    if "since" not in document:
+        raise CertificateError(f"a cut of {collective} names a node, or since when nodes belong.")
+    since, *gates = read_flow_cut(network, one_port, steps, document)
+    sources = [at for at, begin in enumerate(since[: network.hosts]) if begin == 0]
+    if not sources or (root is not None and root not in sources):
+        raise CertificateError("the root does not belong to the set from the beginning.")
+    if NEVER not in since[: network.hosts]:
+        raise CertificateError("every processor belongs to the set: no item has to leave it.")
+    require_few_exits(network, since, steps, items, *gates)
+
+
+def _require_node(
+    network: Network, root: int | None, one_port: bool, steps: int, items: int, node: object
+) -> None:
+    if not one_port:
+        raise CertificateError("a node limits nothing where all ports may be used.")
+    if not isinstance(node, int) or isinstance(node, bool) or not 0 <= node < network.size:
+        raise CertificateError("the node that it names is none of the network's.")
+    away, bounds = network.distances(node), list[tuple[int, int]]()
+    pieces = list(_pieces(network, node))
+    depths = [max((away[at] for at in piece if at < network.hosts), default=0) for piece in pieces]
+    if root is None:
+        depths = [depth for depth in depths if depth > 0]
+        ready = [
+            max(len(depths) - 1, max(depths[:which] + depths[which + 1 :], default=0))
+            for which in range(len(depths))
+        ]
+        bounds = list(zip(ready, depths, strict=True)) if len(depths) > 1 else []
+    else:
+        behind = [depth for depth, piece in zip(depths, pieces, strict=True) if root not in piece]
+        bounds = [(away[root], depth) for depth in behind if depth > 0]
+    needed = _last_arrival(bounds, items)
+    if needed <= steps:
+        raise CertificateError(
+            f"node {node} can send all items into its pieces so that they are everywhere after "
+            f"{needed} steps: that takes no more than {steps}."
+        )
+
+
+def _last_arrival(pieces: list[tuple[int, int]], items: int) -> int:
+    """Steps by (steps before an item can leave for a piece, hops to the end of the piece)."""
+    needed = 0
+    for _, least in pieces:
+        deep = [ready for ready, depth in pieces if depth >= least]
+        needed = max(needed, min(deep) + items * len(deep) + least - 1)
+    return needed
+
+
+def _pieces(network: Network, node: int) -> Iterator[set[int]]:
+    """What is left without a node."""
+    left = set(range(network.size)) - {node}
+    while left:
+        piece, wave = set(), {left.pop()}
+        while wave:
+            piece |= wave
+            wave = {v for u in wave for v in network.neighbors[u]} - piece - {node}
+        left -= piece
+        yield piece
+
+
+def require_many_hops(network: Network, one_port: bool, steps: int, items: int) -> None:
+    """Raise `CertificateError` unless an allreduce's messages take more than so many steps."""
+    hosts = network.hosts
+    if network.links:
+        told, room = 1, sum(network.channels(node) for node in range(hosts))
+    else:
+        seats = [len(bus) for bus in network.busses if len(bus) > 1]
+        told, room = max(seats, default=2) - 1, len(seats)
+    messages = hosts if network.size > hosts else hosts - 2 + -(-hosts // told)
+    room = min(room, hosts) if one_port else room
+    if hosts == 1 or messages * items <= steps * room:
+        raise CertificateError(
+            f"{items} items take {messages} messages each, and there can be {room} in a step: that "
+            f"takes no more than {steps} steps."
+        )

@@ -1,0 +1,138 @@
+"""``mpinet optimum`` with ``--items``: what many items take at least, and the best pipeline."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpinet.commands.itemsoptimum import shown
+from mpinet.commands.job import Job, Watch
+from mpinet.commands.proofs import write_certificate
+from mpinet.errors import UsageError
+from mpinet.machine.model import PortModel
+from mpinet.networks.topology import Topology
+from mpinet.report.files import write_text
+from mpinet.report.rows import Row
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
+    from mpinet.measure.optimum.pipelined import Pipelined
+    from mpinet.programs.pipelines.collectives import Plan
+
+ROOTED = ("broadcast", "reduce")
+
+PIPELINED = (*ROOTED, "gossip", "allreduce")
+"""Collectives of many items."""
+
+
+def require_items(options: argparse.Namespace, topology: Topology) -> None:
+    """Raise `UsageError` unless so many items can be moved.
+
+    Raises
+    ------
+    UsageError
+        The collective has no pipelines, or none of so many items.
+    """
+    from mpinet.programs.pipelines.spreading import require_spread
+
+    collective = options.collective
+    if collective not in PIPELINED:
+        raise UsageError(
+            f"--items does not apply to {collective}: pipelines are for {', '.join(PIPELINED)}."
+        )
+    limit = 1 if options.ports == "one" else None
+    number = options.items * topology.hosts if collective == "gossip" else options.items
+    require_spread(topology, PortModel(limit, limit), number, collective != "gossip", None)
+
+
+class PipelineOptimum(Job):
+    """Both sides: rank 0 looks for a certificate, all run the best pipeline."""
+
+    def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
+        super().__init__()
+        self.options, self.topology = options, topology.name
+        self._network, self._limited = topology, False
+        self._root = root if options.collective in ROOTED else None
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Find a pipeline, look for what nothing beats, and run it."""
+        from mpinet.machine import Machine
+        from mpinet.measure.optimum.pipelined import Pipelined
+        from mpinet.programs.perform import perform
+        from mpinet.programs.pipelines.collectives import plan
+
+        options, began = self.options, time.perf_counter()
+        limit = 1 if options.ports == "one" else None
+        model = PortModel(limit, limit)
+        self.model = model.as_json()
+        machine = Machine(self._network, model, transport)
+        planned = plan(machine, options.collective, options.items, self._root)
+        search = Pipelined(
+            self._network, options.collective, self._root, options.ports, options.items
+        )
+        if transport.rank == 0:
+            search.run(planned.table.last, options.limit)
+            if planned.bound > search.lower:
+                search.lower, search.lower_by = int(planned.bound), planned.bound.by
+                search.certificate, search.proof = {}, None
+                search.bounds[planned.bound.by] = search.lower
+            self._save(search, planned)
+        names = ("lower", "lower_by", "bounds", "limited")
+        known = {name: getattr(search, name) for name in names}
+        known["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
+        known = json.loads(transport.share(json.dumps(known).encode()))
+        self._limited = known["limited"]
+        found = perform(machine, planned.table, options.seed)
+        return {
+            "collective": options.collective,
+            "items": options.items,
+            "network": self._network.name,
+            "edges_sha256": known["edges_sha256"],
+            "root": self._root,
+            "ports": options.ports,
+            "lower": known["lower"],
+            "upper": found.steps,
+            "exact": known["lower"] == found.steps,
+            "lower_by": known["lower_by"],
+            "upper_by": planned.algorithm,
+            "own": found.steps,
+            "own_algorithm": planned.algorithm,
+            "classes": None,
+            "bounds": known["bounds"],
+            "messages": found.messages,
+            "correct": bool(found.correct),
+            "seconds": round(time.perf_counter() - began, 3),
+        }
+
+    def _save(self, search: Pipelined, planned: Plan) -> None:
+        """Write the certificate, its proof beside it, and the schedule."""
+        from mpinet.programs.schedules.timetable import csv_text
+
+        if self.options.schedule is not None:
+            named = replace(
+                planned.table, network=self._network.name, edges_sha256=search.edges_sha256
+            )
+            write_text(Path(self.options.schedule), csv_text(named))
+        if self.options.save is None:
+            return
+        if not search.certificate:
+            raise UsageError(
+                f"There is no certificate: the bound of {self.options.collective} on "
+                f"{self._network.name} rests on no cut that is searched on so large a network."
+            )
+        write_certificate(Path(self.options.save), search.certificate, search.proof)
+
+    def lasting(self, result: Row) -> Row:
+        """All but seconds, and what more time could change."""
+        gone = {"seconds"}
+        if self._limited and not result["exact"]:
+            gone |= {"lower", "lower_by", "bounds"}
+        return {name: value for name, value in result.items() if name not in gone}
+
+    def show(self, result: Row) -> str:
+        """Both sides, and what shows them."""
+        return shown(result, "no better schedule or bound was found")

@@ -1,0 +1,210 @@
+"""Certificates for pipelines: why a collective of many items takes more than so many steps.
+
+What each way of counting says is worked out here for the whole network; the certificate of the best
+is checked before it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mpinet.certify.certificate import FORM, busses_sha256, check
+from mpinet.certify.network import Network
+from mpinet.errors import CertificateError, ConservationError
+from mpinet.machine.model import PortModel
+from mpinet.measure.optimum.search import Search
+from mpinet.networks.topology import Topology
+from mpinet.programs.bounds import growth_bound
+from mpinet.programs.cuts import best_cut
+from mpinet.programs.passes import broadcast_timetable
+from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.bounds import (
+    Pieces,
+    messages_of_item,
+    most_messages,
+    senders_of_most,
+)
+from mpinet.programs.pipelines.rates import (
+    MOST_LOOKS,
+    cut_over_time,
+    fewest_steps,
+    gossip_rate,
+    looks_of_gossip,
+    looks_of_ways,
+)
+
+MOST_ROOTS = 2**9
+"""Most processors of a network whose distances are all looked at for a certificate."""
+
+
+@dataclass
+class Pipelined:
+    """What is known of the fewest steps of a collective of many items.
+
+    Attributes
+    ----------
+    topology, collective, root, ports, items
+        What it is of; there is a root of broadcast and reduce alone, ports are ``"one"`` or
+        ``"all"``.
+    lower : int
+        Steps that nothing beats.
+    lower_by : str
+        What showed it.
+    bounds : dict of str to int
+        What each way of counting says.
+    certificate : dict
+        That `lower` - 1 steps are not enough.
+    proof : list of str or None
+        The lines of its proof, where it has one.
+    limited : bool
+        Whether more time could have shown more.
+    """
+
+    topology: Topology
+    collective: str
+    root: int | None
+    ports: str
+    items: int
+    lower: int = 0
+    lower_by: str = "ends"
+    bounds: dict[str, int] = field(default_factory=dict)
+    certificate: dict[str, Any] = field(default_factory=dict)
+    proof: list[str] | None = None
+    limited: bool = False
+
+    def run(self, upper: int, limit: float) -> None:
+        """Look for the largest bound, with a solver for one item where it takes that.
+
+        Parameters
+        ----------
+        upper : int
+            Steps of a schedule.
+        limit : float
+            Seconds that the solver has.
+
+        Raises
+        ------
+        ConservationError
+            The checker does not accept a certificate.
+        """
+        self._network, self._arcs = Network.of(self.topology), Arcs.of(self.topology)
+        for steps, by, body in self._counted():
+            if steps > 0:
+                self.bounds[by] = max(steps, self.bounds.get(by, 0))
+            if steps > self.lower:
+                self.lower, self.lower_by = steps, by
+                self.certificate = self._document(body)
+        tree_like = self.collective == "broadcast" or self.topology.links
+        if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
+            self._search_one_item(self.root, upper, limit)
+        if self.certificate:
+            self._require_certificate()
+
+    @property
+    def edges_sha256(self) -> str:
+        """The network's."""
+        return self._network.edges_sha256
+
+    def _document(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The certificate that one step less than `lower` is not enough."""
+        claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
+        claim |= {"more_than": self.lower - 1, "items": self.items}
+        document = {"mpinet": FORM, "kind": body["kind"], "claim": claim}
+        document |= {"network": self.topology.name, "edges_sha256": self.edges_sha256}
+        if not self._network.links:
+            document["busses"] = busses_sha256(self._network)
+        return document | body
+
+    def _require_certificate(self) -> None:
+        if self.proof is not None:
+            return  # its lines were followed when the solver gave them
+        try:
+            check(self.certificate, self._network, Path(), self.topology.name)
+        except CertificateError as error:
+            raise ConservationError(f"the search's certificate does not hold: {error}") from None
+
+    def _counted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """Steps that nothing beats, what shows it, and the certificate's part about it."""
+        if self.topology.hosts == 1:
+            return
+        yield from self._by_distance_and_growth()
+        if self.collective == "gossip":
+            yield from self._by_parts()
+        elif self.ports == "one":
+            pieces = Pieces.of(self.topology, self.root)
+            node = pieces.slowest(self.items)
+            yield pieces.steps(self.items), "cut", {"kind": "cut", "node": node}
+        else:
+            yield from self._by_flows()
+        if self.collective == "allreduce":
+            room = most_messages(self.ports == "one", self._arcs)
+            hops = -(-self.items * messages_of_item(self._arcs) // room)
+            yield hops, "hops", {"kind": "hops"}
+
+    def _by_distance_and_growth(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """The last item's way, and how many can know it."""
+        seen, hosts = self._network, self.topology.hosts
+        roots = range(hosts) if self.root is None else [self.root]
+        if len(roots) <= MOST_ROOTS:
+            yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
+        spreads = self.collective != "gossip" and (self.collective != "reduce" or seen.links)
+        if self.ports == "one" and spreads:
+            fanout = 1 if seen.links else max(len(bus) for bus in seen.busses) - 1
+            steps = self.items - 1 + growth_bound(hosts, fanout)
+            yield steps, "growth", {"kind": "growth"}
+
+    def _last_from(self, root: int) -> int:
+        """Steps until the last item has come from a processor to the farthest one."""
+        away = max(self._network.distances(root)[: self.topology.hosts])
+        doors = 1 if self.ports == "one" else int(self._arcs.out_degrees[root])
+        return -(-self.items // doors) - 1 + away
+
+    def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """The best cut of a gossip."""
+        limit = 1 if self.ports == "one" else None
+        cut = best_cut(self.topology, PortModel(limit, limit), "gossip")
+        if cut is not None:
+            sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
+            steps = -(-self.items * cut.needed // cut.entering)
+            yield steps, "cut", {"kind": "cut", "parts": cut.parts.tolist(), **sides}
+        if self.ports == "all" and looks_of_gossip(self._arcs) <= MOST_LOOKS:
+            rate, inside = gossip_rate(self._arcs)
+            steps = -(-self.items * rate.numerator // rate.denominator)
+            parts = [-1 if within else 0 for within in inside.tolist()]
+            gates: dict[str, Any] = {"senders": [], "receivers": []}
+            yield steps, "cut", {"kind": "cut", "parts": parts, **gates}
+
+    def _by_flows(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """Flows over time from the root; of an allreduce, from some processors."""
+        roots = senders_of_most(self._arcs) if self.root is None else [self.root]
+        for root in roots:
+            if looks_of_ways(self._arcs, root) > MOST_LOOKS:
+                continue
+            steps = fewest_steps(self._arcs, root, self.items)
+            since = cut_over_time(self._arcs, root, self.items, steps - 1)
+            if since is not None:
+                gates: dict[str, Any] = {"senders": [], "receivers": []}
+                yield steps, "flow", {"kind": "cut", "since": since, **gates}
+
+    def _search_one_item(self, root: int, upper: int, limit: float) -> None:
+        """The last item is broadcast from the root when all others have left it."""
+        first = self.items - 1
+        model = PortModel(1, 1)
+        alone = broadcast_timetable(self.topology, root, model).last
+        search = Search(
+            self.topology, root, self.collective, "one", min(alone, upper - first), "passes", limit
+        )
+        search.run()
+        self.limited = search.limited
+        for by in ("class-lp", "lrat"):
+            if by in search.bounds:
+                self.bounds[by] = first + search.bounds[by]
+        if first + search.lower <= self.lower:
+            return
+        self.lower, self.lower_by = first + search.lower, search.lower_by
+        self.certificate, self.proof = self._document(search.certificate), search.proof
+        claim = self.certificate["claim"]
+        self.certificate["claim"] = claim | {"more_than": self.lower - 1, "items": self.items}
