@@ -108,6 +108,65 @@ fi
 program=$(type -P -- "$1") || refuse 127 "there is no command '$1'"
 shift
 
+# ---- hosts that launchers would misread: some crash or hang, or run everything here
+
+kind=''
+if [ ${#launcher_options[@]} -gt 0 ]; then
+  case $("$mpirun" --version 2>&1) in *"Open MPI"*) kind=openmpi ;; *HYDRA*) kind=mpich ;; esac
+fi
+name='([A-Za-z0-9_.-]+@)?[A-Za-z0-9_.-]+' count=':[1-9][0-9]*'
+
+host_line() { # WORD ..: whether a line of a host file has the launcher's form
+  local word
+  case $kind in
+    openmpi) [[ $1 =~ ^\^?$name$ || $1 == *:*:* ]] || return ;; # the second is an IPv6 address
+    mpich) [[ $1 =~ ^$name($count)?$ || $1 == *:*:* ]] || return ;;
+    *) return 0 ;;
+  esac
+  shift
+  for word in "$@"; do
+    case $word in
+      slots=* | max[_-]slots=* | count=* | cpus=*)
+        [[ $kind == openmpi && ${word#*=} =~ ^[1-9][0-9]*$ ]] || return ;;
+      [a-z]*=?*) ;;
+      *) return 1 ;;
+    esac
+  done
+}
+
+check_host_file() { # FILE
+  local line words number=0 hosts=0 form='HOST slots=N'
+  [ "$kind" != mpich ] || form='HOST:N'
+  [ -r "$1" ] && [ ! -d "$1" ] || refuse 2 "cannot read the host file $1"
+  [ -f "$1" ] || return 0 # a pipe is read once, by the launcher
+  while read -r line || [ -n "$line" ]; do
+    number=$((number + 1)) line=${line%%#*}
+    line=${line// =/=}
+    read -r -a words <<<"${line//= /=}"
+    [ ${#words[@]} -gt 0 ] || continue
+    hosts=$((hosts + 1))
+    host_line "${words[@]}" || refuse 2 "$1, line $number: '${line//[^[:print:]]/?}' is not a host in the form of this launcher, $form with N of 1 or more (mpinet template $kind-hosts)"
+  done <"$1"
+  [ $hosts -gt 0 ] || refuse 2 "the host file $1 names no host"
+}
+
+check_host_list() { # LIST
+  local hosts host
+  IFS=, read -r -a hosts <<<"$1"
+  [ -n "$1" ] || refuse 2 "--host needs hosts, as in node1,node2:4 (given: '')"
+  for host in "${hosts[@]}"; do
+    [[ $host =~ ^$name($count|:\*)?$ || $host == *:*:* ]] ||
+      refuse 2 "--host needs hosts, as in node1,node2:4 ('${host//[^[:print:]]/?}' is none)"
+  done
+}
+
+for ((k = 0; k + 1 < ${#launcher_options[@]}; k++)); do
+  case ${launcher_options[k]} in
+    --hostfile) check_host_file "${launcher_options[k + 1]}" ;;
+    --host) check_host_list "${launcher_options[k + 1]}" ;;
+  esac
+done
+
 # ---- settings, each only where the user has none
 
 default() { [ -n "${!1+set}" ] || export "$1=$2"; } # NAME VALUE
@@ -150,7 +209,7 @@ if [ -z "${SLURM_JOB_ID:-}${LSB_JOBID:-}${PE_HOSTFILE:-}" ] && [[ $own != *[[:sp
 fi
 
 # MPICH hands the whole environment to other hosts, Open MPI what it is told to.
-if [ ${#launcher_options[@]} -gt 0 ] && [[ $("$mpirun" --version 2>&1) == *"Open MPI"* ]]; then
+if [ "$kind" = openmpi ]; then
   for name in ${!MPINET_@} ${!NUMBA_@} ${!OMP_@} ${!OPENBLAS_@} ${!PYTHON@}; do
     launcher_options+=(-x "$name")
   done

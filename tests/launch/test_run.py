@@ -410,6 +410,41 @@ def test_more_ranks_than_cores_make_mpich_yield(launch: Launch) -> None:
     assert done.stdout.split() == ["1"] * crowd
 
 
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, "cannot read the host file hosts"),
+        ("# none yet\n\n", "the host file hosts names no host"),
+        ("localhost\nnode2 slots=0\n", "hosts, line 2: 'node2 slots=0' is not a host"),
+        ("localhost\nnode2:0\n", "hosts, line 2: 'node2:0' is not a host"),
+        ("node1:-2", "hosts, line 1: 'node1:-2' is not a host"),
+        ("node1 slots=two", "hosts, line 1: 'node1 slots=two' is not a host"),
+        ("\x01\x07? {}\n", "hosts, line 1: '??? {}' is not a host"),
+    ],
+)
+def test_host_files_that_launchers_would_misread_are_refused(
+    mpirun: Path, tmp_path: Path, text: str | None, complaint: str
+) -> None:
+    if text is not None:
+        (tmp_path / "hosts").write_text(text)
+    words = ["-n", "2", "--mpirun", mpirun, "--hostfile", "hosts", "touch", "begun"]
+    done = subprocess.run(
+        [CHECKOUT / "launch/run", *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"launch/run: {complaint}")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "begun").exists()
+
+
+@pytest.mark.parametrize("hosts", ["", "node1:0", "node1,node 2", "node1,,node2"])
+def test_a_list_of_hosts_that_is_none_is_refused(launch: Launch, hosts: str) -> None:
+    done = launch(2, "true", options=("--host", hosts))
+    assert done.returncode == 2
+    assert done.stderr.startswith("launch/run: --host needs hosts, as in node1,node2:4")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_hosts_can_be_given_to_either_library(launch: Launch, mpirun: Path, tmp_path: Path) -> None:
     version = subprocess.run([mpirun, "--version"], capture_output=True, text=True).stdout
     line = "localhost slots=3\n" if "Open MPI" in version else "localhost:3\n"
