@@ -137,3 +137,44 @@ def test_the_jobs_of_an_array_share_a_sweep_out(submit: Submit, tmp_path: Path) 
         done = submit(f"{array} sbatch launch/slurm.sbatch sweep plan.json --out runs")
         assert (done.returncode, done.stderr) == (0, "")
     assert len((runs / "results.csv").read_text().splitlines()) == 1 + 3
+
+
+LOSES = """#!/usr/bin/env bash
+mkdir -p saved
+[ "$NEW" = no ] || echo "{$RANDOM}" >saved/manifest.json
+exit "$STATUS"
+"""
+"""An srun that may write a checkpoint, and ends with a status."""
+
+
+@pytest.mark.parametrize(
+    ("status", "new", "state", "before", "again"),
+    [
+        (14, "yes", "RUNNING", 0, True),  # a rank was lost
+        (14, "no", "RUNNING", 1, False),  # and again, without a step forwards
+        (14, "yes", "COMPLETING", 0, False),  # the user has cancelled the job
+        (14, "yes", "RUNNING", 10, False),
+        (75, "yes", "RUNNING", 11, True),  # stopped as asked
+        (2, "yes", "RUNNING", 0, False),
+        (1, "yes", "RUNNING", 0, False),
+    ],
+)
+def test_a_job_that_has_lost_ranks_is_queued_again_if_it_has_come_further(
+    submit: Submit, tmp_path: Path, status: int, new: str, state: str, before: int, again: bool
+) -> None:
+    asked = tmp_path / "asked"
+    for name, lines in {
+        "srun": LOSES,
+        "squeue": f"#!/bin/sh\necho {state}\n",
+        "scontrol": f'#!/bin/sh\necho "$@" >>{asked}\n',
+    }.items():
+        (tmp_path / "bin" / name).write_text(lines)
+        (tmp_path / "bin" / name).chmod(0o755)
+    kept = tmp_path / "checkout/saved/manifest.json"
+    kept.parent.mkdir()
+    kept.write_text("{of the run before}")
+    settings = f"NEW={new} STATUS={status} CHECKPOINT=saved SLURM_RESTART_COUNT={before}"
+    done = submit(f"{settings} sbatch launch/slurm.sbatch flood ring:8")
+    assert done.returncode == status
+    assert (asked.read_text() if asked.exists() else "") == (f"requeue {JOB}\n" if again else "")
+    assert ("queued again: mpinet resume saved" in done.stderr) == (again and status != 75)
