@@ -115,8 +115,9 @@ def prepare(options: argparse.Namespace) -> Job:
         options.output = Path(options.output)
         require_file(options.output, ENDINGS, "a plot's file")
         library()
+    found = _rows(options)
     log = _require_sound(options)
-    rows = kept(_rows(options), _conditions(options))
+    rows = kept(found, _conditions(options))
     sound = [row for row in rows if not row.get("error")]
     by = None if options.by is None else [name for name in options.by.split(",") if name]
     panels, error = options.panels or None, options.error or None

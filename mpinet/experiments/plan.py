@@ -133,6 +133,10 @@ def _values(name: str, given: Any) -> list[Any]:
                 return RANGES[kind](*numbers)
             except (TypeError, ValueError, ZeroDivisionError, OverflowError):
                 pass
+    if isinstance(given, dict) and not any(isinstance(item, list) for item in given.values()):
+        raise UsageError(
+            f"[{name}] is no table of a sweep: there are [plot], for the picture, and [[part]]."
+        )
     if isinstance(given, dict):
         raise UsageError(
             f"{name}: a range is {{range = [first, end]}}, {{range = [first, end, step]}}, "

@@ -220,5 +220,6 @@ def test_a_sweep_that_is_not_complete_is_not_drawn(tmp_path, capsys):
     plan.write_text(json.dumps({"command": "flood", "topology": "ring:6", "root": [0, 1]}))
     runs = tmp_path / "runs"
     assert Session(["sweep", str(plan), "--out", str(runs), "--shard", "1/2"]).run() == 0
-    assert plot(runs, "--x", "root", "--y", "steps", "-o", tmp_path / "p.pdf") == 2
-    assert "the sweep is not complete" in capsys.readouterr().err
+    for axes in ((), ("--x", "root", "--y", "steps")):
+        assert plot(runs, *axes, "-o", tmp_path / "p.pdf") == 2
+        assert "the sweep is not complete" in capsys.readouterr().err
