@@ -18,8 +18,8 @@ from mpinet.measure.libraries import require_library
 from mpinet.measure.optimum.arcs import Arcs
 from mpinet.measure.optimum.simplex import duals
 
-MOST_CLASSES = 300
-MOST_COLUMNS = 40_000
+MOST_CLASSES = 400
+MOST_COLUMNS = 20_000
 
 SCALES = (1, 12, 720, 5040, 10**4, 10**6, 10**9)
 """By what multipliers are multiplied before they are rounded, until they prove it."""

@@ -21,6 +21,9 @@ import numpy as np
 GRACE = 30.0
 """Seconds beyond the solver's own limit after which the process is given up."""
 
+INTERIOR = 10_000
+"""Rows from which on the interior point method is faster than the simplex method."""
+
 OPTIMAL_BELOW = 1 - 1e-7
 """A largest scale that is less than this is less than 1."""
 
@@ -79,6 +82,7 @@ def solve(program: Any) -> tuple[bool, list[float]]:
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("time_limit", float(program["limit"]))
     solver.setOptionValue("threads", 1)
+    solver.setOptionValue("solver", "simplex" if rows < INTERIOR else "ipm")
     solver.passModel(model)
     solver.run()
     optimal = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal

@@ -103,6 +103,18 @@ def all_pairs(n):
     return algo("allgather", n, n, blocks, inplace=0)
 
 
+def all_pairs_allreduce(n):
+    """Everybody sends what it has to everybody, and adds up what has come."""
+    blocks = []
+    for g in range(n):
+        peers = [p for p in range(n) if p != g]
+        own = [(p, -1, [step(0, "s", ("i", 0), ("s", 0))]) for p in peers]
+        own += [(-1, p, [step(0, "r", ("i", 0), ("s", at))]) for at, p in enumerate(peers)]
+        sums = [step(at, "re", ("s", at), ("i", 0), n - 1 + at, 0) for at in range(n - 1)]
+        blocks.append([*own, (-1, -1, sums)])
+    return algo("allreduce", n, 1, blocks)
+
+
 def binomial_goal(q):
     """A broadcast from rank 0: who has it sends to the ranks with one more bit set, high first."""
     n = 1 << q

@@ -5,6 +5,7 @@ import json
 import pickle
 import zipfile
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -121,6 +122,70 @@ def test_what_is_exported_takes_the_same_steps_when_it_is_read(words, ending, tm
     assert read["correct"] is (None if ending == "goal" else True)
 
 
+def run_side_by_side(document, random):
+    """The buffers after an MSCCL-XML: blocks run side by side, in any order that they allow."""
+    gpus = int(document.get("ngpus"))
+    in_place, exchange = document.get("inplace") == "1", document.get("coll") == "alltoall"
+    held = {}
+
+    def place(gpu, buffer, at):
+        return gpu, "i" if in_place and buffer == "o" else buffer, at
+
+    for gpu in range(gpus):
+        for at in range(gpus if exchange else int(document.get("nchunksperloop"))):
+            held[place(gpu, "i", at)] = frozenset({(gpu, at)})
+    blocks = [(gpu, block, list(block)) for gpu in document for block in gpu]
+    done, flying, at = set(), {}, [0] * len(blocks)
+    while True:
+        ready = []
+        for number, (gpu, block, steps) in enumerate(blocks):
+            if at[number] == len(steps):
+                continue
+            step, here = steps[at[number]], int(gpu.get("id"))
+            depends = (here, int(step.get("depid")), int(step.get("deps")))
+            came = flying.get((int(block.get("recv")), here))
+            if (depends[1] < 0 or depends in done) and (step.get("type")[0] != "r" or came):
+                ready.append(number)
+        if not ready:
+            assert at == [len(steps) for _, _, steps in blocks]
+            return held
+        number = ready[random.integers(len(ready))]
+        gpu, block, steps = blocks[number]
+        step, here = steps[at[number]], int(gpu.get("id"))
+        source = place(here, step.get("srcbuf"), int(step.get("srcoff")))
+        target = place(here, step.get("dstbuf"), int(step.get("dstoff")))
+        kind = step.get("type")
+        if kind == "s":
+            flying.setdefault((here, int(block.get("send"))), []).append(held[source])
+        elif kind == "cpy":
+            held[target] = held[source]
+        elif kind != "nop":
+            came = flying[int(block.get("recv")), here].pop(0)
+            assert kind == "r" or not came & held[source]
+            held[target] = came if kind == "r" else came | held[source]
+        done.add((here, int(block.get("id")), at[number]))
+        at[number] += 1
+
+
+@pytest.mark.parametrize(
+    "words", ["allreduce hypercube:3 --items 8", "allreduce mesh:2x3", "exchange torus:3x3"]
+)
+def test_blocks_of_an_exported_file_may_run_side_by_side_in_any_order(words, tmp_path):
+    file = tmp_path / "s.xml"
+    assert Session(["schedule", "export", *words.split(), "--out", str(file)]).run() == 0
+    document = ElementTree.parse(file).getroot()
+    gpus = int(document.get("ngpus"))
+    for seed in range(5):
+        held = run_side_by_side(document, np.random.default_rng(seed))
+        for gpu in range(gpus):
+            if words.startswith("exchange"):
+                got = [held[gpu, "o", other] for other in range(gpus)]
+                assert got == [frozenset({(other, gpu)}) for other in range(gpus)]
+                continue
+            for chunk in range(int(document.get("nchunksperloop"))):
+                assert held[gpu, "i", chunk] == {(other, chunk) for other in range(gpus)}
+
+
 @pytest.mark.parametrize(
     "words", ["broadcast lens:2,3,3 --items 5", "allreduce clens:3,2 --items 4 --ports all"]
 )
@@ -214,6 +279,24 @@ def test_a_wrong_file_is_refused_with_one_sentence(
     assert found.error.startswith(f"{name}, ")
     assert sentence in found.error
     assert "\n" not in found.error and "Traceback" not in found.error
+
+
+def test_sums_of_what_all_had_first_need_all_ports(tmp_path, capsys):
+    text = made.all_pairs_allreduce(4)
+    found = run(tmp_path, capsys, "s.xml", text, "--on complete:4 --ports all")
+    assert (found.status, found.result["steps"], found.result["correct"]) == (0, 1, True)
+    found = run(tmp_path, capsys, "s.xml", text, "--on complete:4")
+    assert found.status == 2
+    assert "sends chunk 0 in step 2 as it was before more of it came" in found.error
+
+
+def test_a_collective_that_the_file_does_not_name_can_be_said(tmp_path, capsys):
+    steps = {"s": made.step(0, "s", ("i", 0), ("o", 0)), "r": made.step(0, "r", ("i", 0), ("o", 0))}
+    text = made.algo("custom", 2, 1, [[(1, -1, [steps["s"]])], [(-1, 0, [steps["r"]])]], 0)
+    found = run(tmp_path, capsys, "s.xml", text, "--on mesh:2")
+    assert (found.status, "say with --collective which one it is" in found.error) == (2, True)
+    found = run(tmp_path, capsys, "s.xml", text, "--on mesh:2 --collective broadcast --root 0")
+    assert (found.result["steps"], found.result["correct"]) == (1, True)
 
 
 def test_nothing_of_a_pickle_is_run(tmp_path, capsys):

@@ -97,7 +97,10 @@ def read_msccl(document: Element, reading: ReadingOptions) -> Timetable:
     algorithm = document.attributes
     gpus, coll = number_of(algorithm, "ngpus"), algorithm.get("coll", "")
     if coll not in NAMES and reading.collective is None:
-        raise UsageError(f"header: the collective {quoted(coll)} is none of {', '.join(NAMES)}.")
+        raise UsageError(
+            f"header: the collective {quoted(coll)} is none of {', '.join(NAMES)}: say with "
+            "--collective which one it is."
+        )
     name = NAMES.get(coll) or reading.collective
     loop = number_of(algorithm, "nchunksperloop", 1)
     # An allgather counts the chunks of all inputs; a reduce-scatter and an alltoall one input's.
@@ -244,7 +247,13 @@ def _follow(
         if act.kind == "wait":
             continue
         if act.kind == "send":
-            flying[task] = piece_at(act.source, task)
+            assert act.source is not None
+            piece = flying[task] = piece_at(act.source, task)
+            if name in SUMS and held.get((act.source.gpu, piece.chunk)) != piece.givers:
+                raise UsageError(
+                    f"{program.tasks.where[task]} sends chunk {piece.chunk} in step {steps[task]} "
+                    "as it was before more of it came, and a processor has one place for a chunk."
+                )
             continue
         assert act.target is not None
         piece = flying[act.partner] if act.kind == "receive" else piece_at(act.source, task)

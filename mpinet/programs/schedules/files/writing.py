@@ -6,6 +6,8 @@ import io
 import json
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -79,17 +81,15 @@ def _require_hosts(table: Timetable, format: str) -> None:
 
 
 def as_msccl(table: Timetable) -> bytes:
-    """MSCCL-XML: a thread block a neighbour and direction, a step a row, in place."""
+    """MSCCL-XML: a thread block a neighbour and direction, a step a row; but exchange in place."""
     _require_hosts(table, "MSCCL-XML")
     table = table.ordered()
     coll = next(theirs for theirs, ours in NAMES.items() if ours == table.collective)
     blocks: dict[tuple[int, int, int], list[str]] = defaultdict(list)
     numbers: dict[tuple[int, int, int], int] = {}
     came: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    read: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     own = dict[int, int]()
-    columns = (table.step, table.sender, table.receiver, table.chunk)
-    add = np.zeros(len(table), bool) if table.add is None else table.add
-    now, arrived = 0, list[tuple[tuple[int, int], bool, tuple[int, int]]]()
 
     def place(key: tuple[int, int, int]) -> int:
         if key not in numbers:
@@ -107,18 +107,25 @@ def as_msccl(table: Timetable) -> bytes:
         steps.append(_step(len(steps), kind, chunk, *(needed or [(-1, -1)])[0], at=at))
         return block, len(steps) - 1
 
-    for step, sender, receiver, chunk, adds in zip(
-        *(column.tolist() for column in columns), add.tolist(), strict=True
-    ):
-        if step > now:
-            for held, added, brought in arrived:
-                came[held] = [*came[held], brought] if added else [brought]
-            now, arrived = step, []
-        step_of((sender, receiver, 0), "s", chunk, list(came[sender, chunk]), step)
-        # An overwritten or added place is waited for by nobody: its order is that of the block.
-        got = step_of((receiver, sender, 1), "rrc" if adds else "r", chunk, [], 0)
-        arrived.append(((receiver, chunk), adds, got))
+    for step, rows in groupby(_rows(table), key=itemgetter(0)):
+        now = list(rows)
+        for _, sender, receiver, chunk, _ in now:
+            sent = step_of((sender, receiver, 0), "s", chunk, list(came[sender, chunk]), step)
+            place((receiver, sender, 1))
+            read[sender, chunk].append(sent)
+        # Blocks run side by side: a place is written after what is in it was added to and sent.
+        for _, sender, receiver, chunk, adds in sorted(now, key=itemgetter(4)):
+            held, kind = (receiver, chunk), "rrc" if adds else "r"
+            needed = came[held] + read.pop(held, [])
+            came[held] = [step_of((receiver, sender, 1), kind, chunk, needed, 0)]
     return _document(table, coll, blocks, numbers)
+
+
+def _rows(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
+    """Step, sender, receiver, chunk of each row, and whether it adds."""
+    columns = (table.step, table.sender, table.receiver, table.chunk)
+    add = np.zeros(len(table), bool) if table.add is None else table.add
+    return list(zip(*(column.tolist() for column in columns), add.tolist(), strict=True))
 
 
 def _step(
@@ -143,9 +150,10 @@ def _document(
     total = count_chunks(table.collective, hosts, table.chunks)
     loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
     root = "" if table.root is None else f' root="{table.root}"'
+    in_place = int(table.collective != "exchange")
     lines = [
         f'<algo name="mpinet" proto="Simple" nchannels="1" nchunksperloop="{loop}" '
-        f'ngpus="{hosts}" coll="{coll}" inplace="1"{root}>'
+        f'ngpus="{hosts}" coll="{coll}" inplace="{in_place}"{root}>'
     ]
     scratch = dict[tuple[int, int], int]()
     where = _places(table, total, scratch)
@@ -157,6 +165,8 @@ def _document(
             body.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="0">')
             body += [where(gpu, step) for step in blocks[key]]
             body.append("</tb>")
+        if not in_place:
+            body += _own_copied(gpu * table.chunks, table.chunks, len(mine))
         i_chunks, o_chunks = _sizes(table, total)
         s_chunks = sum(node == gpu for node, _ in scratch)
         lines.append(
@@ -164,6 +174,16 @@ def _document(
         )
         lines += [*body, "</gpu>"]
     return "\n".join([*lines, "</algo>", ""]).encode()
+
+
+def _own_copied(first: int, per: int, number: int) -> list[str]:
+    """A block that copies what a GPU has for itself from its input to its output."""
+    steps = [
+        f'<step s="{j}" type="cpy" srcbuf="i" srcoff="{first + j}" dstbuf="o" '
+        f'dstoff="{first + j}" cnt="1" depid="-1" deps="-1" hasdep="0"/>'
+        for j in range(per)
+    ]
+    return [f'<tb id="{number}" send="-1" recv="-1" chan="0">', *steps, "</tb>"]
 
 
 def _sizes(table: Timetable, total: int) -> tuple[int, int]:
