@@ -18,6 +18,7 @@ from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
+from mpinet.launched import launched_ranks
 from mpinet.numerals import is_whole, quoted
 from mpinet.report.files import as_csv, as_json, is_aside, write_text
 from mpinet.report.rows import Row, identified
@@ -174,8 +175,6 @@ class Sweep(Job):
         The rows of all points, on rank 0 after the run.
     """
 
-    unit = "points of rank 0"
-
     def __init__(
         self, runs: Sequence[Run], folder: Path | None, shard: tuple[int, int], together: bool
     ):
@@ -184,6 +183,7 @@ class Sweep(Job):
         self._folder = folder
         self._shard = shard
         self._together = together
+        self.unit = "points" if together or launched_ranks() == 1 else "points of rank 0"
         self.table: list[Row] = []
 
     def run(self, transport: Local, watch: Watch) -> Row:

@@ -34,6 +34,10 @@ def page(recording: Recording) -> str:
     shown = scene(recording)
     title, nodes = escape(shown["title"]), shown["nodes"]
     as_what = f"{shown['shown']} clusters of {nodes} nodes" if shown["group"] else f"{nodes} nodes"
+    moved = ", ".join(
+        f"{shown[what]} {word}{'s' * (shown[what] != 1)}"
+        for what, word in (("steps", "step"), ("moves", "movement"))
+    )
     keys = " ".join(f"<kbd>{key}</kbd> {escape(what)}" for key, what in KEYS)
     text = json.dumps(shown).replace("<", "\\u003c")
     return f"""<!doctype html>
@@ -48,7 +52,7 @@ def page(recording: Recording) -> str:
 <body>
 <header>
 <h1>{title}</h1>
-<p class="quiet">{as_what}, {shown["steps"]} steps, {shown["moves"]} movements. Played by mpinet
+<p class="quiet">{as_what}, {moved}. Played by mpinet
 {escape(__version__)}.</p>
 </header>
 <div class="bar">
