@@ -25,7 +25,7 @@ from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Place,
 from mpinet.commands.result import Result
 from mpinet.machine.transport import world
 
-Exported = Literal["broadcast", "gossip", "scatter", "gather", "exchange", "reduce"]
+Exported = Literal["broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce"]
 Purpose = Literal[
     "broadcast",
     "gossip",
