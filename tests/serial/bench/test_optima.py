@@ -38,4 +38,4 @@ def test_both_sides_of_a_large_network_are_close(name):
 def test_the_gaps_of_large_networks_are_small_in_all():
     found = [sides_of(name) for name in NETWORKS]
     gap = sum(sides.steps - sides.lower for sides in found)
-    assert gap <= 55 and gap * 10 < sum(sides.own - sides.lower for sides in found)
+    assert gap <= 44 and gap * 10 < sum(sides.own - sides.lower for sides in found)
