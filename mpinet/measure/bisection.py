@@ -254,14 +254,16 @@ def first_cuts(network: Topology) -> list[Flags]:
     while stride < network.size:
         scores.append((nodes % stride) * network.size + nodes / network.size)
         stride *= 2
-    halves = []
-    for score in scores:
-        first = np.lexsort((nodes[:hosts], score[:hosts]))[: hosts // 2]
-        inside = score < score[first[-1]]
-        inside[:hosts] = False
-        inside[first] = True
-        halves.append(inside)
-    return halves
+    return [lowest_half(score, hosts) for score in scores]
+
+
+def lowest_half(score: NDArray[np.float64], hosts: int) -> Flags:
+    """The half of the processors with the lowest scores, and the switches with lower ones."""
+    first = np.lexsort((np.arange(hosts), score[:hosts]))[: hosts // 2]
+    inside = score < score[first[-1]]
+    inside[:hosts] = False
+    inside[first] = True
+    return inside
 
 
 def solve(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:

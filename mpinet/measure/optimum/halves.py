@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags
+from mpinet.arrays import Flags, Ints
 from mpinet.certify.certificate import FORM, busses_sha256, check
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves
@@ -31,10 +31,18 @@ from mpinet.measure.bisection import (
     first_cuts,
     flow_of,
     laplacian,
+    lowest_half,
     spectral_bound,
 )
-from mpinet.measure.cutsearch import best_cut
-from mpinet.measure.frontier import LARGEST_FRONT, exact_cut, narrowest_front, neighbors_in, orders
+from mpinet.measure.cutsearch import Cuts, best_cut
+from mpinet.measure.frontier import (
+    LARGEST_FRONT,
+    Neighbors,
+    exact_cut,
+    narrowest_front,
+    neighbors_in,
+    orders,
+)
 from mpinet.measure.optimum.halfformula import HalfFormula
 from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
@@ -97,7 +105,8 @@ class WidthSearch:
         self._network = Network.of(self.topology)
         self._cuts = cuts_of(self.topology)
         known = spectral_bound(self.topology, self._cuts)
-        self._take(best_cut(self._cuts, first_cuts(self.topology), known), "search")
+        starts = [*across(self._cuts), *first_cuts(self.topology)]
+        self._take(best_cut(self._cuts, starts, known), "search")
         ways: dict[str, Callable[[], None]] = {
             "eigenvalue": self._by_eigenvalue,
             "narrow front": lambda: self._by_front(NARROW),
@@ -220,3 +229,31 @@ class WidthSearch:
         except CertificateError as error:
             raise ConservationError(f"the solver's proof does not hold: {error}") from None
         self._raise(self.upper, "lrat", {"order": order, "formula_sha256": asked.sha256}, proof)
+
+
+PAIRS = 2
+"""Pairs of far nodes, between which a search for cuts begins."""
+
+
+def across(cuts: Cuts) -> list[Flags]:
+    """Halves between two far nodes: whoever is nearer to one than to the other."""
+    neighbors, found = neighbors_in(cuts), []
+    node = int(hops_from(neighbors, 0).argmax())
+    for _ in range(PAIRS):
+        near = hops_from(neighbors, node)
+        far = hops_from(neighbors, int(near.argmax()))
+        found.append(lowest_half((near - far).astype(np.float64), cuts.hosts))
+        node = int(np.minimum(near, far).argmax())
+    return found
+
+
+def hops_from(neighbors: Neighbors, source: int) -> Ints:
+    """Hops to every node; -1 where there is no way."""
+    hops = np.full(len(neighbors), -1)
+    hops[source] = 0
+    for node in (queue := [source]):
+        for other in neighbors[node]:
+            if hops[other] < 0:
+                hops[other] = hops[node] + 1
+                queue.append(other)
+    return hops
