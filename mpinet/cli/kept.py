@@ -67,9 +67,17 @@ class Kept:
             raise
         finally:
             transport.keeper, transport.wish, self._asked = None, 0, self
-            for number, handler in self._before.items():
-                signal.signal(number, handler)
+            self._restore()
         self._keeper = keeper
+
+    def _restore(self) -> None:
+        """Hand the signals back, but for one that would kill a run whose result is being written.
+
+        SIGUSR1 asks for a checkpoint, and nobody means it to end a run that has come to its end.
+        """
+        for number, handler in self._before.items():
+            if number != signal.SIGUSR1 or handler != signal.SIG_DFL:
+                signal.signal(number, handler)
 
     def forget(self) -> None:
         """Delete the checkpoint of a run that has come to its end."""

@@ -142,6 +142,7 @@ def test_the_jobs_of_an_array_share_a_sweep_out(submit: Submit, tmp_path: Path) 
 LOSES = """#!/usr/bin/env bash
 mkdir -p saved
 [ "$NEW" = no ] || echo "{$RANDOM}" >saved/manifest.json
+[ "$STATUS" != 138 ] || { kill -USR1 $PPID; exec sleep 600; } # which the script's own signal ends
 exit "$STATUS"
 """
 """An srun that may write a checkpoint, and ends with a status."""
@@ -154,6 +155,7 @@ exit "$STATUS"
         (14, "no", "RUNNING", 1, False),  # and again, without a step forwards
         (14, "yes", "COMPLETING", 0, False),  # the user has cancelled the job
         (14, "yes", "RUNNING", 10, False),
+        (138, "no", "RUNNING", 0, True),  # warned of its end before its ranks listened
         (75, "yes", "RUNNING", 11, True),  # stopped as asked
         (2, "yes", "RUNNING", 0, False),
         (1, "yes", "RUNNING", 0, False),

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import select
 import signal
 import subprocess
 import sys
@@ -70,3 +71,19 @@ def test_a_signal_saves_a_job_which_goes_on_with_another_number_of_ranks(number,
     assert digest(resumed.stdout) == digest(undisturbed.stdout)
     assert digest((tmp_path / "found.json").read_text()) == digest(undisturbed.stdout)
     assert not manifest.parent.exists()
+
+
+def test_a_signal_does_not_end_a_job_that_writes_its_result(tmp_path):
+    words = ["load", "torus:4x4", "--rate", "0.1..0.3/12", "--steps", "60", "--json"]
+    job = subprocess.Popen(
+        [*MPINET, *words, "--checkpoint", "kept"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        pipesize=4096,  # less than the result, which waits in the middle of being written
+    )
+    readable = select.select([job.stdout], [], [], TIME_LIMIT)[0]
+    job.send_signal(signal.SIGUSR1)
+    told, _ = job.communicate(timeout=TIME_LIMIT)
+    assert (bool(readable), job.returncode, len(told) > 2 * 4096) == (True, 0, True)
+    assert len(json.loads(told)["result"]["curves"][0]["points"]) == 12

@@ -1,0 +1,127 @@
+"""The commands whose results no number of ranks, no mapping and no host changes.
+
+As a program it is a rank of a job that runs them all, and rank 0 writes their digests.
+"""
+
+import json
+import sys
+
+from mpinet.cli.commands import module_of, parse
+from mpinet.machine.transport import Local, world
+from mpinet.report.envelope import digest
+
+MAPPED = [
+    "show ccc:4 --distances",
+    "show fattree:3,2 --distances",
+    "flood debruijn:6 --root 5",
+    "broadcast torus:5x4x3 --root 7 --schedule",
+    "broadcast fattree:2,3 --schedule",
+    "broadcast ccc:4 --schedule --algorithm tree",
+    "route hypercube:6 --pairs all --mode ideal --paths",
+    "route hypercube:6 --pairs all",
+    "route torus:6x7 --pairs random:300 --seed 5 --ports one",
+    "route torus:6x7 --pairs random:300 --policy fifo",
+    "route ring:12*mesh:2x3 --pairs permutation --duplex half",
+    "route fattree:2,4 --pairs permutation --ports one --policy fifo",
+    "route debruijn:6 --pairs transpose --paths",
+    "route hypercube:6 --pairs hotspot:9 --faults node:3,link:0-1",
+    "load torus:4x4 --rate 0.2 --flits 3 --warmup 20 --steps 60",
+    "load hypercube:4 --rate 0.1,0.6 --buffers 0 --switching vct --policy fifo --steps 60",
+    "load debruijn:4 ring:5 --rate 0.3 --classes hops --vcs 4 --warmup 20 --steps 60 --limit 99",
+    "load torus:3x3 ring:5 --pattern uniform,tornado --seeds 2 --rate 0.2 --warmup 20 --steps 40",
+    "gossip torus:3x5 --seed 4",
+    "gossip fattree:2,3",
+    "gossip hdn:2x3,super=0.1/0.1",
+    "gossip ccc:3 --seed 2",
+    "gossip ring:3*mesh:3x3 --ports all",
+    "gossip hypercube:3 --algorithm routed --duplex half",
+    "gossip shuffleexchange:4 --algorithm matching",
+    "gossip petersen --items 3 --ports all",
+    "gossip lens:2,3,3 --algorithm matching",
+    "gather clens:3,2 --algorithm flow --root 3",
+    "allreduce clens:3,2 --items 4 --ports all",
+    "broadcast torus:4x4 --items 9 --ports all --root 5",
+    "broadcast fattree:2,3 --items 4",
+    "reduce debruijn:4 --items 5 --operator sum",
+    "allreduce torus:3x4 --items 12 --operator max",
+    "allreduce hypercube:3 --items 2 --ports all",
+    "scatter ccc:3 --root 5",
+    "scatter lens:2,2,3 --ports all",
+    "gather mesh:3x4 --root 7 --ports all",
+    "exchange debruijn:4",
+    "exchange hypercube:3 --algorithm farthest",
+    "ascend hypercube:7 --operator prefix",
+    "ascend hypercube:6 --operator fft --ports one",
+    "descend ring:16 --operator bitonic-sort",
+    "descend bsn:1,2,5 --operator fft",
+    "ascend clens:3,4 --operator prefix",
+    "descend clens:3,4 --operator bitonic-sort --ports one",
+    "ascend clens:3,4 --operator prefix --algorithm instances",
+    "descend clens:5,2 --operator fft --algorithm mirrored",
+    "ascend lens:3,3,4 --operator prefix",
+    "descend torus:4x4 --operator bitonic-sort --algorithm routed",
+    "ascend bsn:2,2,5 --operator prefix --algorithm unaligned --ports one",
+    "circulate gbsn:2,m=4-4-4-4,a=1 --dimensions 3",
+    "reduce gbsn:2,m=4-4-4-3-7,a=1 --root 9 --operator sum",
+    "reduce lens:3,3,2 --ports all --operator max",
+    "ascend shuffleexchange:5 --operator transpose:8x4 --ports one",
+    "descend debruijn:5 --operator fft --ports one",
+    "ascend ccc:4 --operator shift:-5",
+    "descend gmn:128 --operator odd-even-merge --ports one",
+    "ascend gmn:32 --operator prefix",
+    "show gbsn:1,m=4-4-4-2,a=1 --distances",
+    "route bsn:1,2,6 --pairs random:200",
+    "route gbsn:2,m=4-4-4-3-7,a=1 --pairs all --ports one",
+    "route gmn:6,96 --pairs random:200 --paths",
+    "route gmn:6,96 --pairs random:200 --routing online --faults node:40",
+    "route gmnany:100 --pairs permutation --policy fifo",
+    "show hdn:2x3,super=0/1 --distances",
+    "route hdn:2x3x5,super=0.1 --pairs random:300 --paths",
+    "route hdn:2x2,super=0/0.1 --pairs random:300 --routing landing",
+    "broadcast hdn:2x3,super=-/1 --root 5 --schedule",
+    "show clens:3,3 --distances",
+    "flood lens:3,4,3 --root 2",
+    "route clens:3,3 --pairs all --paths",
+    "route lens:3,3,3 --pairs permutation --ports one --policy fifo",
+    "route clens:4,2 --pairs random:100 --routing stateless",
+    "route sth:2,3 --pairs permutation --ports one",
+    "route sth:3,3,cq --pairs random:200 --routing optimal",
+    "broadcast sth:2,3 --root 9 --schedule",
+    "route hexcell:3 --pairs all --mode ideal",
+    "route arrangement:4,2 --pairs all",
+    "run mpinet.examples.flood:flood --on torus:4x3",
+    "run mpinet.examples.oddeven:odd_even_sort --on ring:7 --ports one",
+    "embed bsn:2,2,4 gbsn:2,m=4-4-4-3-7,a=1 --ports one",
+    "embed hypercube:4 torus:5x4 --program ascend --operator fft",
+]
+
+UNMAPPED = [
+    "topologies",
+    "show circulant:20,jumps=1-4",
+    "check moebius:5",
+    "neighbors chordalring:14,3 6",
+    "path ccc:3 1 17",
+    "compare torus:4x4 fattree:2,3 --only degree,diameter,average_distance,broadcast,gossip",
+    "find --processors 12..16 --families torus,debruijn,doubleloop --best 5",
+    "measure debruijn:4 diameter",
+]
+
+
+def outcome(command: str, transport: Local) -> str:
+    """The digest of a command's result, run in this process."""
+    options = parse(command.split())
+    job = module_of(options.command).prepare(options)
+    return digest(job.run(transport, lambda *done: None))
+
+
+def main() -> None:
+    """Write every command's digest as JSON, on as many ranks as the argument says."""
+    transport = world()
+    assert transport.size == int(sys.argv[1]), transport.size
+    found = {command: outcome(command, transport) for command in [*MAPPED, *UNMAPPED]}
+    if transport.rank == 0:
+        json.dump(found, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
