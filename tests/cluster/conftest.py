@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cluster.hosts import CHECKOUT, Hosts, why_not
-from launch.conftest import other_mpirun, own_mpirun
+from launch.conftest import TIME_LIMIT, other_mpirun, own_mpirun
 
 HOSTS = 3
+LENGTHS = (400, 4_000, 40_000)
+"""Of rings on which a flood is to be hit: where the job ends before that, the next is tried."""
 
 
 @pytest.fixture(scope="session")
@@ -73,9 +78,23 @@ def library_named(name: str) -> Library:
     pytest.skip(f"{name} is not present: launch/setup --other")
 
 
-def nothing_is_left(hosts: Hosts, seconds: float = 12.0) -> list[str]:
-    """What still runs on the hosts after some seconds."""
-    deadline = time.monotonic() + seconds
+def nothing_is_left(hosts: Hosts) -> list[str]:
+    """What still runs on the hosts, once nothing does or the time is up."""
+    deadline = time.monotonic() + TIME_LIMIT
     while (left := hosts.left()) and time.monotonic() < deadline:
         time.sleep(0.1)
     return left
+
+
+def has_state(hosts: Hosts) -> bool:
+    """Whether the job in the shared folder has written a checkpoint that holds a state."""
+    with contextlib.suppress(FileNotFoundError):
+        return bool(json.loads((hosts.shared / "saved/manifest.json").read_text())["state"])
+    return False
+
+
+def alone(*words: str) -> dict:
+    """The document of a command on this machine, on one rank."""
+    mpinet = CHECKOUT / ".venv/bin/mpinet"
+    done = subprocess.run([mpinet, *words, "--json"], capture_output=True, text=True)
+    return json.loads(done.stdout)

@@ -119,6 +119,15 @@ class Host:
         finally:
             subprocess.run(self.within(["umount", path]), check=True)
 
+    @contextmanager
+    def lacks(self, folder: Path) -> Iterator[None]:
+        """Within it this host sees nothing in a folder."""
+        subprocess.run(self.within(["mount", "-t", "tmpfs", "tmpfs", folder]), check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(self.within(["umount", folder]), check=True)
+
     def processes(self) -> dict[int, str]:
         """The command lines of all that runs here, by process number on this machine."""
         try:

@@ -40,6 +40,14 @@ NodeName=node[1-{hosts}] CPUs={cpus} Sockets=1 CoresPerSocket={cpus} ThreadsPerC
 PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP
 """
 
+FEW_CORES = {
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
+    "MPIR_CVAR_POLLS_BEFORE_YIELD": "10",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+}
+"""Settings of all jobs: these hosts have told Slurm of more cores than they have."""
+
 
 def why_not() -> str:
     """Why there can be no Slurm here; empty where there can."""
@@ -75,16 +83,28 @@ class Slurm:
     def settle(self) -> None:
         """Wait until all hosts take jobs; what runs then is the hosts' own."""
         ready = f"{len(self.hosts.all)} idle"
-        wait_until(lambda: self.says("sinfo", "-h", "-o", "%D %t") == ready, 60)
+        wait_until(
+            lambda: self.says("sinfo", "-h", "-o", "%D %t") == ready,
+            100,
+            lambda: self.says("sinfo", "-N"),
+        )
         self.hosts.known()
+
+    def mend(self) -> None:
+        """Let all hosts run, with their daemons; wait for the end of all jobs."""
+        self.hosts.restore()
+        for number, host in self.hosts.all.items():
+            if not any(program_of(words) == "slurmd" for words in host.processes().values()):
+                self.serve(number)
+        wait_until(lambda: self.says("squeue", "-h") == "", 100, lambda: self.says("squeue"))
+        self.settle()
 
     def run(
         self, *words: str | Path, cwd: Path | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         """Run a command on host 1, where jobs are submitted."""
-        return self.hosts.run(
-            1, *words, cwd=cwd, SLURM_CONF=f"{self.own}/slurm.conf", **environment
-        )
+        settings = FEW_CORES | {"SLURM_CONF": f"{self.own}/slurm.conf"} | environment
+        return self.hosts.run(1, *words, cwd=cwd, **settings)
 
     def says(self, *words: str) -> str:
         """What a command prints."""
@@ -100,7 +120,7 @@ class Slurm:
         """End all daemons."""
         for host in self.hosts.all.values():
             for pid, words in host.processes().items():
-                if Path(words.split()[0]).name in ("slurmd", "slurmctld", "slurmstepd:", "munged"):
+                if program_of(words) in ("slurmd", "slurmctld", "slurmstepd:", "munged"):
                     os.kill(pid, signal.SIGKILL)
 
     def state(self, job: str) -> str:
@@ -138,3 +158,8 @@ class Slurm:
         (self.own / "slurm.conf").write_text(settings)
         # Not used, but slurmd 22.05 does not start without a plug-in.
         (self.own / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+
+
+def program_of(words: str) -> str:
+    """The name of the program of a command line."""
+    return Path((words.split() or [""])[0]).name

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from cluster.conftest import Library, library_named, nothing_is_left
+from cluster.conftest import (
+    LENGTHS,
+    Library,
+    alone,
+    has_state,
+    library_named,
+    nothing_is_left,
+)
 from cluster.hosts import CHECKOUT, Hosts, wait_until
 from cluster.slurm import Slurm, why_not
-from cluster.test_hosts import ONE, alone
+from cluster.test_hosts import ONE
 from launch.conftest import TIME_LIMIT
 
 ROUTE = ["route", "torus:6x7", "--pairs", "random:300", "--seed", "5"]
 MANY = ["--nodes=3", "--ntasks-per-node=2"]
-UNBOUND = {"PRTE_MCA_hwloc_default_binding_policy": "none"}
-"""These hosts have told Slurm of more cores than they have."""
+TWO = ["--nodes=2", "--ntasks-per-node=2"]
 
 KINDS = {"openmpi": "pmix", "mpich": "pmi2"}
 
@@ -39,7 +45,7 @@ def slurm(served: Slurm, hosts: Hosts) -> Iterator[Slurm]:
         (hosts.shared / name).symlink_to(CHECKOUT / name)
     yield served
     served.run("scancel", "--user=root")
-    wait_until(lambda: served.says("squeue", "-h") == "", TIME_LIMIT)
+    served.mend()
 
 
 def submitted(slurm: Slurm, *words: str, **environment: str) -> str:
@@ -64,12 +70,6 @@ def ends(slurm: Slurm, job: str, state: str) -> None:
     )
 
 
-def saved(slurm: Slurm) -> None:
-    """Wait until a job has written its first checkpoint."""
-    manifest = slurm.hosts.shared / "saved/manifest.json"
-    wait_until(manifest.exists, TIME_LIMIT)
-
-
 def result_of(slurm: Slurm, job: str) -> dict:
     """The document that the template's job has written."""
     return json.loads((slurm.hosts.shared / f"mpinet-{job}.json").read_text())
@@ -80,12 +80,17 @@ def path_of(library: Library) -> str:
     return f"{library.mpirun.parent}:{os.environ['PATH']}"
 
 
-def test_srun_starts_the_ranks_of_each_library(slurm: Slurm, library: Library) -> None:
+@pytest.mark.parametrize("name", ["openmpi", pytest.param("mpich", marks=pytest.mark.long)])
+def test_srun_starts_the_ranks_of_each_library(slurm: Slurm, name: str) -> None:
+    library = library_named(name)
     script = slurm.hosts.shared / "here.py"
     script.write_text("from mpinet.launched import launched_here\nprint(launched_here())\n")
-    start = ["srun", *MANY, f"--mpi={KINDS[library.name]}"]
+    start = ["timeout", "60", "srun", *MANY, f"--mpi={KINDS[name]}", "mpinet", *ROUTE, "--json"]
     settings = {"PATH": path_of(library), "OMPI_MCA_btl": "^ofi", "PMIX_MCA_psec": "native"}
-    done = slurm.run(*start, "mpinet", *ROUTE, "--json", **settings)
+    for _ in range(5 if name == "mpich" else 1):  # pmi2 loses an MPICH rank now and then
+        done = slurm.run(*start, **settings)
+        if done.returncode == 0:
+            break
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["ranks"], document["digest"]) == (6, alone(*ROUTE)["digest"])
@@ -105,7 +110,7 @@ def test_srun_without_a_kind_is_refused(slurm: Slurm) -> None:
 @pytest.mark.parametrize("library", ONE, indirect=True)
 def test_launch_run_takes_the_hosts_of_salloc(slurm: Slurm, library: Library) -> None:
     run = ["launch/run", "-n", "6", "--mpirun", str(library.mpirun), "mpinet", *ROUTE, "--json"]
-    done = slurm.run("salloc", *MANY, *run, **UNBOUND)
+    done = slurm.run("salloc", *MANY, *run)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["digest"] == alone(*ROUTE)["digest"]
 
@@ -132,51 +137,126 @@ def test_an_array_shares_a_sweep_out(slurm: Slurm) -> None:
     assert len((shared / "runs/results.csv").read_text().splitlines()) == 1 + 4
 
 
-def checkpointed(slurm: Slurm, *options: str) -> str:
-    """A job with checkpoints that is in the middle of its work."""
-    words = [*options, "--export=ALL,CHECKPOINT=saved", "launch/slurm.sbatch"]
-    job = submitted(slurm, *words, "flood", "ring:400", "--every", "0")
-    saved(slurm)
-    return job
+Strike = Callable[[Slurm, str], None]
+"""What befalls a job in the middle of its work."""
+
+
+def struck(
+    slurm: Slurm, strike: Strike, *options: str, state: str = "Restarts=1"
+) -> tuple[str, list[str]]:
+    """A job with checkpoints that was hit in the middle of its work, and its command."""
+    settings = "--export=ALL,CHECKPOINT=saved"
+    for points in LENGTHS:
+        command = ["flood", f"ring:{points}"]
+        job = submitted(slurm, *options, settings, "launch/slurm.sbatch", *command, "--every", "0")
+
+        def has(word: str, job: str = job) -> bool:
+            told = shown(slurm, job)
+            return word in told or "JobState=COMPLETED" in told
+
+        def told(job: str = job) -> str:
+            return f"{shown(slurm, job)}\n{log_of(slurm, job)}"
+
+        wait_until(lambda has=has: has_state(slurm.hosts) or has("JobState=F"), TIME_LIMIT, told)
+        strike(slurm, job)
+        wait_until(lambda has=has: has(state), TIME_LIMIT, told)
+        if state in shown(slurm, job):
+            return job, command
+        slurm.mend()
+    raise AssertionError(f"jobs were always over before: {told()}")
+
+
+def shown(slurm: Slurm, job: str) -> str:
+    """All that Slurm knows of a job."""
+    return slurm.says("scontrol", "show", "job", "-o", job)
+
+
+def goes_on(slurm: Slurm, job: str, command: list[str]) -> None:
+    """A job that was queued again comes to its end, and to the digest of one host."""
+    ends(slurm, job, "COMPLETED")
+    assert result_of(slurm, job)["digest"] == alone(*command)["digest"]
+
+
+def is_warned(slurm: Slurm, job: str) -> None:
+    """Slurm's signal before the end of a job's time comes to its script."""
+    slurm.run("scancel", "--batch", "--signal=USR1", job)
+
+
+def is_cancelled(slurm: Slurm, job: str) -> None:
+    """The user ends the job."""
+    slurm.run("scancel", job)
+
+
+def is_set_down(slurm: Slurm, job: str) -> None:
+    """The administrator takes node 2 away."""
+    slurm.run("scontrol", "update", "nodename=node2", "state=down", "reason=test")
+
+
+def dies(slurm: Slurm, job: str) -> None:
+    """Node 2 is dead: its slurmd, and all processes of the job there."""
+    slurm.hosts.all[2].die()
+
+
+def is_cut_off(slurm: Slurm, job: str) -> None:
+    """Nothing is heard of node 2, whose processes run on."""
+    slurm.hosts.cut(2)
+
+
+def has_little_time(slurm: Slurm, job: str) -> None:
+    """The time that the job has left is less than that at which it is to be warned."""
+    slurm.run("scontrol", "update", f"jobid={job}", "timelimit=20")
 
 
 @pytest.mark.long
 def test_a_warned_job_saves_itself_is_requeued_and_goes_on(slurm: Slurm) -> None:
-    job = checkpointed(slurm, *MANY)
-    slurm.run("scancel", "--batch", "--signal=USR1", job)
-    wait_until(lambda: "mpinet resume" in log_of(slurm, job), TIME_LIMIT)
-    ends(slurm, job, "COMPLETED")
-    assert "Restarts=1" in slurm.says("scontrol", "show", "job", "-o", job)
-    assert result_of(slurm, job)["digest"] == alone("flood", "ring:400")["digest"]
+    job, command = struck(slurm, is_warned, *MANY)
+    assert "Stopped as asked, with a checkpoint: mpinet resume" in log_of(slurm, job)
+    goes_on(slurm, job, command)
 
 
 @pytest.mark.long
 def test_a_cancelled_job_leaves_nothing(slurm: Slurm) -> None:
-    job = checkpointed(slurm, *MANY)
-    slurm.run("scancel", job)
-    ends(slurm, job, "CANCELLED")
+    job, _ = struck(slurm, is_cancelled, *MANY, state="JobState=CANCELLED")
     assert nothing_is_left(slurm.hosts) == []
     assert not (slurm.hosts.shared / f"mpinet-{job}.json").exists()
 
 
 @pytest.mark.long
 def test_a_job_whose_node_is_set_down_is_requeued_and_goes_on(slurm: Slurm) -> None:
-    job = checkpointed(slurm, "--nodes=2", "--ntasks-per-node=2")
-    slurm.run("scontrol", "update", "nodename=node2", "state=down", "reason=test")
-    ends(slurm, job, "COMPLETED")
+    job, command = struck(slurm, is_set_down, *TWO)
     assert "DUE TO NODE FAILURE" in log_of(slurm, job)
-    assert "Restarts=1" in slurm.says("scontrol", "show", "job", "-o", job)
-    assert result_of(slurm, job)["digest"] == alone("flood", "ring:400")["digest"]
-    slurm.settle()
+    goes_on(slurm, job, command)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("loss", [dies, is_cut_off])
+def test_a_job_that_loses_a_node_is_requeued_and_goes_on_without_it(
+    slurm: Slurm, loss: Strike
+) -> None:
+    job, command = struck(slurm, loss, *TWO)
+    goes_on(slurm, job, command)
+    assert "NodeList=node[1,3]" in shown(slurm, job)
+    slurm.hosts.restore()
+    assert nothing_is_left(slurm.hosts) == []
+
+
+@pytest.mark.long
+def test_a_job_whose_first_node_dies_with_its_script_goes_on(slurm: Slurm) -> None:
+    first = ["scontrol", "update", "nodename=node1"]
+
+    def dies_as_first(slurm: Slurm, job: str) -> None:
+        assert "BatchHost=node2" in shown(slurm, job)
+        slurm.run(*first, "state=resume")
+        dies(slurm, job)
+
+    slurm.run(*first, "state=drain", "reason=test")
+    goes_on(slurm, *struck(slurm, dies_as_first, *TWO))
 
 
 @pytest.mark.long
 def test_a_job_that_is_out_of_time_saves_itself_and_is_requeued(slurm: Slurm) -> None:
-    job = checkpointed(slurm, *MANY, "--time=1", "--signal=B:USR1@50")
-    shown = ["scontrol", "show", "job", "-o", job]
-    wait_until(lambda: "Restarts=0" not in slurm.says(*shown), TIME_LIMIT)
+    job, _ = struck(slurm, has_little_time, *MANY, "--time=60", "--signal=B:USR1@1800")
     assert "Stopped as asked, with a checkpoint: mpinet resume" in log_of(slurm, job)
-    slurm.run("scancel", job)
 
 
 @pytest.mark.long
@@ -184,7 +264,7 @@ def test_the_lines_of_the_page_run(slurm: Slurm) -> None:
     page = (CHECKOUT / "docs/how-to/clusters.md").read_text()
     lines = re.findall(r"^\$ ((?:srun|salloc) .*)$", page, re.MULTILINE)
     assert len(lines) == 2
-    settings = {"PATH": path_of(library_named("openmpi")), **UNBOUND}
+    settings = {"PATH": path_of(library_named("openmpi"))}
     for line in lines:
         done = slurm.run("bash", "-c", line, **settings)
         assert done.returncode == 0, done.stderr
