@@ -27,13 +27,15 @@ def library(module: str, extra: str = "measure") -> Any:
     try:
         return import_module(module)
     except ImportError:
-        name = module.partition(".")[0]
-        raise UsageError(
-            f'This measure needs the library {name}: pip install "mpinet[{extra}]".'
-        ) from None
+        raise _missing(module.partition(".")[0], extra) from None
 
 
 def require_library(module: str, extra: str = "measure") -> None:
     """Raise `UsageError` where a library is not installed, without loading it; as `library`."""
     if find_spec(module) is None:
-        raise UsageError(f'This measure needs the library {module}: pip install "mpinet[{extra}]".')
+        raise _missing(module, extra)
+
+
+def _missing(name: str, extra: str) -> UsageError:
+    """Which library is needed, and how it comes."""
+    return UsageError(f'This measure needs the library {name}: pip install "mpinet[{extra}]".')

@@ -22,7 +22,7 @@ from mpinet.programs.starts import best_rows
 STARTS = 2**7
 """Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
 
-LOOKS = 2**28
+LOOKS = 2**26
 """Looks at members and items that all starts may take, as far as the bound tells that before."""
 
 

@@ -235,7 +235,7 @@ def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers
     if len(columns_of(quotient, steps)) > MOST_COLUMNS:
         return None
     rows = rows_of(quotient, steps)
-    duals = _duals(quotient, rows, limit)
+    duals = _multipliers_of(quotient, rows, limit)
     if duals is None:
         return None
     for scale in SCALES:
@@ -269,7 +269,7 @@ def _is_equation(quotient: Quotient, rows: Rows, row: int) -> bool:
     return row < len(rows.informed) and not quotient.switches[rows.informed[row]]
 
 
-def _duals(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
+def _multipliers_of(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
     """The multipliers as the solver finds them; None where T steps may be enough."""
     require_library("highspy", extra="optimum")
     scale = len(rows.columns) + len(rows.sums)

@@ -121,3 +121,9 @@ def test_gossips_over_busses_bring_every_item_to_everybody(name, ports, algorith
     found = gossip(machine_of(name, ports), algorithm, seed=5)
     assert found.correct and found.lower_bound <= found.steps
     assert found.steps < gossip(machine_of(name, ports), "routed").steps
+
+
+def test_a_large_gossip_over_busses_is_not_routed_to_be_compared():
+    found = mpinet.optimum("plens:3,130", collective="gossip")
+    assert (found.own, found.own_algorithm, found.upper_by) == (None, None, "matching")
+    assert found.correct and 129 <= found.lower <= found.upper
