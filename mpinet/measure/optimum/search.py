@@ -96,7 +96,7 @@ class Search:
         self._arcs = Arcs.of(self.topology, self.root)
         if self.topology.links and len(self._arcs.senders) <= MOST_ARCS:
             self._if_installed(self._count_classes)
-        if self.open and len(self._arcs.distance) * self.upper <= MOST_NODE_STEPS:
+        if self.open and self._can_be_asked:
             self._if_installed(self._ask)
         elif self.open:
             self.limited = True
@@ -121,6 +121,11 @@ class Search:
     @property
     def _left(self) -> float:
         return self.limit - (time.monotonic() - self._began)
+
+    @property
+    def _can_be_asked(self) -> bool:
+        """Whether the formula is small enough for the solver."""
+        return len(self._arcs.distance) * self.upper <= MOST_NODE_STEPS
 
     def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
         """A higher bound, and its certificate."""
@@ -152,7 +157,9 @@ class Search:
         """Refute one number of steps after the other, with finer classes where it takes them."""
         for rounds in ROUNDS:
             while self.open:
-                found = refutation(self._arcs, self.lower, rounds, min(LP_SECONDS, self._left))
+                # The solver that is asked afterwards gets its share of the time.
+                left = self._left / 2 if self._can_be_asked else self._left
+                found = refutation(self._arcs, self.lower, rounds, min(LP_SECONDS, left))
                 if found is None:
                     break
                 multipliers = {str(row): many for row, many in found.of.items()}
