@@ -351,7 +351,7 @@ def child_of(process: subprocess.Popen[bytes]) -> int:
 
 
 def wait_until(
-    fact: Callable[[], object], limit: float = 20.0, told: Callable[[], str] = lambda: ""
+    fact: Callable[[], object], limit: float = TIME_LIMIT, told: Callable[[], str] = lambda: ""
 ) -> None:
     """Wait until something is true; if it does not come true, tell what there is."""
     deadline = time.monotonic() + limit

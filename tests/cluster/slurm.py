@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -121,7 +122,8 @@ class Slurm:
         for host in self.hosts.all.values():
             for pid, words in host.processes().items():
                 if program_of(words) in ("slurmd", "slurmctld", "slurmstepd:", "munged"):
-                    os.kill(pid, signal.SIGKILL)
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
 
     def state(self, job: str) -> str:
         """PENDING, RUNNING, COMPLETED, .."""

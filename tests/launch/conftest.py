@@ -1,5 +1,6 @@
 """Real launches: what the tests of launch/run and of failing commands share."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -76,7 +77,7 @@ def launch(mpirun: Path) -> Launch:
 def is_running(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     return state != "Z"
 
@@ -89,7 +90,8 @@ def pid_folder(tmp_path: Path) -> Iterator[Path]:
     yield folder
     for file in folder.iterdir():
         if is_running(pid := int(file.name)):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                os.kill(pid, signal.SIGKILL)
 
 
 def comes_true(fact: Callable[[], object]) -> bool:

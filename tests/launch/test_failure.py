@@ -180,7 +180,7 @@ def test_a_rank_that_does_not_answer_is_named_and_may_go_on(mpirun: Path, tmp_pa
     (tmp_path / "slow.py").write_text(SLOW)
     job = subprocess.Popen(
         [CHECKOUT / "launch/run", "-n", "3", "--mpirun", mpirun, "python", tmp_path / "slow.py"],
-        env={**os.environ, "MPINET_PATIENCE": "1"},
+        env={**os.environ, "MPINET_PATIENCE": "1", "MPINET_WATCHDOG": "0"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -87,9 +87,17 @@ def launcher_of(job: subprocess.Popen[str]) -> int:
     (found,) = (
         pid
         for pid in map(int, children)
-        if not Path(f"/proc/{pid}/comm").read_text().startswith(("bash", "sleep", "python"))
+        if not program_of(pid).startswith(("bash", "sleep", "python"))
     )
     return found
+
+
+def program_of(pid: int) -> str:
+    """The program that a process runs; bash's own name for one that has just ended."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return "bash"
 
 
 @pytest.fixture
