@@ -3,8 +3,10 @@
     python tests/faults/campaign.py [TRIALS [SEED]]
 
 plays trials and prints a table. A trial draws from its seed: a command, an MPI library, 2 or 3
-ranks, a signal, whom it is for, and when: so long after that process has begun, or of seven trials
-in ten after the first checkpoint. What has to be true of each is said at `Trial.play`.
+ranks, a signal, whom it is for, and when, by what the job has done and not by a clock: in nine
+trials of ten so many checkpoints or findings after its begin, and up to `LATER` seconds, while the
+job still has a quarter of its work to do or more; otherwise while it starts (`STAGES`). What has to
+be true of each is said at `Trial.play`.
 """
 
 from __future__ import annotations
@@ -19,47 +21,62 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-TIME_LIMIT = 100.0
+TIME_LIMIT = 300.0
 WATCHDOG = 1.0
 """Seconds after which a stopped process is noticed."""
 
 NOTICED = 5.0
-"""Seconds that a job may take to end from then on."""
+"""Seconds that a job may take to end from then on, on a machine that is not overloaded."""
 
 ASKED = 75
 """The status of a job that was asked to stop and has done so, at its next boundary."""
 
 PLAN = """
 command = "flood"
-topology = ["ring:64", "torus:8x8", "mesh:8x8"]
-root = [0, 1, 2, 3, 4, 5, 6, 7]
+topology = ["ring:400", "torus:30x30", "mesh:20x20"]
+root = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
 """
 
-COMMANDS = (
-    "route torus:16x16 --pairs random:20000 --ports one --every 0.1",
-    "route hypercube:9 --pairs randperm --policy fifo --every 0",
-    "flood ring:600 --every 0.02",
-    "show ring:2000 --distances --every 0",
-    "broadcast ring:300 --every 0.02",
-    "gossip torus:8x8 --every 0.02",
-    "scatter mesh:9x9 --every 0.02",
-    "exchange torus:5x5 --every 0.02",
-    "reduce ring:200 --every 0.02",
-    "ascend hypercube:8 --operator fft --ports one --every 0",
-    "embed hypercube:5 torus:6x6 --program ascend --operator fft --every 0",
-    "load torus:4x4 --rate 0.02..0.4/12 --warmup 200 --steps 1500",
-    "verify GBSN-S2-bsn-links GBSN-S2-bsn-size",
-    "sweep plan.toml",
-)
-"""Commands of some seconds, mostly starting and writing checkpoints."""
+COMMANDS = {
+    "route torus:16x16 --pairs random:3000 --ports one --every 0": 80,
+    "route ring:120 --pairs randperm --policy fifo --every 0": 30,
+    "flood ring:400 --every 0": 100,
+    "show ring:5000 --distances --every 0": 1,
+    "broadcast ring:300 --every 0": 150,
+    "gossip ring:200 --every 0": 100,
+    "scatter mesh:9x9 --every 0": 85,
+    "exchange torus:7x7 --every 0": 115,
+    "reduce ring:200 --every 0": 150,
+    "allreduce torus:4x4 --items 60 --every 0": 57,
+    "descend torus:16x16 --operator bitonic-sort --every 0": 76,
+    "embed hypercube:6 torus:8x8 --program ascend --operator fft --every 0": 20,
+    "load torus:4x4 --rate 0.02..0.4/24 --warmup 200 --steps 1500": 25,
+    "verify GBSN-S2-bsn-links GBSN-S2-bsn-size": 150,
+    "sweep plan.toml": 36,
+}
+"""Commands of some seconds, mostly writing checkpoints; how many, or how many findings, about."""
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGABRT, signal.SIGSTOP)
 TARGETS = ("rank", "launcher", "launch/run")
+
+STAGES = ("begun", "MPI loaded", "folder taken")
+"""What is seen of a job that starts: its process, a rank's MPI library, its checkpoints' folder."""
+
+STARTING = 0.1
+"""The share of trials that hit a job while it starts."""
+
+MOST, LEFT_LONG = 0.75, 0.3
+"""The share of its work after which a job is hit at most; the second where it must not be over
+before it is noticed that `launch/run`, without which it goes on, is stopped."""
+
+LATER = 0.03
+"""Seconds up to which a job is hit later than it is seen to be there: also amid writing."""
 
 
 def environments() -> list[Path]:
@@ -101,6 +118,14 @@ def of_rank(pid: int) -> int | None:
             if line.startswith(name):
                 return int(line[len(name) :])
     return None
+
+
+def has_mpi(pid: int) -> bool:
+    """Whether a process has loaded an MPI library."""
+    try:
+        return "/libmpi" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
 
 
 def half_files(folder: Path) -> list[str]:
@@ -146,7 +171,8 @@ class Row:
     ranks: str
     signal: str
     target: str
-    after: float
+    when: str
+    tries: int
     seconds: float
     status: int | None
     outcome: str
@@ -154,14 +180,17 @@ class Row:
     def line(self) -> str:
         """A line of the table."""
         return (
-            f"{self.trial:5} {self.signal:7} {self.target:10} {self.library:8} {self.ranks:6} "
-            f"{self.after:6.2f} {self.seconds:6.2f} {self.status!s:>6}  {self.outcome:40} "
+            f"{self.trial:5} {self.signal:7} {self.target:10} {self.library:9} {self.ranks:6} "
+            f"{self.when:12} {self.tries:5} {self.seconds:6.2f} {self.status!s:>6}  "
+            f"{self.outcome:40} "
             f"{self.command}"
         )
 
 
 HEADING = (
-    "trial signal  target     library  ranks   after   ends status  outcome" + " " * 34 + "command"
+    "trial signal  target     library   ranks  when         tries   ends status  outcome"
+    + " " * 34
+    + "command"
 )
 
 
@@ -178,20 +207,24 @@ class Trial:
         The seed of all that is drawn.
     folder : Path
         Where it works; empty.
+    noticed : float
+        Seconds that the job may take to end.
     """
 
-    def __init__(self, number: int, folder: Path):
+    def __init__(self, number: int, folder: Path, noticed: float = NOTICED):
         drawn = random.Random(f"faults {number}")
-        self.number, self.folder = number, folder
-        self.command = drawn.choice(COMMANDS)
+        self.number, self.folder, self.noticed = number, folder, noticed
+        self.command = drawn.choice(sorted(COMMANDS))
         self.bin = drawn.choice(environments())
         self.ranks, self.again = drawn.sample((1, 2, 3), 2)
         if self.ranks == 1:
             self.ranks, self.again = self.again, 1
         self.signal, self.target = drawn.choice(SIGNALS), drawn.choice(TARGETS)
         self.victim = drawn.randrange(self.ranks)
-        self.kept_before = drawn.random() < 0.7
-        self.moment = (1.5 if self.kept_before else 4.0) * drawn.random()
+        stopped = (self.signal, self.target) == (signal.SIGSTOP, "launch/run")
+        most = round((LEFT_LONG if stopped else MOST) * COMMANDS[self.command])
+        self.stage = drawn.choice(STAGES) if drawn.random() < STARTING else ""
+        self.done, self.later = drawn.randint(1, max(1, most)), LATER * drawn.random()
         self.mark = uuid.uuid4().hex
         self.row = Row(
             number,
@@ -200,8 +233,13 @@ class Trial:
             f"{self.ranks} > {self.again}",
             self.signal.name,
             self.target,
-            *(self.moment, 0.0, None, ""),
+            *(self.when, 0, 0.0, None, ""),
         )
+
+    @property
+    def when(self) -> str:
+        """When the job is hit, for the table."""
+        return self.stage or f"{self.done} of {COMMANDS[self.command]}"
 
     def start(self, ranks: int, words: list[str]) -> subprocess.Popen[str]:
         """Start an mpinet command."""
@@ -247,9 +285,8 @@ class Trial:
                     victim = self.aim(job)
                 except OSError:
                     continue  # it has just ended
-            if self.kept_before:
-                comes_true(lambda: self.has_kept() or job.poll() is not None, TIME_LIMIT)
-            time.sleep(self.row.after)
+            comes_true(lambda: self.is_there() or job.poll() is not None, TIME_LIMIT)
+            time.sleep(self.later)
             began = time.monotonic()
             if victim is None or job.poll() is not None or victim not in marked(self.mark):
                 job.wait(TIME_LIMIT)
@@ -265,14 +302,25 @@ class Trial:
                 os.kill(pid, signal.SIGKILL)
             job.wait()
 
-    def has_kept(self) -> bool:
-        """Whether there is something to go on from: a state, or a finding."""
-        try:
-            if json.loads((self.folder / "kept/manifest.json").read_text())["state"]:
-                return True
-            return any(file.stat().st_size for file in self.folder.rglob("rank-*.jsonl"))
-        except OSError:
-            return False
+    def is_there(self) -> bool:
+        """Whether the job has come to where it is to be hit."""
+        if not self.stage:
+            return self.progress() >= self.done
+        if self.stage == "MPI loaded":
+            return any(of_rank(pid) is not None and has_mpi(pid) for pid in marked(self.mark))
+        return self.stage == "begun" or (self.folder / "kept/manifest.json").exists()
+
+    def progress(self) -> int:
+        """How many checkpoints the job has written, or how many findings."""
+        found = 0
+        with suppress(OSError):
+            state = json.loads((self.folder / "kept/manifest.json").read_text())["state"]
+            found = int(state.partition("-")[2]) if state else self.findings()
+        return found
+
+    def findings(self) -> int:
+        """The lines of the ranks' journals."""
+        return sum(file.read_text().count("\n") for file in self.folder.rglob("rank-*.jsonl"))
 
     @staticmethod
     def status_of(job: subprocess.Popen[str]) -> int:
@@ -299,11 +347,12 @@ class Trial:
         """
         (self.folder / "plan.toml").write_text(PLAN)
         words = [*words_of(self.command), "--checkpoint", "kept"]
-        for _ in range(12):
+        for self.row.tries in range(1, 9):
             if self.hit(words):
                 break
             self.empty()  # it was over before
-            self.row.after *= 0.6
+            self.done = self.done // 2
+            self.row.when = self.when
         else:
             raise Broken("it was always over before")
         took = self.row.seconds - (WATCHDOG if self.signal == signal.SIGSTOP else 0)
@@ -316,7 +365,7 @@ class Trial:
             return self.row
         if self.row.status == 0:
             raise Broken(f"status 0 after the signal: {self.said()}")
-        if took > NOTICED and self.row.status != ASKED:
+        if took > self.noticed and self.row.status != ASKED:
             raise Broken(f"it ended {took:.1f} s after the signal was noticed")
         self.row.outcome = self.go_on(words)
         return self.row
@@ -328,7 +377,7 @@ class Trial:
         if kept.exists():
             state = json.loads(kept.read_text())
             found = f"resumed from step {state['step']}" if state["state"] else "resumed"
-            lines = sum(1 for file in self.folder.rglob("rank-*.jsonl") for _ in file.open())
+            lines = self.findings()
             found += f", {lines} found" if lines else ""
             words = ["resume", "kept"]
         elif (result := self.folder / "found.json").exists():

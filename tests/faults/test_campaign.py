@@ -18,7 +18,7 @@ SHORT, LONG = (1, 9, 11), range(100)
 
 @pytest.mark.parametrize("number", LONG if os.environ.get("MPINET_LONG") else SHORT)
 def test_a_job_that_is_hit_ends_and_goes_on(number: int, tmp_path: Path) -> None:
-    row = Trial(number, tmp_path).play()
+    row = Trial(number, tmp_path, noticed=60.0).play()
     if logs := os.environ.get("MPINET_TEST_LOGS"):
         table = Path(logs, "table.txt")
         with table.open("a") as file:
@@ -28,8 +28,7 @@ def test_a_job_that_is_hit_ends_and_goes_on(number: int, tmp_path: Path) -> None
 def hit_where(tmp_path: Path, monkeypatch, job: str) -> Trial:
     """A trial whose job is a line of shell instead, which is killed at once."""
     made = Trial(0, tmp_path)
-    made.signal, made.target, made.kept_before = signal.SIGKILL, "launch/run", False
-    made.row.after = 0.0
+    made.signal, made.target, made.stage, made.later = signal.SIGKILL, "launch/run", "begun", 0.0
 
     def start(ranks: int, words: list[str]) -> subprocess.Popen[str]:
         for name in ("said.out", "said.err"):
