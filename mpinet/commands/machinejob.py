@@ -58,7 +58,8 @@ class MachineJob(Job):
         if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
             return Share(self.network, ranks, most)
-        return Share.even(self.network, ranks)
+        scattered = self.options.mapping == "random" and ranks > 1
+        return Share(self.network, ranks, -(-self.network.size // ranks), scattered)
 
     @property
     def title(self) -> str:

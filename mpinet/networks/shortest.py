@@ -82,7 +82,7 @@ def first_port_table(topology: Topology, representatives: int) -> Ints:
     neighbors = neighbor_table(topology)
     fill_first_ports(neighbors, representatives, entries)
     # The lowest entry in the lowest bits on every computer, as `entry` shifts them.
-    return entries.astype("<u2").view("<i8").astype(np.int64)
+    return entries.astype("<u2", copy=False).view("<i8").astype(np.int64, copy=False)
 
 
 def neighbor_table(topology: Topology) -> Ints:

@@ -14,7 +14,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpinet.arrays import Ints
 
 if TYPE_CHECKING:
     from mpinet.networks.schedule import Schedule
@@ -29,6 +34,9 @@ WORD = 8
 HALF = 0.5
 """The largest share of processors that send at once where each has one to tell."""
 
+SAMPLE = 1024
+"""Nodes that are asked where their ports lead."""
+
 
 @dataclass(frozen=True)
 class Share:
@@ -42,11 +50,14 @@ class Share:
         How many ranks there are.
     hosted : int
         Processors and switches on the rank that has most.
+    scattered : bool
+        Whether neighbours are on one rank only by chance.
     """
 
     network: Topology
     ranks: int
     hosted: int
+    scattered: bool = False
 
     @classmethod
     def even(cls, network: Topology, ranks: int) -> Share:
@@ -57,6 +68,22 @@ class Share:
     def ports(self) -> float:
         """Wired ports of a node, on average."""
         return self.network.most_wired / max(1, self.network.size)
+
+    @property
+    def crossing(self) -> float:
+        """Ports of a node that lead to other ranks, on average; by a sample of the nodes."""
+        if self.ranks == 1:
+            return 0.0
+        if self.scattered:
+            return self.ports * (1 - 1 / self.ranks)
+        nodes, others = _sample(self.network)
+        away = (others // self.hosted != nodes[:, np.newaxis] // self.hosted) & (others >= 0)
+        return float(away.sum() / len(nodes))
+
+    @property
+    def crossed(self) -> float:
+        """The share of nodes that send to other ranks where all send on ports chosen alike."""
+        return min(1.0, self.crossing)
 
     def part(self, total: int) -> int:
         """Of what the processors have alike, what is on the rank that hosts most."""
@@ -72,10 +99,20 @@ def diameter_of(network: Topology) -> float:
     return max(1.0, math.log(max(2, network.size), max(2.0, degree - 1)))
 
 
+@lru_cache(maxsize=4)
+def _sample(network: Topology) -> tuple[Ints, Ints]:
+    """Nodes from all parts of a network, and the neighbours of each."""
+    nodes = np.unique(np.linspace(0, network.size - 1, min(SAMPLE, network.size)).astype(np.int64))
+    return nodes, network.neighbor(nodes[:, np.newaxis], np.arange(network.ports))
+
+
 def flood(share: Share) -> int:
-    """Numbers and two marks of every processor; nodes and receivers of the largest wave."""
+    """Numbers and two marks of every processor; nodes and receivers of the largest wave.
+
+    Receivers on other ranks are listed, with their ranks, and sorted by these.
+    """
     wave = min(0.45, 3.2 / diameter_of(share.network))
-    return round(share.hosted * (WORD + 2 + 100 * wave))
+    return round(share.hosted * (WORD + 2 + wave * (100 + 48 * share.crossing)))
 
 
 def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
@@ -84,12 +121,13 @@ def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     from mpinet.programs.passes import sees_whole
 
     if schedule is not None:
-        return round(share.hosted * (29 + 96 * _sending(share, schedule)))
+        each = 96 + 32 * share.crossed  # records on their way to other ranks, and from there
+        return round(share.hosted * (29 + each * _sending(share, schedule)))
     if algorithm == PASSES or (algorithm == BEST and sees_whole(share.network)):
         return _timetable(share)
     if algorithm == FLOODING:
         return round(share.hosted * (40 + 60 * share.ports))
-    return round(share.hosted * ALONG_TREE)
+    return round(share.hosted * ALONG_TREE) + _table(share.network)
 
 
 def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
@@ -97,21 +135,42 @@ def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     from mpinet.programs.broadcast import PASSES
 
     if schedule is None:
-        return max(_timetable(share) if algorithm == PASSES else 0, share.hosted * 185)
+        before = _timetable(share) if algorithm == PASSES else _table(share.network)
+        return max(before, share.hosted * 185)
     return round(share.hosted * (100 + 88 * _sending(share, schedule)))
 
 
 def _sending(share: Share, schedule: Schedule) -> float:
-    """The share of processors that send in the busiest step: in the last phase, about alike."""
-    if not schedule.phases:
-        return min(HALF, 3.2 / diameter_of(share.network))
-    lengths = [length for _, length in schedule.phases if length > 0]
-    return min(HALF, len(lengths) / max(1, schedule.steps))
+    """The share of a rank's processors that send in the busiest step: in the last phase, alike.
+
+    Where their receivers are on other ranks, all of the senders are on some of the ranks.
+    """
+    if schedule.phases:
+        lengths = [length for _, length in schedule.phases if length > 0]
+        sending = min(HALF, len(lengths) / max(1, schedule.steps))
+    else:
+        sending = min(HALF, 3.2 / diameter_of(share.network))
+    return sending * (1 + share.crossed)
 
 
 def _timetable(share: Share) -> int:
-    """Of the whole network, on every rank: neighbours and a pass over them, or its rows, sorted."""
-    return round(share.network.size * max(146, 120 + 4 * share.ports))
+    """Of the whole network, on every rank: neighbours and a pass over them, or its rows.
+
+    Then a rank puts its processors' rows in order.
+    """
+    size = share.network.size
+    passes = size * (98 + 4 * share.ports)
+    return round(max(passes, 32 * size + 114 * share.hosted)) + _table(share.network)
+
+
+def _table(network: Topology) -> int:
+    """The table of shortest paths, on every rank, that a network without routings asks for."""
+    from mpinet.networks.shortest import MAX_ENTRIES
+    from mpinet.networks.topology import Topology
+
+    entries = network.size**2
+    own = type(network).routings is not Topology.routings
+    return 0 if own or entries > MAX_ENTRIES else 4 * entries
 
 
 ALONG_TREE = 160
@@ -156,7 +215,7 @@ def gossip(share: Share, algorithm: str) -> int:
 
 
 def pipeline(share: Share, items: int, twice: bool) -> int:
-    """A row of the timetable for every item and node, on every rank, while rows are put in order.
+    """A row of the timetable for every item and node, on every rank; then a rank orders its own.
 
     Parameters
     ----------
@@ -167,7 +226,8 @@ def pipeline(share: Share, items: int, twice: bool) -> int:
     twice : bool
         Whether they go to the nodes and come from them, as of allreduce.
     """
-    return share.network.size * items * (480 if twice else 240)
+    each = max(155.0, 70 + 170 * share.hosted / share.network.size)
+    return round(share.network.size * items * each) * (1 + twice)
 
 
 def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -> int:
@@ -201,9 +261,27 @@ def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None
     from mpinet.programs.schedules.exchange import DimensionExchange
 
     width = operator.dtype.itemsize
-    here = 2 * WORD + 2 * width + (0 if schedule is DimensionExchange else ON_THE_WAY)
-    everywhere = 0 if isinstance(operator, Reduction) else 4 * width
-    return share.hosted * here + share.network.hosts * everywhere
+    on_the_way = _cut(share) if schedule is DimensionExchange else ON_THE_WAY
+    if isinstance(operator, Reduction):
+        running = share.hosted * (2 * WORD + 2 * width + on_the_way)
+        return max(running, share.hosted * 2 * WORD + min(share.hosted, CHECKED) * 3 * width)
+    expected = round(share.network.hosts * 2.75 * width)
+    here = share.hosted * (2 * WORD + 3 * width)
+    return here + max(expected, share.hosted * on_the_way)
+
+
+CHECKED = 2**16
+"""States that are reduced at a time to check the result."""
+
+
+def _cut(share: Share) -> int:
+    """Bytes a processor of pairs of which a part is on other ranks: no rank has whole subcubes."""
+    cut = share.scattered or share.network.size % share.ranks
+    return CUT if cut and share.ranks > 1 else 0
+
+
+CUT = 112
+"""Bytes a processor: who sends what to which rank, and the states that come."""
 
 
 ON_THE_WAY = 240
@@ -221,8 +299,9 @@ def circulate(share: Share, schedule: type[PassSchedule]) -> int:
     """Items with the labels that they have gathered, twice when a pair changes places."""
     from mpinet.programs.schedules.exchange import DimensionExchange
 
-    return share.hosted * (CIRCULATING + (0 if schedule is DimensionExchange else ON_THE_WAY))
+    on_the_way = _cut(share) if schedule is DimensionExchange else ON_THE_WAY
+    return share.hosted * (CIRCULATING + on_the_way)
 
 
-CIRCULATING = 130
+CIRCULATING = 85
 """Bytes a processor: number, index, item, what comes, and labels while they are added."""

@@ -2,11 +2,11 @@
 
     python tests/faults/campaign.py [TRIALS [SEED]]
 
-plays trials and prints a table. A trial draws from its seed: a command, an MPI library, 2 or 3
-ranks, a signal, whom it is for, and when, by what the job has done and not by a clock: in nine
-trials of ten so many checkpoints or findings after its begin, and up to `LATER` seconds, while the
-job still has a quarter of its work to do or more; otherwise while it starts (`STAGES`). What has to
-be true of each is said at `Trial.play`.
+plays trials and prints a table. A trial draws from its seed: a command, the MPI libraries that it
+begins and goes on with, 2 or 3 ranks, a signal, whom it is for, and when, by what the job has done
+and not by a clock: in nine trials of ten so many checkpoints or findings after its begin, and up to
+`LATER` seconds, while the job still has a quarter of its work to do or more; otherwise while it
+starts (`STAGES`). What has to be true of each is said at `Trial.play`.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class Row:
     def line(self) -> str:
         """A line of the table."""
         return (
-            f"{self.trial:5} {self.signal:7} {self.target:10} {self.library:9} {self.ranks:6} "
+            f"{self.trial:5} {self.signal:7} {self.target:10} {self.library:13} {self.ranks:6} "
             f"{self.when:12} {self.tries:5} {self.seconds:6.2f} {self.status!s:>6}  "
             f"{self.outcome:40} "
             f"{self.command}"
@@ -188,7 +188,7 @@ class Row:
 
 
 HEADING = (
-    "trial signal  target     library   ranks  when         tries   ends status  outcome"
+    "trial signal  target     library       ranks  when         tries   ends status  outcome"
     + " " * 34
     + "command"
 )
@@ -225,11 +225,14 @@ class Trial:
         most = round((LEFT_LONG if stopped else MOST) * COMMANDS[self.command])
         self.stage = drawn.choice(STAGES) if drawn.random() < STARTING else ""
         self.done, self.later = drawn.randint(1, max(1, most)), LATER * drawn.random()
+        self.bin_again = drawn.choice(environments())
         self.mark = uuid.uuid4().hex
         self.row = Row(
             number,
             self.command,
-            "MPICH" if "mpich" in str(self.bin) else "Open MPI",
+            " > ".join(
+                "MPICH" if "mpich" in str(b) else "Open" for b in (self.bin, self.bin_again)
+            ),
             f"{self.ranks} > {self.again}",
             self.signal.name,
             self.target,
@@ -242,7 +245,7 @@ class Trial:
         return self.stage or f"{self.done} of {COMMANDS[self.command]}"
 
     def start(self, ranks: int, words: list[str]) -> subprocess.Popen[str]:
-        """Start an mpinet command."""
+        """Start an mpinet command, by the library in use."""
         run = [str(CHECKOUT / "launch/run"), "-n", str(ranks)]
         run += ["--mpirun", str(self.bin / "mpirun"), "--watchdog", f"{WATCHDOG:g}"]
         # Not pipes: what outlives its job would be waited for in them.
@@ -384,6 +387,7 @@ class Trial:
             found = "the result was there"
             self.compare(json.loads(result.read_text())["digest"], found)
             return found
+        self.bin = self.bin_again
         job = self.start(self.again, words)
         status = self.status_of(job)
         if status != 0:
