@@ -287,7 +287,6 @@ done
 trap '' USR2
 [ $status != 140 ] || status=0 # that was USR2, and rank 0 has proved its end
 ended=yes
-[ $status = 0 ] || ask orphans # was it the launcher that was killed?
 
 # ---- did it come to its end?
 
@@ -303,10 +302,11 @@ if ! proved && [ $status != 137 ]; then
     [ ! -e "$MPINET_PROOF.lost" ] && compgen -G "$MPINET_PROOF.ssh.*" >/dev/null || break
     sleep 0.1
   done
-  if [ -e "$MPINET_PROOF.lost" ] && [ "$status$prove" != 0no ]; then
-    say_lost
-    exit $((status ? status : 1))
-  fi
+fi
+[ $status = 0 ] || ask orphans # also those that would have told: only now
+if ! proved && [ $status != 137 ] && [ -e "$MPINET_PROOF.lost" ] && [ "$status$prove" != 0no ]; then
+  say_lost
+  exit $((status ? status : 1))
 fi
 
 if [ $status = 0 ] && [ $prove = yes ] && ! proved; then
