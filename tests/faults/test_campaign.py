@@ -34,16 +34,18 @@ def hit_where(tmp_path: Path, monkeypatch, job: str) -> Trial:
         for name in ("said.out", "said.err"):
             (tmp_path / name).write_text("")
         environment = {**os.environ, "MPINET_TRIAL": made.mark}
-        return subprocess.Popen(["sh", "-c", job], cwd=tmp_path, env=environment, text=True)
+        started = subprocess.Popen(["sh", "-c", job], cwd=tmp_path, env=environment, text=True)
+        assert "begun" not in job or comes_true((tmp_path / "begun").exists, 60)
+        return started
 
     monkeypatch.setattr(made, "start", start)
     return made
 
 
 def test_a_process_that_is_left_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr("faults.campaign.TIME_LIMIT", 0.3)
+    monkeypatch.setattr("faults.campaign.TIME_LIMIT", 3)
     with pytest.raises(Broken, match="are left"):
-        hit_where(tmp_path, monkeypatch, "sleep 9 & touch begun; wait").play()
+        hit_where(tmp_path, monkeypatch, "sleep 99 & touch begun; wait").play()
 
 
 def test_a_job_that_hangs_is_noticed(tmp_path, monkeypatch):
