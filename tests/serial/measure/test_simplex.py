@@ -13,6 +13,7 @@ def at_most(bound: float) -> dict:
     """A program of one variable between 0 and the bound."""
     return {
         "columns": 1,
+        "plain": 0,
         "begin": np.array([0, 1], np.int32),
         "index": np.array([0], np.int32),
         "value": np.array([1.0]),

@@ -75,8 +75,7 @@ def test_with_every_processor_a_part_items_enter_as_often_as_they_have_hops_to_g
     assert best_cut(topology, ONE, "exchange").steps >= -(-hops // topology.size)
 
 
-def test_no_cut_is_searched_on_busses_half_duplex_links_and_large_networks():
-    assert best_cut(mpinet.open("clens:3,3"), ONE, "gossip") is None
+def test_no_cut_is_searched_on_half_duplex_links_and_large_networks():
     assert best_cut(mpinet.open("ring:8"), PortModel(1, 1, True), "gossip") is None
     assert best_cut(mpinet.open("ring:8193"), ONE, "gossip") is None
     assert best_cut(mpinet.open("ring:8"), PortModel(1, 2), "gossip") is None
