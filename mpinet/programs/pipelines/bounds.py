@@ -14,7 +14,7 @@ import numpy as np
 from mpinet.arrays import Flags, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
-from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.adjacency import Adjacency, spread
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
@@ -331,7 +331,6 @@ def measure_pieces(
     """
     size, count = begin.size - 1, 0
     queue = np.empty(size, np.int64)
-    distance[node] = 0
     for turn in range(begin[node], begin[node + 1] + 1):
         first = left_out if turn == begin[node] else others[turn - 1]
         if first < 0 or piece[first] >= 0:
@@ -350,19 +349,10 @@ def measure_pieces(
                     tail += 1
         depth[count] = 0
         count += 1
-    head, tail = 0, 1
-    queue[0] = node
-    while head < tail:
-        here = queue[head]
-        head += 1
-        for at in range(begin[here], begin[here + 1]):
-            other = others[at]
-            if distance[other] < 0:
-                distance[other] = distance[here] + 1
-                queue[tail] = other
-                tail += 1
-                if other < hosts:
-                    depth[piece[other]] = max(depth[piece[other]], distance[other])
+    for at in range(1, spread(begin, others, node, distance, queue)):
+        other = queue[at]
+        if other < hosts:
+            depth[piece[other]] = max(depth[piece[other]], distance[other])
     if left_out >= 0:
         depth[piece[left_out]] = 0
     return count
@@ -402,16 +392,4 @@ def count_cut_off(
         low[above] = min(low[above], low[node])
         inside[above] = inside[above] or inside[node]
         node = above
-    queue = np.empty(size, np.int64)
-    queue[0] = root
-    away[root] = 0
-    first, last = 0, 1
-    while first < last:
-        node = queue[first]
-        first += 1
-        for place in range(begin[node], begin[node + 1]):
-            other = others[place]
-            if away[other] < 0:
-                away[other] = away[node] + 1
-                queue[last] = other
-                last += 1
+    spread(begin, others, root, away, np.empty(size, np.int64))

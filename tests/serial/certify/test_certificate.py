@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from serial.certify.changes import changed
 
 import mpinet
 from mpinet.certify.certificate import certify
@@ -54,17 +55,6 @@ def folder(tmp_path_factory):
 )
 def test_what_was_found_is_accepted(folder, kind, more_than):
     assert certify(folder / f"{kind}.cert").claim.more_than == more_than
-
-
-def changed(folder, which, **changes):
-    """A copy of a certificate with other entries; ``claim__root`` is one of its claim."""
-    document = json.loads((folder / f"{which}.cert").read_text())
-    for key, value in changes.items():
-        inside, _, name = key.rpartition("__")
-        (document[inside] if inside else document)[name] = value
-    file = folder / "changed.cert"
-    file.write_text(json.dumps(document))
-    return file
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Bisection widths: certificates agree with brute force and closed forms; changed ones fail."""
 
-import json
 import lzma
 from hashlib import sha256
 from itertools import combinations
@@ -9,6 +8,7 @@ import networkx as nx
 import pytest
 from networkx.generators.atlas import graph_atlas_g
 from pysat.solvers import Solver
+from serial.certify.changes import changed
 
 import mpinet
 from mpinet.certify.certificate import certify, check
@@ -132,17 +132,6 @@ def folder(tmp_path_factory):
         file = found / f"{way}.cert"
         mpinet.optimum(name, collective="bisection", by=way, limit=LONG, save=file)
     return found
-
-
-def changed(folder, which, **changes):
-    """A copy of a certificate with other entries; ``claim__more_than`` is one of its claim."""
-    document = json.loads((folder / f"{which}.cert").read_text())
-    for key, value in changes.items():
-        inside, _, name = key.rpartition("__")
-        (document[inside] if inside else document)[name] = value
-    file = folder / "changed.cert"
-    file.write_text(json.dumps(document))
-    return file
 
 
 @pytest.mark.parametrize("kind", WAYS)
