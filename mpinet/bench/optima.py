@@ -14,9 +14,9 @@ from functools import cache
 from statistics import median
 
 from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, Contenders, Setting, at_most
-from mpinet.machine import Machine
+from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local
-from mpinet.measure.optimum.search import Search, model_of
+from mpinet.measure.optimum.search import Search
 from mpinet.networks import open as open_topology
 from mpinet.programs.broadcast import BEST, PASSES, TREE, broadcast, require_algorithm
 
@@ -71,7 +71,7 @@ class Sides:
 def sides_of(name: str) -> Sides:
     """Look for both sides; no rounds are made of it, and two rows share it."""
     began = time.perf_counter()
-    topology, model = open_topology(name), model_of("one")
+    topology, model = open_topology(name), PortModel.named("one")
     best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
     search = Search(topology, 0, "broadcast", "one", best, BEST, LIMIT)
     search.run()

@@ -54,8 +54,7 @@ class ItemsOptimum(Job):
         from mpinet.measure.optimum.items import certificate_of, claimed
 
         options, began = self.options, time.perf_counter()
-        limit = 1 if options.ports == "one" else None
-        model = PortModel(limit, limit)
+        model = PortModel.named(options.ports)
         self.model = model.as_json()
         searched = self._searched(transport, model)
         own = None

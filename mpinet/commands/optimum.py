@@ -18,6 +18,7 @@ from mpinet.commands.proofs import write_certificate
 from mpinet.commands.result import Result
 from mpinet.commands.widthoptimum import WidthOptimum
 from mpinet.errors import UsageError
+from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_writable, write_text
 from mpinet.report.rows import Row
@@ -142,7 +143,7 @@ class Optimum(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Search, and run what was found."""
-        from mpinet.measure.optimum.search import Search, model_of
+        from mpinet.measure.optimum.search import Search
 
         options, began = self.options, time.perf_counter()
         own_algorithm, own = self._own(transport)
@@ -150,7 +151,7 @@ class Optimum(Job):
         upper, by = timetable.last, "passes"
         if own is not None and own <= upper:
             upper, by = own, own_algorithm or ""
-        model = model_of(options.ports)
+        model = PortModel.named(options.ports)
         self.model = model.as_json()
         search = Search(
             self._network, self._root, options.collective, options.ports, upper, by, options.limit
@@ -186,10 +187,9 @@ class Optimum(Job):
     def _own(self, transport: Local) -> tuple[str | None, int | None]:
         """The network's own broadcast, or the tree, and its steps (collective)."""
         from mpinet.machine import Machine
-        from mpinet.measure.optimum.search import model_of
         from mpinet.programs.broadcast import FLOODING, PASSES, TREE, broadcast, require_algorithm
 
-        model = model_of(self.options.ports)
+        model = PortModel.named(self.options.ports)
         name, _ = require_algorithm(self._network, self._root, None, model)
         if name == PASSES:
             name = TREE
@@ -202,10 +202,9 @@ class Optimum(Job):
 
     def _passes(self) -> Timetable:
         """What passes find, alike on every rank."""
-        from mpinet.measure.optimum.search import model_of
         from mpinet.programs.passes import broadcast_timetable
 
-        model = model_of(self.options.ports)
+        model = PortModel.named(self.options.ports)
         return broadcast_timetable(self._network, self._root, model)
 
     @staticmethod
@@ -228,10 +227,9 @@ class Optimum(Job):
     ) -> tuple[int, int, bool]:
         """Run the best schedule on the machine: steps, messages, whether all are informed."""
         from mpinet.machine import Machine
-        from mpinet.measure.optimum.search import model_of
         from mpinet.programs.broadcast import Message, broadcast, by_timetable
 
-        machine = Machine(self._network, model_of(self.options.ports), transport)
+        machine = Machine(self._network, PortModel.named(self.options.ports), transport)
         if name not in ("passes", "sat"):
             found = broadcast(machine, self._root, name)
             return found.steps, found.messages, found.informed == self._network.hosts

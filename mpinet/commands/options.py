@@ -7,6 +7,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -172,8 +173,7 @@ def port_model(options: argparse.Namespace) -> PortModel:
     """The port model that was asked for."""
     from mpinet.machine import PortModel
 
-    limit = 1 if options.ports == "one" else None
-    return PortModel(limit, limit, options.duplex == "half")
+    return replace(PortModel.named(options.ports), half_duplex=options.duplex == "half")
 
 
 def require_all_port(options: argparse.Namespace, what: str) -> None:

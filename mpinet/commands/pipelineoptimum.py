@@ -44,9 +44,9 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
         raise UsageError(
             f"--items does not apply to {collective}: pipelines are for {', '.join(PIPELINED)}."
         )
-    limit = 1 if options.ports == "one" else None
     number = options.items * topology.hosts if collective == "gossip" else options.items
-    require_spread(topology, PortModel(limit, limit), number, collective != "gossip", None)
+    model = PortModel.named(options.ports)
+    require_spread(topology, model, number, collective != "gossip", None)
 
 
 class PipelineOptimum(Job):
@@ -66,8 +66,7 @@ class PipelineOptimum(Job):
         from mpinet.programs.pipelines.collectives import plan
 
         options, began = self.options, time.perf_counter()
-        limit = 1 if options.ports == "one" else None
-        model = PortModel(limit, limit)
+        model = PortModel.named(options.ports)
         self.model = model.as_json()
         machine = Machine(self._network, model, transport)
         planned = plan(machine, options.collective, options.items, self._root)

@@ -173,13 +173,12 @@ class ExportSchedule(Job):
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Run the collective on one rank, run what was noted, and write it."""
         from mpinet.certify.network import Network
-        from mpinet.machine import Machine
+        from mpinet.machine import Machine, PortModel
         from mpinet.machine.transport import Local as Alone
-        from mpinet.measure.optimum.search import model_of
         from mpinet.programs.perform import perform
         from mpinet.programs.schedules.files.writing import FORMATS
 
-        model, options = model_of(self._options.ports), self._options
+        model, options = PortModel.named(self._options.ports), self._options
         self.model = model.as_json()
         if transport.rank:
             return None

@@ -164,8 +164,7 @@ class Pipelined:
 
     def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The best cut of a gossip."""
-        limit = 1 if self.ports == "one" else None
-        cut = best_cut(self.topology, PortModel(limit, limit), "gossip")
+        cut = best_cut(self.topology, PortModel.named(self.ports), "gossip")
         if cut is not None:
             sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
             steps = -(-self.items * cut.needed // cut.entering)

@@ -20,7 +20,6 @@ from mpinet.certify.counting import require_contradiction
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError, ConservationError, UsageError
-from mpinet.machine import PortModel
 from mpinet.measure.optimum.arcs import Arcs
 from mpinet.measure.optimum.classlp import classes_of, refutation
 from mpinet.measure.optimum.formula import Formula
@@ -217,9 +216,3 @@ class Search:
             bus=None if self.topology.links else bus,
             ports="one",
         )
-
-
-def model_of(ports: str) -> PortModel:
-    """The port model ``"one"`` or ``"all"``."""
-    limit = 1 if ports == "one" else None
-    return PortModel(limit, limit, False)

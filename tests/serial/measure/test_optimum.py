@@ -16,12 +16,12 @@ from mpinet.certify.clauses import formula as checkers_formula
 from mpinet.certify.counting import Counted
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
+from mpinet.machine import PortModel
 from mpinet.measure.optimum.arcs import Arcs
 from mpinet.measure.optimum.classlp import Quotient, classes_of, refutation, rows_of
 from mpinet.measure.optimum.formula import Formula
 from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
-from mpinet.measure.optimum.search import model_of
 from mpinet.networks.graph import Graph
 from mpinet.programs.passes import broadcast_timetable
 
@@ -125,7 +125,7 @@ LAZY = ["debruijn:5", "torus:4x5", "ccc:3", "fattree:2,3", "gmnany:30"]
 @pytest.mark.parametrize("name", LAZY)
 def test_real_schedules_satisfy_all_rows(name):
     topology, random = mpinet.open(name), np.random.default_rng(3)
-    table = broadcast_timetable(topology, 0, model_of("one"))
+    table = broadcast_timetable(topology, 0, PortModel.named("one"))
     parents = dict(zip(table.receiver.tolist(), table.sender.tolist(), strict=True))
     for turn in range(8):
         since, wait = {0: 0}, turn % 3
