@@ -54,7 +54,8 @@ class Kept:
             return
         from mpinet.commands.checkpoints import keeper_of
 
-        transport.wish, self._asked = self._asked.wish, transport
+        self._asked = transport  # first: a signal in between must not be forgotten
+        transport.wish = max(transport.wish, self.wish)
         keeper = keeper_of(self._options, self._typed, transport, self._found)
         try:
             keeper.begin()

@@ -6,7 +6,8 @@ is what makes the files a checkpoint. The one before is deleted after that, so t
 a whole one. Nothing is ever pickled.
 
 When ranks decide to write, they have to decide alike. So a rank's wish rides on every collective
-(`Local.wish`), and at a boundary all ranks look at what they saw in their last one.
+(`Local.wish`), and at a boundary all ranks look at what they saw in their last one. Where there was
+none since the boundary before, they meet for it.
 """
 
 from __future__ import annotations
@@ -104,6 +105,7 @@ class Keeper:
         self._pending: list[dict[str, Any]] = found["frames"] if found else []
         self._depth = 0
         self._since = 0.0
+        self._calls = -1
         self._lock: IO[str] | None = None
         self.written: list[tuple[int, float, int]] = []
 
@@ -160,7 +162,9 @@ class Keeper:
         transport = self._transport
         if transport.rank == 0 and self._clock() >= self._due:
             transport.wish = max(transport.wish, GO_ON)
-        wanted = transport.asked
+        if transport.calls == self._calls:
+            transport.sum(np.zeros(1, np.int64))
+        wanted = max(transport.asked, GO_ON if self._every == 0 else 0)
         if wanted:
             if self._depth == len(self._pending):
                 self._write()
@@ -169,6 +173,7 @@ class Keeper:
             transport.granted(wanted)
             if wanted == STOP:
                 raise self.suspended()
+        self._calls = transport.calls
 
     def meet(self) -> None:
         """Meet the other ranks, and poll (collective)."""

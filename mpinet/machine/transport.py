@@ -83,6 +83,8 @@ class Local:
         The name of the host, where the ranks are on several hosts; otherwise empty.
     moving : int or None
         How many messages moved in a router's last step, on all ranks; None: there is no router.
+    calls : int
+        How often the ranks have met in a collective, the same on all of them.
     """
 
     rank = 0
@@ -91,6 +93,7 @@ class Local:
     keeper: Keeper | None = None
     wish = 0
     moving: int | None = None
+    calls = 0
 
     @property
     def asked(self) -> int:
@@ -224,7 +227,7 @@ class Mpi(Local):
         self._control_out = np.zeros((self.size, HEAD + FEW), np.int64)
         self._control_in = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
-        self._calls = self._asked = 0
+        self.calls = self._asked = 0
         self._worked = Worked()
         self._pace: Pace | None = None
 
@@ -257,7 +260,7 @@ class Mpi(Local):
             os.unlink(path)
         if everybody and board is not None:
             elsewhere = len(ranks) < self.size
-            Lookout(board, ranks, host.rank, elsewhere, lambda: self._calls, __file__).start()
+            Lookout(board, ranks, host.rank, elsewhere, lambda: self.calls, __file__).start()
         names = self._comm.gather(platform.node())
         self._pace = Pace(names) if names else None
         pids = host.gather(os.getpid())
@@ -379,7 +382,7 @@ class Mpi(Local):
 
         It also says how many records there are in all: where nobody has one, nothing needs to move.
         """
-        self._calls += 1
+        self.calls += 1
         self._control_out[:, 0] = counts
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
         control = word, kind, counts.sum(), self.wish, *self._worked.pause()

@@ -163,6 +163,59 @@ def test_a_run_of_one_rank_goes_on_with_all_and_is_stopped_again(command):
         assert everybody.rank != 0 or found == undisturbed(command)
 
 
+OPERATOR = """
+import numpy as np
+from mpinet.programs.operators import Operator
+
+class Gcd(Operator):
+    name = "gcd"
+
+    def oper(self, j, i, low, high):
+        both = np.gcd(low, high)
+        return both, both
+
+    def expected(self, values):
+        return np.full_like(values, np.gcd.reduce(values))
+"""
+
+STEPPED = [
+    "ascend hypercube:8 --operator {folder}/gcd.py:Gcd",  # dimensions below 2^7 need no other rank
+    "descend ring:16 --operator {folder}/gcd.py:Gcd",
+    "flood ring:16",
+    "gossip mesh:3x3",
+]
+
+
+class Counting(Keeper):
+    """Counts a run's boundaries; behind one of them the last rank wishes for the end."""
+
+    def __init__(self, last: int | None, *given):
+        super().__init__(*given)
+        self._last, self.boundaries = last, 0
+
+    def poll(self):
+        self.boundaries += 1
+        super().poll()
+        if self.boundaries == self._last and self._transport.rank == self._transport.size - 1:
+            self._transport.wish = STOP
+
+
+@pytest.mark.parametrize("command", STEPPED)
+def test_a_checkpoint_is_written_at_every_boundary_and_a_run_ends_at_the_next(command):
+    everybody = world()
+    with shared_folder() as folder:
+        if everybody.rank == 0:
+            (folder / "gcd.py").write_text(OPERATOR)
+        everybody.sum(np.zeros(1))
+        typed = command.format(folder=folder)
+        every = Counting(None, folder / "every", {}, everybody, 0)
+        assert kept(every, everybody, typed) is not None
+        assert len(every.written) == every.boundaries > 3
+        ending = Counting(2, folder / "ending", {}, everybody)
+        assert kept(ending, everybody, typed) is None
+        assert (ending.boundaries, len(ending.written)) == (3, 1)
+
+
 WINDOW = "--warmup 5 --steps 10 --limit 20"
 PLAN = """
 command = "flood"
