@@ -1,13 +1,18 @@
 """Compiled code on disk: loaded where it can be, made anew where it cannot for whatever reason.
 
+Of the processes that need the same code at the same time, as the ranks of a job do, one compiles
+and the others load what it has made.
+
 Imports Numba: `compiled` loads this module where the first function is compiled.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from hashlib import sha256
 from types import FunctionType
 from typing import Any
@@ -23,6 +28,9 @@ Compiling = Callable[[], AbstractContextManager[object]]
 
 SEAL = sha256().digest_size
 """Bytes behind a file's own."""
+
+PATIENCE = 60.0
+"""Seconds after which a process compiles itself what another, perhaps stopped, has not ended."""
 
 
 def load_or_compile(
@@ -41,8 +49,13 @@ def load_or_compile(
     """
     native: Any = numba.njit(function)
     with ExitStack() as stack:
+
+        def missed(lock: str) -> None:
+            stack.enter_context(compiling())
+            stack.enter_context(alone(lock))
+
         try:
-            native._cache = Cache(function, lambda: stack.enter_context(compiling()))
+            native._cache = Cache(function, missed)
         except RuntimeError as error:
             if "cannot cache" not in str(error):  # no place for this file, as in a notebook's cell
                 raise
@@ -52,6 +65,47 @@ def load_or_compile(
             native.compile(signature)
     native.disable_compile()
     return native
+
+
+@contextmanager
+def alone(file: str) -> Iterator[None]:
+    """Within it no other process is within it for the same file, which is there meanwhile.
+
+    The system frees the lock of a process that has ended, however it did. Where there are no locks,
+    or another process does not end in time, several go on at once.
+    """
+    lock = _locked(file)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            with suppress(OSError):
+                os.unlink(file)  # while it is locked: whoever has opened it sees that it is gone
+            os.close(lock)
+
+
+def _locked(file: str) -> int | None:
+    """A descriptor of the file, locked; None where that cannot be."""
+    began = time.monotonic()
+    with suppress(OSError):
+        while (waited := time.monotonic() - began) < PATIENCE:
+            with ExitStack() as otherwise:
+                lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+                otherwise.callback(os.close, lock)
+                if _lock(lock, file):
+                    otherwise.pop_all()
+                    return lock
+            time.sleep(min(0.002 + waited / 20, 0.1))
+    return None
+
+
+def _lock(lock: int, file: str) -> bool:
+    """Lock what is open, if nobody has locked it and if it still is the file of this name."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(lock), os.stat(file))
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 class SealedFile(IndexDataCacheFile):
@@ -107,12 +161,13 @@ class Cache(FunctionCache):
     function : function
         The function.
     missed : callable
-        Called where nothing can be loaded, before it is compiled.
+        Called where nothing can be loaded, with the name of a file to lock: thereafter it is looked
+        for again, and then compiled.
     """
 
     _impl_class = Places
 
-    def __init__(self, function: FunctionType, missed: Callable[[], object] = lambda: None):
+    def __init__(self, function: FunctionType, missed: Callable[[str], object] = lambda _: None):
         super().__init__(function)
         self._missed = missed
         stamp = self._impl.locator.get_source_stamp()
@@ -120,14 +175,18 @@ class Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load what was compiled before; None if nothing can be used."""
+        found = self._found(sig, target_context)
+        if found is None:
+            self._missed(os.path.join(self._cache_path, f"{self._impl.filename_base}.lock"))
+            found = self._found(sig, target_context)  # another may have compiled it meanwhile
+        return found
+
+    def _found(self, sig: Any, target_context: Any) -> Any:
         try:
-            found = super().load_overload(sig, target_context)
+            return super().load_overload(sig, target_context)
         except Exception:  # whatever is wrong with these files, they can be made anew
             self._forget()
-            found = None
-        if found is None:
-            self._missed()
-        return found
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep it for later, if that is possible: a full disk is no reason to fail."""

@@ -1,12 +1,23 @@
 """Compiled code on disk never stands in the way: not a user's renamed file, nor a damaged one."""
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from shutil import copy
+from types import FunctionType, SimpleNamespace
+from typing import cast
+
+import numba
+import pytest
+
+from mpinet import nativecache
+from mpinet.nativecache import alone, load_or_compile
 
 LONG = """
 from mpinet import Topology, rule
@@ -94,3 +105,121 @@ def test_compiled_code_that_cannot_be_loaded_is_made_anew(tmp_path: Path) -> Non
             damages[number % len(damages)](file)
         assert checked("torus:40x40", tmp_path) == told
     assert checked("torus:40x40", tmp_path) == told
+
+
+TOGETHER = """
+import os, sys, time
+from contextlib import contextmanager
+from mpinet.nativecache import load_or_compile
+import numba
+
+def doubled(x):
+    return 2 * x
+
+@contextmanager
+def compiling():
+    open(f"{sys.argv[1]}/missed{os.getpid()}", "w").close()
+    while sum(name.startswith("missed") for name in os.listdir(sys.argv[1])) < 4:
+        time.sleep(0.01)
+    yield
+
+native = load_or_compile(doubled, numba.int64(numba.int64), compiling)
+print(native(21), sum(native.stats.cache_misses.values()))
+"""
+"""Compiles where the code is needed by four processes and nobody has it."""
+
+HOLDER = """
+import signal, sys
+from mpinet.nativecache import alone
+
+with alone(sys.argv[1]):
+    print("in", flush=True)
+    signal.pause()
+"""
+"""Holds a lock until it is killed."""
+
+
+def test_of_processes_that_need_the_same_code_one_compiles(tmp_path: Path) -> None:
+    script = tmp_path / "together.py"
+    script.write_text(TOGETHER)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    jobs = [
+        subprocess.Popen(
+            [sys.executable, script, tmp_path], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    told = sorted(job.communicate()[0].split() for job in jobs)
+    assert told == [["42", "0"]] * 3 + [["42", "1"]]
+    assert {file.suffix for file in (tmp_path / "cache").glob("*/*")} == {".nbi", ".nbc"}
+
+
+@contextmanager
+def holding(file: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the lock."""
+    command = [sys.executable, "-c", HOLDER, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        try:
+            assert holder.stdout is not None and holder.stdout.readline() == "in\n"
+            yield holder
+        finally:
+            holder.kill()
+
+
+def is_locked(file: Path) -> bool:
+    with open(file) as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_a_process_that_is_killed_while_it_compiles_leaves_its_place_to_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lock"
+    monkeypatch.setattr(nativecache, "PATIENCE", float("inf"))
+    with holding(file) as holder:
+        assert is_locked(file)
+        asleep: list[float] = []
+
+        def killed(seconds: float) -> None:
+            asleep.append(seconds)
+            holder.kill()
+            holder.wait()
+
+        monkeypatch.setattr(nativecache, "time", SimpleNamespace(monotonic=float, sleep=killed))
+        with alone(str(file)):
+            assert len(asleep) == 1 and is_locked(file)
+    assert not file.exists()
+
+
+def test_nobody_waits_for_ever_for_a_process_that_has_been_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "lock"
+    monkeypatch.setattr(nativecache, "PATIENCE", 0.1)
+    with holding(file):
+        with alone(str(file)):
+            assert is_locked(file)
+        assert is_locked(file)
+
+
+def test_where_nothing_can_be_locked_every_process_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    def tripled(x: int) -> int:
+        return 3 * x
+
+    with alone(str(tmp_path / "no such folder/lock")):
+        assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    function, signature = cast(FunctionType, tripled), numba.int64(numba.int64)
+    assert [load_or_compile(function, signature)(14) for _ in range(2)] == [42, 42]
