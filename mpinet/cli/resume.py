@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,13 @@ def found_in(options: argparse.Namespace) -> tuple[argparse.Namespace, dict[str,
         raise FileError(
             f"The run of the checkpoint {folder} was started in {found['where']}: {error.strerror}."
         ) from None
-    resumed = parse([*found["command"], "--checkpoint", str(folder)])
+    resumed = argparse.Namespace()
+    with suppress(SystemExit), redirect_stderr(StringIO()), redirect_stdout(StringIO()):
+        resumed = parse([*found["command"], "--checkpoint", str(folder)])
+    if getattr(resumed, "checkpoint", None) is None:
+        raise FileError(
+            f"The checkpoint {folder} cannot be used: its command line has no checkpoints."
+        )
     for name in OWN:
         given = getattr(options, name)
         if given and not hasattr(resumed, name):

@@ -11,8 +11,18 @@ from mpinet.errors import FileError
 from mpinet.experiments.journal import version_of
 from mpinet.experiments.plan import files_named
 from mpinet.machine.checkpoint import Keeper, read_manifest
+from mpinet.machine.checkpointfiles import Shape, has_shape
 from mpinet.machine.transport import Local
 from mpinet.version import __version__
+
+HEADER: Shape = {
+    "mpinet": str,
+    "sources": str,
+    "command": [str],
+    "where": lambda value: type(value) is str and "\0" not in value,
+    "inputs": dict,
+}
+"""What a manifest says of the run."""
 
 
 def keeper_of(
@@ -58,6 +68,8 @@ def resumable(folder: Path) -> dict[str, Any]:
         There is none, or it is damaged, or another version of mpinet wrote it.
     """
     found = read_manifest(folder)
+    if not has_shape(found, HEADER):
+        raise FileError(f"The checkpoint {folder} cannot be used: it is of no command.")
     if found["sources"] != version_of():
         raise FileError(
             f"The checkpoint {folder} was written by another version of mpinet ({found['mpinet']}; "

@@ -16,7 +16,9 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from numbers import Number
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any
 
 import numpy as np
@@ -183,7 +185,7 @@ class Keeper:
     def suspended(self) -> Suspended:
         """What a run raises that was asked to end, all that it needs being in the folder."""
         return Suspended(
-            f"Stopped as asked, with a checkpoint: mpinet resume {self.folder} goes on."
+            f"Stopped as asked, with a checkpoint: mpinet resume {quote(str(self.folder))} goes on."
         )
 
     @property
@@ -277,6 +279,8 @@ class Keeper:
             every = [json.loads(text) for text in said]
             trouble = next((text for text, _ in every if text), "")
             trouble = trouble or self._make_current(name, frames, [part for _, part in every])
+            if trouble:  # room for the run that goes on from the one before
+                self._delete_others(self._state)
         self._agree(trouble, OutputError)
         self._state = name
 
@@ -299,7 +303,7 @@ class Keeper:
         return ""
 
     def _delete_others(self, name: str | None) -> None:
-        """Delete folders of states, but for one."""
+        """Delete folders of states, but for one: others are old, or were never finished."""
         for path in self.folder.glob("state-*"):
             if path.name != name:
                 shutil.rmtree(path, ignore_errors=True)
@@ -338,8 +342,8 @@ class Keeper:
                 self._lock = locked(folder)
             if (folder / MANIFEST).exists():
                 return (
-                    f"--checkpoint {folder}: a checkpoint is there already: mpinet resume {folder} "
-                    "goes on from it; or delete the folder."
+                    f"--checkpoint {folder}: a checkpoint is there already: mpinet resume "
+                    f"{quote(str(folder))} goes on from it; or delete the folder."
                 )
             if self._others_in(folder):
                 return f"--checkpoint {folder}: the folder is not empty."
@@ -361,6 +365,7 @@ class Keeper:
             self._lock = locked(self.folder)
             if read_manifest(self.folder)["state"] != self._found["state"]:
                 return self._in_use()
+            self._delete_others(self._found["state"])
         except BlockingIOError:
             return self._in_use()
         except FileError as error:
@@ -439,17 +444,28 @@ class Keeper:
         template = dict(frame.state())
         if frame.machine and any(key.startswith(MACHINE) for key in saved["plain"]):
             template |= {MACHINE + k: v for k, v in machine_state(frame.machine).items()}
-        found = {
-            name: self._read(frame, f"{depth}-{frame.name}.{name}", field)
-            if isinstance(field, Kind)
-            else saved["plain"][name]
-            for name, field in template.items()
-        }
+        try:
+            found = {
+                name: self._read(frame, f"{depth}-{frame.name}.{name}", field)
+                if isinstance(field, Kind)
+                else self._plain(saved["plain"][name], field)
+                for name, field in template.items()
+            }
+        except KeyError:
+            raise self._foreign() from None
         own = {k.removeprefix(MACHINE): v for k, v in found.items() if k.startswith(MACHINE)}
         frame.restore({k: v for k, v in found.items() if not k.startswith(MACHINE)})
         if frame.machine and own:
             restore_machine(frame.machine, own)
         self._depth += 1
+
+    def _plain(self, value: Any, like: Any) -> Any:
+        """A number, text or list that all ranks have alike."""
+        sorts = (Number, str, (list, tuple), dict, type(None))
+        alike = any(isinstance(value, sort) and isinstance(like, sort) for sort in sorts)
+        if not alike and like is not None and value is not None:
+            raise self._foreign()
+        return value
 
     def _foreign(self) -> FileError:
         return FileError(f"The checkpoint {self.folder} is of another run than its command says.")
@@ -477,7 +493,10 @@ class Keeper:
             else self._array(part["keys"])
             for part in own
         ]
-        return held_again(self._transport, kind, np.concatenate([kind.keys[:0], *keys]), rows)
+        numbers = np.concatenate([kind.keys[:0], *keys])
+        if len(numbers) != len(rows):
+            raise self._foreign()
+        return held_again(self._transport, kind, numbers, rows)
 
     def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
         """The sum of all ranks' counts on rank 0, nothing elsewhere."""

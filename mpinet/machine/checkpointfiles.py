@@ -6,7 +6,8 @@ import fcntl
 import io
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import sha256
@@ -158,4 +159,72 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"The checkpoint {folder} is of format {manifest.get('format')}; this mpinet knows "
             f"format {FORMAT}."
         )
+    if not has_shape(manifest, SHAPE) or (
+        manifest["state"] is not None and len(manifest["parts"]) != manifest["ranks"]
+    ):
+        raise FileError(f"The checkpoint {folder} cannot be used: {path.name} is of no checkpoint.")
     return dict(manifest)
+
+
+Shape = type | list[Any] | dict[str, Any] | Callable[[Any], bool]
+"""What a value of JSON is: of a type; a list of such; an object with such values, and any others;
+or what a function says."""
+
+
+def has_shape(value: Any, shape: Shape) -> bool:
+    """Whether a value of JSON is as it should be."""
+    if isinstance(shape, type):
+        return type(value) is shape
+    if isinstance(shape, list):
+        return type(value) is list and all(has_shape(each, shape[0]) for each in value)
+    if isinstance(shape, dict):
+        inside = type(value) is dict and shape.keys() <= value.keys()
+        return inside and all(has_shape(value[name], each) for name, each in shape.items())
+    return shape(value)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _is_state(value: Any) -> bool:
+    """Whether it is the name of a folder with a checkpoint, or nothing as there is none yet."""
+    return value is None or (
+        type(value) is str and re.fullmatch(r"state-\d{1,18}", value) is not None
+    )
+
+
+def _is_part(value: Any) -> bool:
+    """Whether it says what a rank wrote of every field."""
+    return type(value) is dict and all(
+        type(part) is dict
+        and all(name in FIELD and has_shape(each, FIELD[name]) for name, each in part.items())
+        for part in value.values()
+    )
+
+
+def _is_name(value: Any) -> bool:
+    """Whether it is the name of a file in the checkpoint's own folder."""
+    return type(value) is str and value.endswith(".npy") and "/" not in value and "\0" not in value
+
+
+FILE: Shape = {"file": _is_name, "bytes": _is_count, "sha256": str}
+
+FIELD: dict[str, Shape] = {
+    "rows": FILE,
+    "keys": FILE,
+    "number": lambda value: type(value) is int and -(1 << 63) <= value < 1 << 64,
+    "from": {"first": _is_count, "count": _is_count},
+}
+
+FRAME: Shape = {
+    "name": str,
+    "ordinal": _is_count,
+    "children": _is_count,
+    "known": dict,
+    "plain": dict,
+    "steps": _is_count,
+}
+
+SHAPE: Shape = {"state": _is_state, "ranks": _is_count, "frames": [FRAME], "parts": [_is_part]}
+"""What every manifest says of the state; the rest of it is its reader's."""

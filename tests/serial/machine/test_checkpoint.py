@@ -3,6 +3,8 @@
 import errno
 import fcntl
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mpinet.arrays import Array
 from mpinet.cli.session import Session
-from mpinet.errors import FileError, Suspended
+from mpinet.errors import FileError, OutputError, Suspended
 from mpinet.experiments.journal import version_of
-from mpinet.machine import Machine
+from mpinet.machine import Machine, checkpoint
 from mpinet.machine import transport as transports
 from mpinet.machine.checkpoint import MANIFEST, Keeper, read_manifest
 from mpinet.machine.checkpointfiles import write_manifest
@@ -119,6 +122,90 @@ def test_pickled_objects_are_not_loaded(tmp_path):
     write_manifest(folder, manifest)
     with pytest.raises(FileError, match="is no array"):
         resumed(folder)
+
+
+SOUND = [("format",), ("ranks",), ("state",), ("frames",), ("parts",)]
+OF_A_FRAME = [("frames", 0, name) for name in ("name", "ordinal", "children", "steps")]
+OF_A_FIELD = [("parts", 0, "0-count.heard", *more) for more in ((), ("rows",), ("from",))]
+OF_A_FILE = [("parts", 0, "0-count.heard", "rows", name) for name in ("file", "bytes", "sha256")]
+
+
+def with_harm(manifest: dict, way: tuple, harm: object) -> dict:
+    """A manifest in which a value is another one."""
+    changed = json.loads(json.dumps(manifest))
+    inside = changed
+    for name in way[:-1]:
+        inside = inside[name]
+    inside[way[-1]] = harm
+    return changed
+
+
+@pytest.mark.parametrize("harm", [-1, 10**30, "x", ["x"], {}, {"a": 1}])
+@pytest.mark.parametrize("way", SOUND + OF_A_FRAME + OF_A_FIELD + OF_A_FILE)
+def test_a_manifest_that_was_made_up_is_refused(tmp_path, way, harm):
+    folder = saved(tmp_path / "made-up")
+    write_manifest(folder, with_harm(read_manifest(folder), way, harm))
+    with pytest.raises(FileError, match=r"^The checkpoint .*\.$"):
+        resumed(folder)
+
+
+@pytest.mark.parametrize(
+    ("way", "name"),
+    [
+        (("state",), "../elsewhere/state-1"),
+        (("state",), "../elsewhere"),
+        (("parts", 0, "0-count.heard", "rows", "file"), "../../elsewhere/heard.npy"),
+        (("parts", 0, "0-count.heard", "rows", "file"), "/etc/hostname"),
+    ],
+)
+def test_a_manifest_that_names_files_elsewhere_is_refused(tmp_path, way, name):
+    folder = saved(tmp_path / "pointing")
+    (part,) = folder.glob("state-*/*heard*.npy")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "state-1").mkdir(parents=True)
+    for place in (
+        elsewhere / "heard.npy",
+        elsewhere / part.name,
+        elsewhere / "state-1" / part.name,
+    ):
+        place.write_bytes(part.read_bytes())
+    write_manifest(folder, with_harm(read_manifest(folder), way, name))
+    with pytest.raises(FileError, match="is of no checkpoint"):
+        resumed(folder)
+    assert (elsewhere / "state-1" / part.name).exists()
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before_and_room(tmp_path, monkeypatch):
+    folder = tmp_path / "full"
+    transport = Local()
+    transport.keeper = Keeper(folder, {}, transport, every=0)
+    transport.keeper.begin()
+    write, left = checkpoint.write_array, [2]
+
+    def full(path: Path, array: Array) -> dict:
+        left[0] -= 1
+        if left[0] < 0:
+            path.write_bytes(b"half")
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, array)
+
+    monkeypatch.setattr(checkpoint, "write_array", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        counted(transport, 4)
+    transport.keeper.release()
+    monkeypatch.undo()
+    state = read_manifest(folder)["state"]
+    assert [path.name for path in folder.glob("state-*")] == [state]
+    (folder / "state-77").mkdir()  # of a job that was killed while it wrote
+    assert resumed(folder) == [4] * 6
+    assert [path.name for path in folder.glob("state-*")] == [state]
+
+
+def test_a_stopped_run_says_how_to_go_on_in_words_for_a_shell(tmp_path):
+    folder = tmp_path / "my 'own' $(folder)"
+    suspended = str(Keeper(folder, {}, Local()).suspended())
+    (words,) = re.findall("mpinet (.*) goes on", suspended)
+    assert shlex.split(words) == ["resume", str(folder)]
 
 
 HOLDING = """
@@ -246,6 +333,38 @@ def test_a_watchdog_that_is_no_time_is_refused(setting, monkeypatch, capsys):
     transports._launched_world.cache_clear()
     assert (status, text.count("\n")) == (2, 1)
     assert f"MPINET_WATCHDOG: it takes seconds from 0 to 10^9, not '{setting}'" in text
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"command": None},
+        {"command": ["--help"]},
+        {"command": ["flood"]},
+        {"command": ["doctor"]},
+        {"command": ["launch", "-n", "2", "flood", "ring:4"]},
+        {"command": ["resume", "kept"]},
+        {"where": ["."]},
+        {"where": "\0"},
+        {"where": "gone"},
+        {"sources": None},
+        {"inputs": None},
+        {"inputs": {"own.edges": 1}},
+    ],
+)
+def test_a_checkpoint_of_no_command_is_refused(tmp_path, monkeypatch, capsys, harm):
+    monkeypatch.chdir(tmp_path)
+    header = {
+        "mpinet": "1",
+        "sources": version_of(),
+        "command": COMMAND,
+        "where": ".",
+        "inputs": {},
+    }
+    saved(tmp_path / "kept", **(header | harm))
+    status, text = said_by(["resume", "kept"], capsys)
+    assert (status, text.count("\n")) == (2, 1)
+    assert str(tmp_path) in text or "kept" in text
 
 
 def test_a_checkpoint_of_another_version_or_of_other_files_is_refused(
