@@ -26,6 +26,11 @@ def launched_here() -> int:
     return max(1, _first_number(HERE_VARIABLES, _tasks_here()))
 
 
+def batch_run() -> int:
+    """Return how many times the batch system has started this job again (0 without one)."""
+    return _first_number(("SLURM_RESTART_COUNT",), 0)
+
+
 def _tasks_here() -> int:
     """Tasks of a Slurm step on this host: of ``2(x3),1`` that of SLURM_NODEID; 1 without Slurm."""
     node = os.environ.get("SLURM_NODEID", "")

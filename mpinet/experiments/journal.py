@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from mpinet.errors import FileError, OutputError
+from mpinet.launched import batch_run
 from mpinet.version import PACKAGE, __version__
 
 
@@ -41,7 +42,8 @@ class Journal:
     folder : Path
         Is made if it is not there; all ranks' hosts have to see it.
     name : str
-        What one's own file is called, without its ending.
+        What one's own file is called, without its ending. Where a batch system starts a job again
+        the file is another one: a host that is cut off may keep the first one locked.
     option : str
         What an error calls the folder.
     alone : bool
@@ -56,7 +58,8 @@ class Journal:
     def __init__(self, folder: Path, name: str, option: str, alone: bool = False):
         self._folder = folder
         self._option = option
-        self._path = folder / f"{name}.jsonl"
+        again = batch_run()
+        self._path = folder / f"{f'run-{again}-' if again else ''}{name}.jsonl"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file: IO[str] = self._path.open("a")

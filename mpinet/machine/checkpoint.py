@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from numbers import Number
 from pathlib import Path
 from shlex import quote
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +29,12 @@ from mpinet.machine.checkpointfiles import (
     FORMAT,
     LOCK,
     MANIFEST,
-    PART,
+    WRITER,
+    Hold,
     files_of,
-    locked,
+    holder,
     sync,
     write_array,
-    write_manifest,
     wrong_with,
 )
 from mpinet.machine.checkpointfiles import (
@@ -84,6 +84,8 @@ class Keeper:
 
     Attributes
     ----------
+    found : dict or None
+        The manifest that the run goes on from: when it begins, the last one that there is.
     written : list of (int, float, int)
         Of every checkpoint its step, the seconds that the run waited, and this rank's bytes.
     """
@@ -102,13 +104,14 @@ class Keeper:
         self._due = clock() + (EVERY if every is None else every)
         self._frames: list[Frame] = []
         self._children = 0
-        self._found = found
+        self.found = found
         self._state: str | None = found["state"] if found else None
         self._pending: list[dict[str, Any]] = found["frames"] if found else []
         self._depth = 0
         self._since = 0.0
         self._calls = -1
-        self._lock: IO[str] | None = None
+        self._hold: Hold | None = None
+        self._first = 1
         self.written: list[tuple[int, float, int]] = []
 
     @property
@@ -240,7 +243,7 @@ class Keeper:
 
     def _next(self) -> int:
         """The number of the next folder, above that of the one in use."""
-        return 1 + (int(self._state.partition("-")[2]) if self._state else 0)
+        return max(self._first, 1 + _number(self._state))
 
     def _states(self) -> Iterator[Fields]:
         """What every open frame keeps; the last one of a machine has the machine's own, too."""
@@ -280,7 +283,7 @@ class Keeper:
             trouble = next((text for text, _ in every if text), "")
             trouble = trouble or self._make_current(name, frames, [part for _, part in every])
             if trouble:  # room for the run that goes on from the one before
-                self._delete_others(self._state)
+                shutil.rmtree(self.folder / name, ignore_errors=True)
         self._agree(trouble, OutputError)
         self._state = name
 
@@ -295,17 +298,32 @@ class Keeper:
                     f"The checkpoint {path.parent} is not whole: {path.name} is not there. The "
                     "ranks' hosts have to see one folder."
                 )
+        if trouble := self._make_known(self._manifest(name, frames, parts)):
+            return trouble
+        self._delete_below(_number(name))
+        return ""
+
+    def _make_known(self, manifest: dict[str, Any]) -> str:
+        """Write the manifest; why that cannot be."""
+        assert self._hold is not None
         try:
-            write_manifest(self.folder, self._manifest(name, frames, parts))
+            self._hold.write(manifest)
         except OSError as error:
+            if self._hold.is_lost:
+                return f"The checkpoint {self.folder} is another job's now, which goes on from it."
             return f"Cannot write {self.folder / MANIFEST}: {error.strerror}."
-        self._delete_others(name)
         return ""
 
     def _delete_others(self, name: str | None) -> None:
         """Delete folders of states, but for one: others are old, or were never finished."""
         for path in self.folder.glob("state-*"):
             if path.name != name:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _delete_below(self, number: int) -> None:
+        """Delete states with smaller numbers; a job that has taken over writes larger ones."""
+        for path in self.folder.glob("state-*"):
+            if _number(path.name) < number:
                 shutil.rmtree(path, ignore_errors=True)
 
     def begin(self) -> None:
@@ -320,18 +338,14 @@ class Keeper:
         OutputError
             On all ranks: it cannot be written.
         """
-        take = self._take_folder if self._found is None else self._take_again
-        trouble = take() if self._transport.rank == 0 else ""
-        self._agree(trouble, FileError)
-        if self._found is not None:
+        is_first = self._transport.rank == 0
+        if self.found is not None:
+            self._agree(self._take_again() if is_first else "", FileError)
+            self._share_found()
             self._check()
             return
-        try:
-            if self._transport.rank == 0:
-                write_manifest(self.folder, self._manifest(None, [], []))
-        except OSError as error:
-            trouble = f"Cannot write {self.folder / MANIFEST}: {error.strerror}."
-        self._agree(trouble, OutputError)
+        self._agree(self._take_folder() if is_first else "", FileError)
+        self._agree(self._make_known(self._manifest(None, [], [])) if is_first else "", OutputError)
 
     def _take_folder(self) -> str:
         """Make the folder, or see that nothing is in it; why it cannot be taken."""
@@ -339,7 +353,7 @@ class Keeper:
         try:
             folder.mkdir(exist_ok=True)
             if (folder / MANIFEST).exists() or not self._others_in(folder):
-                self._lock = locked(folder)
+                self._hold = Hold(folder)
             if (folder / MANIFEST).exists():
                 return (
                     f"--checkpoint {folder}: a checkpoint is there already: mpinet resume "
@@ -347,6 +361,8 @@ class Keeper:
                 )
             if self._others_in(folder):
                 return f"--checkpoint {folder}: the folder is not empty."
+            assert self._hold is not None
+            self._hold.begin()
         except BlockingIOError:
             return self._in_use()
         except OSError as error:
@@ -356,31 +372,46 @@ class Keeper:
     @staticmethod
     def _others_in(folder: Path) -> bool:
         """Whether there is more in a folder than what a killed job may have left."""
-        return any(path.name not in (LOCK, PART) for path in folder.iterdir())
+        return any(
+            path.name != LOCK and not path.name.startswith(WRITER) for path in folder.iterdir()
+        )
 
     def _take_again(self) -> str:
-        """Lock the folder that the run goes on from; why that cannot be."""
-        assert self._found is not None
+        """Hold the folder that the run goes on from; why that cannot be."""
+        assert self.found is not None
         try:
-            self._lock = locked(self.folder)
-            if read_manifest(self.folder)["state"] != self._found["state"]:
-                return self._in_use()
-            self._delete_others(self._found["state"])
+            self._hold = Hold(self.folder, again=True)
+            skips = self._hold.begin()
+            found = read_manifest(self.folder)  # the last that a job before has written
         except BlockingIOError:
             return self._in_use()
         except FileError as error:
             return str(error)
         except OSError as error:
             return f"The checkpoint {self.folder} cannot be used: {LOCK}: {error.strerror}."
+        if any(found.get(key) != self.found.get(key) for key in self.header):
+            return self._in_use()
+        self._delete_others(found["state"])
+        self.found = found
+        self._first = _number(found["state"]) + (2 if skips else 1)
         return ""
 
+    def _share_found(self) -> None:
+        """Go on from rank 0's manifest on all ranks (collective)."""
+        text = json.dumps([self.found, self._first])
+        self.found, self._first = json.loads(self._transport.share(text.encode()))
+        assert self.found is not None
+        self._state, self._pending = self.found["state"], self.found["frames"]
+
     def _in_use(self) -> str:
-        return f"The checkpoint {self.folder} is in use: another job that runs writes it."
+        other = holder(self.folder)
+        who = f"process {other['process']} on {other['host']}" if other else "another job that runs"
+        return f"The checkpoint {self.folder} is in use: {who} writes it."
 
     def release(self) -> None:
         """Let other jobs have the folder."""
-        if self._lock is not None:
-            self._lock.close()
+        if self._hold is not None:
+            self._hold.release()
 
     def _agree(self, trouble: str, kind: type[MpinetError]) -> None:
         """Raise rank 0's trouble on all ranks, if there is any (collective)."""
@@ -404,11 +435,14 @@ class Keeper:
 
     def forget(self) -> None:
         """Delete the checkpoint, on rank 0: the run has come to its end."""
-        (self.folder / MANIFEST).unlink(missing_ok=True)
-        self._delete_others(None)
+        if self._hold is None:
+            return
+        if not self._hold.end():  # another job has it now
+            self._hold.release()
+            return
+        self._delete_below(self._next() + 1)
         shutil.rmtree(self.journal, ignore_errors=True)
-        (self.folder / LOCK).unlink(missing_ok=True)
-        self.release()
+        self._hold.release(delete=True)
         try:
             self.folder.rmdir()
         except OSError:
@@ -427,8 +461,8 @@ class Keeper:
 
     def _own_parts(self) -> list[dict[str, Any]]:
         """What this rank reads: its share of what ranks wrote."""
-        assert self._found is not None
-        parts: list[dict[str, Any]] = self._found["parts"]
+        assert self.found is not None
+        parts: list[dict[str, Any]] = self.found["parts"]
         return parts[self._transport.rank :: self._transport.size]
 
     def _restore(self, frame: Frame, saved: dict[str, Any]) -> None:
@@ -472,8 +506,8 @@ class Keeper:
 
     def _read(self, frame: Frame, key: str, kind: Kind) -> Any:
         """A field for this rank, from what all ranks have written (collective)."""
-        assert self._found is not None
-        every = [part[key] for part in self._found["parts"]]
+        assert self.found is not None
+        every = [part[key] for part in self.found["parts"]]
         if isinstance(kind, Largest):
             return max(part["number"] for part in every)
         if isinstance(kind, Total):
@@ -526,6 +560,12 @@ class Keeper:
                 f"The checkpoint {self.folder} cannot be used: {path.name} is no array."
             ) from error
         return array
+
+
+def _number(state: str | None) -> int:
+    """The number in the name of a state's folder; 0 where there is none."""
+    number = (state or "").partition("-")[2]
+    return int(number) if number.isdecimal() else 0
 
 
 MACHINE = "machine "

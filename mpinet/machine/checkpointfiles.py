@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import io
 import json
 import os
+import platform
 import re
+import shutil
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any
 
 import numpy as np
 
 from mpinet.arrays import Array
 from mpinet.errors import FileError
+from mpinet.launched import batch_run
 
 FORMAT = 1
 """The number of this format; a manifest of another one is refused."""
 
 MANIFEST = "manifest.json"
 
-PART = f".{MANIFEST}.part"
-"""A manifest that is being written."""
-
 LOCK = "lock"
 """The file that a job locks as long as it uses the folder."""
+
+WRITER = "writer-"
+"""How the names of folders begin out of which jobs, each of its own, rename their manifests."""
 
 AT_ONCE = 1 << 24
 """Bytes that are written, and hashed beside, at a time."""
@@ -78,17 +84,150 @@ def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
     return "" if digest.hexdigest() == file["sha256"] else f"{path.name} is damaged"
 
 
-def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write a manifest, with its own sha256, aside; rename it into place, last of all."""
-    text = json.dumps(manifest | {"sha256": _digest(manifest)}, indent=1)
-    aside = folder / PART
-    aside.unlink(missing_ok=True)  # of a job that was killed; never written through a link
-    with aside.open("x") as file:
-        file.write(text)
+class Hold:
+    """A job's right to write a checkpoint.
+
+    It is the lock of a file, and a folder of the job's own in which its manifests are written. The
+    lock may be lost unnoticed: a file server takes it from a host of which it hears nothing, whose
+    last wishes may reach it an hour later. So who holds the checkpoint next deletes the folders of
+    all before: where a manifest cannot be renamed from, it cannot be made the current one.
+
+    Parameters
+    ----------
+    folder : Path
+        The checkpoint's.
+    again : bool
+        Whether an earlier run of the same batch job may be thrust aside: to go on from what it has
+        written, not to begin anew where it may just be deleting all that.
+
+    Raises
+    ------
+    BlockingIOError
+        Another job holds it.
+    """
+
+    def __init__(self, folder: Path, again: bool = False):
+        self._folder = folder
+        self._own = folder / f"{WRITER}{token_hex(8)}"
+        self._me = _this_run()
+        try:
+            self._lock = locked(folder)
+        except BlockingIOError:
+            if not again or not self._is_over(holder(folder)):
+                raise
+            self._lock = self._taken_over()
+
+    def begin(self) -> bool:
+        """Keep earlier jobs from writing, as far as there may be some; whether there may.
+
+        Raises
+        ------
+        BlockingIOError
+            The checkpoint was taken over by another job just now.
+        """
+        self._own.mkdir(exist_ok=True)
+        others = [path for path in self._folder.glob(f"{WRITER}*") if path != self._own]
+        for path in others:
+            _delete(path)
+        if self._lock is not None:
+            self._sign(self._lock)
+            if not _is_at(self._folder / LOCK, self._lock):
+                raise BlockingIOError
+        return bool(others)
+
+    def write(self, manifest: dict[str, Any]) -> None:
+        """Write a manifest, with its own sha256, aside; rename it into place, last of all.
+
+        Raises
+        ------
+        OSError
+            It cannot be written, or another job has taken the checkpoint over.
+        """
+        text = json.dumps(manifest | {"sha256": _digest(manifest)}, indent=1)
+        aside = self._own / MANIFEST
+        aside.unlink(missing_ok=True)
+        with aside.open("x") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(self._folder / MANIFEST)
+        sync(self._folder)
+
+    def end(self) -> bool:
+        """Take the manifest away, so that nobody goes on from it, if it is still this job's."""
+        try:
+            (self._folder / MANIFEST).replace(self._own / MANIFEST)
+        except OSError:
+            return False
+        return True
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another job has taken the checkpoint over."""
+        return not self._own.is_dir()
+
+    def release(self, delete: bool = False) -> None:
+        """Let other jobs have the checkpoint; delete the file of the lock, too."""
+        shutil.rmtree(self._own, ignore_errors=True)
+        if delete:
+            (self._folder / LOCK).unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _is_over(self, other: Mapping[str, Any]) -> bool:
+        """Whether the batch system has said that a holder is over: by starting its job again."""
+        job = self._me["job"]
+        return bool(job) and other.get("job") == job and other.get("run", 0) < self._me["run"]
+
+    def _taken_over(self) -> IO[str]:
+        """Put a file that is locked into the place of the other job's."""
+        self._own.mkdir()
+        file = (self._own / LOCK).open("a")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._sign(file)
+        (self._own / LOCK).replace(self._folder / LOCK)
+        return file
+
+    def _sign(self, file: IO[str]) -> None:
+        """Say in the file of a lock who holds it."""
+        file.truncate(0)
+        file.write(json.dumps(self._me))
         file.flush()
-        os.fsync(file.fileno())
-    aside.replace(folder / MANIFEST)
-    sync(folder)
+
+
+def _this_run() -> dict[str, Any]:
+    """What tells this run of a batch job from all others, and where it is."""
+    job = os.environ.get("SLURM_JOB_ID", "")
+    return {
+        "host": platform.node(),
+        "process": os.getpid(),
+        "job": f"{os.environ.get('SLURM_CLUSTER_NAME', '')} {job}".strip() if job else "",
+        "run": batch_run(),
+    }
+
+
+def holder(folder: Path) -> dict[str, Any]:
+    """What the job that holds a checkpoint says of itself; nothing where it says nothing."""
+    kinds = {"host": str, "process": int, "job": str, "run": int}
+    try:
+        found = json.loads((folder / LOCK).read_text())
+        said = {name: kind(found[name]) for name, kind in kinds.items()}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return said if said["host"].isprintable() else {}
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder in which another job may just be writing."""
+    for tries in range(50, -1, -1):
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if not folder.exists():
+                return
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.ESTALE) or not tries:
+                raise
+            time.sleep(0.1)
 
 
 def locked(folder: Path) -> IO[str] | None:
@@ -115,10 +254,16 @@ def locked(folder: Path) -> IO[str] | None:
         except OSError:
             file.close()
             return None
-        with suppress(FileNotFoundError):
-            if os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                return file
+        if _is_at(path, file):
+            return file
         file.close()  # of a job that has just ended, and deleted it
+
+
+def _is_at(path: Path, file: IO[str]) -> bool:
+    """Whether an open file is the one that has this name."""
+    with suppress(FileNotFoundError), path.open() as there:  # a file server is asked by opening
+        return os.path.samestat(os.fstat(there.fileno()), os.fstat(file.fileno()))
+    return False
 
 
 def sync(folder: Path) -> None:

@@ -3,6 +3,8 @@
 import errno
 import fcntl
 import json
+import os
+import platform
 import re
 import shlex
 import subprocess
@@ -19,7 +21,7 @@ from mpinet.experiments.journal import version_of
 from mpinet.machine import Machine, checkpoint
 from mpinet.machine import transport as transports
 from mpinet.machine.checkpoint import MANIFEST, Keeper, read_manifest
-from mpinet.machine.checkpointfiles import write_manifest
+from mpinet.machine.checkpointfiles import Hold
 from mpinet.machine.state import Held, State
 from mpinet.machine.transport import STOP, Local
 
@@ -48,11 +50,21 @@ def saved(folder: Path, **header: object) -> Path:
     return folder
 
 
+def write_manifest(folder: Path, manifest: dict) -> None:
+    """As a job does that has the folder."""
+    hold = Hold(folder)
+    hold.begin()
+    hold.write(manifest)
+    hold.release()
+
+
 def resumed(folder: Path) -> list[int]:
     transport = Local()
     transport.keeper = Keeper(folder, {}, transport, found=read_manifest(folder))
     transport.keeper.begin()
-    return counted(transport, 4)
+    found = counted(transport, 4)
+    transport.keeper.release()
+    return found
 
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path):
@@ -211,8 +223,9 @@ def test_a_stopped_run_says_how_to_go_on_in_words_for_a_shell(tmp_path):
 HOLDING = """
 import sys
 from pathlib import Path
-from mpinet.machine.checkpointfiles import locked
-file = locked(Path(sys.argv[1]))
+from mpinet.machine.checkpointfiles import Hold
+hold = Hold(Path(sys.argv[1]))
+hold.begin()
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -223,9 +236,10 @@ def hold():
     """Another job that uses a folder; it is killed by the test, or after it."""
     jobs = []
 
-    def start(folder: Path) -> subprocess.Popen:
-        words = [sys.executable, "-c", HOLDING, str(folder)]
-        jobs.append(subprocess.Popen(words, stdin=-1, stdout=-1, text=True))
+    def start(folder: Path, script: str = HOLDING, **environment: str) -> subprocess.Popen:
+        words = [sys.executable, "-c", script, str(folder)]
+        own = os.environ | environment
+        jobs.append(subprocess.Popen(words, stdin=-1, stdout=-1, text=True, env=own))
         assert jobs[-1].stdout.readline() == "held\n"
         return jobs[-1]
 
@@ -244,10 +258,12 @@ def test_a_folder_that_another_job_uses_is_refused_until_that_is_dead(
     )
     (tmp_path / "begun").mkdir()
     others = [hold(tmp_path / "kept"), hold(tmp_path / "begun")]
-    for words in ["resume", "kept"], [*COMMAND, "--checkpoint", "begun"]:
+    ways = ["resume", "kept"], [*COMMAND, "--checkpoint", "begun"]
+    for words, other in zip(ways, others, strict=True):
         status, text = said_by(words, capsys)
         assert (status, text.count("\n")) == (2, 1)
-        assert f"{words[-1]} is in use: another job" in text
+        who = f"process {other.pid} on {platform.node()}"
+        assert f"{words[-1]} is in use: {who} writes" in text
     for other in others:
         other.kill()
         other.wait()
@@ -256,12 +272,123 @@ def test_a_folder_that_another_job_uses_is_refused_until_that_is_dead(
     assert resumed(tmp_path / "kept") == [4] * 6
 
 
-def test_a_checkpoint_that_has_gone_on_since_it_was_read_is_refused(tmp_path):
-    folder = saved(tmp_path / "older")
-    found = read_manifest(folder)
-    write_manifest(folder, read_manifest(folder) | {"state": "state-2"})
+def test_what_was_written_since_the_checkpoint_was_read_is_gone_on_from(tmp_path):
+    folder = saved(tmp_path / "older", command="it")
+    older = read_manifest(folder)
+    write_manifest(folder, older | {"step": 7})
+    transport = Local()
+    keeper = Keeper(folder, {"command": "it"}, transport, found=older)
+    keeper.begin()
+    keeper.release()
+    assert keeper.found["step"] == 7
+    write_manifest(folder, older | {"command": "another"})
     with pytest.raises(FileError, match="in use"):
-        Keeper(folder, {}, Local(), found=found).begin()
+        Keeper(folder, {"command": "it"}, transport, found=older).begin()
+
+
+FIRST = {"SLURM_JOB_ID": "17"}
+AGAIN = FIRST | {"SLURM_RESTART_COUNT": "1"}
+
+
+@pytest.mark.parametrize(
+    "other", [{}, FIRST, AGAIN | {"SLURM_JOB_ID": "18"}, AGAIN | {"SLURM_CLUSTER_NAME": "x"}]
+)
+def test_only_a_job_that_is_started_again_takes_the_folder_of_its_earlier_run(
+    hold, tmp_path, monkeypatch, other
+):
+    folder = saved(tmp_path / "kept")
+    hold(folder, **FIRST)
+    for name, value in other.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(FileError, match="in use"):
+        resumed(folder)
+    monkeypatch.delenv("SLURM_CLUSTER_NAME", raising=False)
+    for name, value in AGAIN.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(BlockingIOError):  # nor does that where it would begin anew
+        Hold(folder)
+    assert resumed(folder) == [4] * 6
+
+
+def by_lock(monkeypatch):
+    """The second is the first's job, started again, while the first holds its lock."""
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    return lambda: monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
+
+
+def by_loss(monkeypatch):
+    """The file server has given the first's lock to the second."""
+    return lambda: monkeypatch.setattr(fcntl, "flock", lambda *given: None)
+
+
+@pytest.mark.parametrize("way", [by_lock, by_loss])
+def test_a_job_whose_folder_was_taken_over_writes_nothing_there_any_more(
+    tmp_path, monkeypatch, way
+):
+    strike = way(monkeypatch)
+    first, second = Local(), Local()
+    first.keeper = Keeper(tmp_path, {}, first, every=0)
+    first.keeper.begin()
+
+    def taken_over():
+        strike()
+        second.keeper = Keeper(tmp_path, {}, second, every=0, found=read_manifest(tmp_path))
+        second.keeper.begin()
+
+    machine = Machine("ring:6", transport=first)
+    with State(machine, "count", heard=Held(machine.nodes * 0, machine.nodes)) as state:
+        state.heard[machine.step(machine.nodes, [0] * 6).nodes] += 1
+        state.boundary()
+        taken_over()
+        kept = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("state"))
+        state.heard[machine.step(machine.nodes, [0] * 6).nodes] += 1
+        with pytest.raises(OutputError, match="is another job's now"):
+            state.boundary()
+    first.keeper.forget()
+    assert read_manifest(tmp_path)["step"] == 1
+    assert {path.name for path in tmp_path.iterdir()} >= {*kept, "lock"}
+    assert counted(second, 4) == [4] * 6
+    assert read_manifest(tmp_path)["state"] == "state-5"  # not the 2 of the first
+    second.keeper.forget()
+    assert not tmp_path.exists()
+
+
+WRITING = """
+import sys
+from pathlib import Path
+from mpinet.machine.checkpointfiles import Hold
+EMPTY = {"format": 1, "state": None, "ranks": 1, "frames": [], "parts": []}
+hold = Hold(Path(sys.argv[1]), again=True)
+hold.begin()
+number = 0
+try:
+    while True:
+        hold.write({**EMPTY, "by": hold._me["run"], "number": number})
+        if not number:
+            print("held", flush=True)
+        number += 1
+except OSError:
+    print("lost" if hold.is_lost else "failed", flush=True)
+"""
+
+
+def test_jobs_that_take_a_folder_over_while_others_write_it_are_alone_with_it(
+    hold, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    for run in range(5):
+        other = hold(tmp_path, WRITING, **FIRST, SLURM_RESTART_COUNT=str(2 * run))
+        monkeypatch.setenv("SLURM_RESTART_COUNT", str(2 * run + 1))
+        mine = Hold(tmp_path, again=True)
+        mine.begin()
+        found = read_manifest(tmp_path)
+        assert found["by"] == 2 * run
+        assert other.communicate()[0] == "lost\n"
+        assert read_manifest(tmp_path) == found
+        mine.write(found | {"by": 2 * run + 1})
+        assert read_manifest(tmp_path)["by"] == 2 * run + 1
+        # and goes without a word: its lock, and the folder of its manifests, are taken next
+    assert len(list(tmp_path.glob("writer-*"))) == 1
 
 
 def test_a_folder_without_locks_is_used_without_one(tmp_path, monkeypatch):
