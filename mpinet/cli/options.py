@@ -31,6 +31,11 @@ def add_common(parser: argparse.ArgumentParser, files: bool = True) -> None:
         group.add_argument("--seed", type=seed, default=0, help="for everything random (default 0)")
     else:
         parser.set_defaults(out=None)
+    add_progress(group)
+
+
+def add_progress(group: argparse._ArgumentGroup) -> None:
+    """What is told of a run, and what ends one that has been stopped."""
     group.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.cli.commands import parse
-from mpinet.cli.options import add_mapping, add_memory
+from mpinet.cli.options import add_mapping, add_memory, add_progress
 from mpinet.errors import FileError, UsageError
 
-OWN = ("mapping", "memory_limit", "force")
+OWN = ("mapping", "memory_limit", "force", "progress", "watchdog")
 """Options that a run may go on with, whatever it began with."""
 
 
@@ -28,7 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_mapping(parser)
     add_memory(parser)
-    parser.set_defaults(mapping=None, json=False, out=None, progress=None, watchdog=None)
+    add_progress(parser.add_argument_group("common options"))
+    parser.set_defaults(mapping=None, force=None, json=False, out=None)
 
 
 def found_in(options: argparse.Namespace) -> tuple[argparse.Namespace, dict[str, Any]]:
@@ -60,9 +61,9 @@ def found_in(options: argparse.Namespace) -> tuple[argparse.Namespace, dict[str,
         )
     for name in OWN:
         given = getattr(options, name)
-        if given and not hasattr(resumed, name):
+        if given is not None and not hasattr(resumed, name):
             option = name.replace("_", "-")
             raise UsageError(f"--{option} does not apply to the {resumed.command} of {folder}.")
-        if given:
+        if given is not None:
             setattr(resumed, name, given)
     return resumed, found

@@ -285,4 +285,4 @@ def leave(status: int) -> None:
 def _sentence(said: str) -> str:
     """What argparse said, without usage and program name."""
     last = said.strip().splitlines()[-1]
-    return last.split("error: ", 1)[-1]
+    return last.split("error: ", 1)[-1].replace("--progress-as=json", "--progress json")

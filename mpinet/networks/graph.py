@@ -225,7 +225,8 @@ def read_graph(path: str) -> networkx.Graph:
         graph = reader(path)
     except Exception as error:
         kind = "edge list" if reader is read_edge_list else Path(path).suffix[1:]
-        raise TopologyFileError(f"graph: {path} is not a readable {kind}: {error}.") from error
+        reason = str(error).rstrip(".")
+        raise TopologyFileError(f"graph: {path} is not a readable {kind}: {reason}.") from error
     if isinstance(graph, list):
         raise TopologyError(f"graph: {path} has {len(graph)} graphs; give a file with one.")
     return graph

@@ -73,6 +73,7 @@ def test_document_types_and_entities_are_refused(here, capsys, declared):
     Path("own.graphml").write_text(GRAPHML.format(declared, name, name))
     status, text = said_by(["show", "graph:own.graphml"], capsys)
     assert status == 2 and "document types and entities are not read" in text
+    assert text.endswith("take the declaration out.\n")
     with pytest.raises(UsageError, match="line 2"):
         require_plain(Path("own.graphml").read_bytes())
 

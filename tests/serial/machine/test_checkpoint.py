@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -450,6 +451,22 @@ def test_a_run_goes_on_with_another_mapping_and_what_it_may_take_of_memory(
         status, text = said_by(["resume", "other", *option], capsys)
         assert (status, text.count("\n")) == (2, 1)
         assert f"{option[0]} does not apply to the verify of" in text
+
+
+def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    monkeypatch.setenv("MPINET_WATCHDOG", "0")
+    monkeypatch.setattr(Session, "_progress", asked_for := Mock(side_effect=Session._progress))
+    assert Session([*COMMAND, "--progress", "--checkpoint", "kept", "--every", "0"]).run() == 0
+    for words in [], ["--no-progress"], ["--progress", "json"], ["--watchdog", "7"]:
+        assert Session(["resume", "kept", *words]).run() == 0
+    told = [call.args[0].progress for call in asked_for.call_args_list]
+    assert told == [True, True, False, "json", True]
+    assert [call.args[0].watchdog for call in asked_for.call_args_list][-2:] == [None, 7]
+    capsys.readouterr()
+    status, text = said_by(["doctor", "--progress", "json"], capsys)
+    assert (status, text) == (2, "mpinet: unrecognized arguments: --progress json\n")
 
 
 @pytest.mark.parametrize("setting", ["soon", "-1", "nan"])
