@@ -153,6 +153,13 @@ def add_memory(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None
     )
 
 
+def folder(text: str) -> Path:
+    """A folder's name; '' would be the current one, which a run deletes at its end."""
+    if not text:
+        raise argparse.ArgumentTypeError("it takes the name of a folder, not ''")
+    return Path(text)
+
+
 def add_checkpoint(parser: argparse.ArgumentParser, every: bool = True) -> None:
     """Options of commands that can be saved and go on.
 
@@ -167,7 +174,7 @@ def add_checkpoint(parser: argparse.ArgumentParser, every: bool = True) -> None:
     group.add_argument(
         "--checkpoint",
         metavar="FOLDER",
-        type=Path,
+        type=folder,
         help="keep the run's state in FOLDER, which is made; mpinet resume FOLDER goes on from "
         "there. SIGTERM and SIGUSR1 write it and end with status 75",
     )

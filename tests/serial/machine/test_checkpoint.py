@@ -411,6 +411,7 @@ def said_by(words: list[str], capsys) -> tuple[int, str]:
         ([*COMMAND, "--checkpoint", "taken"], "not empty"),
         ([*COMMAND, "--checkpoint", "none/at/all"], "No such file"),
         ([*COMMAND, "--checkpoint", "file"], "File exists"),
+        ([*COMMAND, "--checkpoint", ""], "takes the name of a folder"),
         ([*COMMAND, "--every", "3"], "without --checkpoint"),
         ([*COMMAND, "--checkpoint", "new", "--every", "x"], "takes seconds from 0"),
         (["resume", "taken"], "is no checkpoint"),
