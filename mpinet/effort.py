@@ -9,7 +9,9 @@ LOOKS = 2**34
 """Most ports that a rank looks at in one walk over a network: some minutes."""
 
 
-def require_walk(looks: int, what: str, ranks: int | None = None, most: int = LOOKS) -> None:
+def require_walk(
+    looks: int, what: str, ranks: int | None = None, most: int = LOOKS, of: str = "ports"
+) -> None:
     """Refuse a walk that would not come to its end.
 
     Parameters
@@ -22,6 +24,8 @@ def require_walk(looks: int, what: str, ranks: int | None = None, most: int = LO
         The ranks that share the walk. Default: all.
     most : int
         Ports that a rank looks at at most.
+    of : str
+        What is looked at, where it is not ports.
 
     Raises
     ------
@@ -32,5 +36,5 @@ def require_walk(looks: int, what: str, ranks: int | None = None, most: int = LO
     if looks > most * ranks:
         who = "a rank looks" if ranks == 1 else f"{ranks} ranks look"
         raise TooLarge(
-            f"{what} takes a look at {looks:,} ports, and {who} at {most * ranks:,} at most."
+            f"{what} takes a look at {looks:,} {of}, and {who} at {most * ranks:,} at most."
         )

@@ -104,7 +104,7 @@ def embed(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Check the embedding, the operator and the routing."""
-    from mpinet.programs.embed import Embedding, ring_images
+    from mpinet.programs.embed import Embedding
     from mpinet.programs.operators import open_operator
     from mpinet.programs.schedules.schedule import require_power_of_two
 
@@ -112,8 +112,6 @@ def prepare(options: argparse.Namespace) -> Job:
     host, placed = topology_of(options), options.images
     if isinstance(placed, str) and placed != IDENTITY:
         raise UsageError(f"--images: give host processors or {IDENTITY}, not {quoted(placed)}.")
-    if placed is None:
-        placed = ring_images(guest, host)
     embedding = Embedding(guest, host, None if isinstance(placed, str) else placed)
     operator = None
     if options.program == "step":
@@ -146,10 +144,13 @@ class Embed(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure, then emulate."""
         from mpinet.machine.state import State
-        from mpinet.programs.embed import Measures, measure
+        from mpinet.programs.embed import Embedding, Measures, measure, ring_images
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
         options, embedding, routing = self.options, self._embedding, self._routing
+        if options.images is None:  # where a ring stands takes as long as a run
+            placed = ring_images(embedding.guest, embedding.host)
+            embedding = Embedding(embedding.guest, embedding.host, placed)
         machine = self.make_machine(transport, watch)
         with State(machine, "embed") as state:
             measured = Measures(

@@ -79,6 +79,10 @@ class Job:
         """Bytes of memory that the rank which needs most needs, of so many; 0: not worth asking."""
         return 0
 
+    def needs_once(self, ranks: int) -> int:
+        """Bytes of these that this rank alone needs, such as the queue at a root."""
+        return 0
+
     def require_room(self, transport: Local) -> None:
         """Refuse a run for which its hosts have too little memory (collective).
 
@@ -89,9 +93,12 @@ class Job:
         """
         if not self.needs(transport.size):
             return
-        from mpinet.machine.room import require_room
+        from mpinet.machine.room import Need, require_room
 
-        require_room(transport, self.needs, self.title)
+        def needs(ranks: int) -> Need:
+            return Need(self.needs(ranks), self.needs_once(ranks))
+
+        require_room(transport, needs, self.title)
 
     @property
     def title(self) -> str:

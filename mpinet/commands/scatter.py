@@ -152,6 +152,12 @@ class FromOrToOne(Collective):
 
         return needs.from_or_to_one(self.share(ranks), self._algorithm, self.options.command)
 
+    def needs_once(self, ranks: int) -> int:
+        """What the root's rank needs for all items."""
+        from mpinet.programs import needs
+
+        return needs.at_root(self.share(ranks), self._algorithm, self.options.command)
+
     def perform(self, machine: Machine) -> CollectiveResult:
         """Scatter or gather."""
         from mpinet.programs.gather import gather

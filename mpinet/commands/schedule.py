@@ -11,6 +11,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import topology_of
 from mpinet.errors import UsageError
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_writable, whole_file
 from mpinet.report.rows import Row
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 PIPELINED = ("broadcast", "gossip", "reduce", "allreduce")
 """Collectives of many items."""
+
+BYTES_A_ROW, BITS_A_PAIR = 500, 3
+"""What an export holds of every row at least, and in a reduction of who has heard of whom."""
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """What other tools call our collectives: the heading of what they wrote."""
@@ -148,6 +152,10 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
     require_writable(file)
     root = topology.find(str(options.root))
     require_processor(topology, root)
+    needed = BYTES_A_ROW * (topology.hosts - 1)
+    if options.collective == "reduce":
+        needed += topology.hosts**2 * BITS_A_PAIR // 8
+    require_memory(needed, f"A schedule of {options.collective} on {topology.name}")
     format = options.format or ENDINGS[file.suffix]
     if not topology.links and format in ("msccl", "goal"):
         raise UsageError(

@@ -101,9 +101,16 @@ class Deliveries:
     @property
     def delivered(self) -> Delivered:
         """The messages that were delivered here (with `keep`)."""
-        ended = self._together(self._delivered)
-        lengths = [len(part) for part in self._delivered]
-        steps = np.repeat(np.array(self._steps, np.int64), lengths)
+        return self._in_order(self._together(self._delivered), self._step_of_each())
+
+    def take(self) -> Delivered:
+        """The messages that were delivered here since the last call (with `keep`)."""
+        ended, steps = self._together(self._delivered), self._step_of_each()
+        self._delivered, self._steps = [], []  # as large as what is made of it
+        return self._in_order(ended, steps)
+
+    def _in_order(self, ended: Ints, steps: Ints) -> Delivered:
+        """Messages that were delivered in these steps, by number."""
         order = np.argsort(ended[:, hop.NUMBER])
         ended = ended[order]
         return Delivered(
@@ -113,12 +120,6 @@ class Deliveries:
             steps=steps[order],
             payload=ended[:, self._payload],
         )
-
-    def take(self) -> Delivered:
-        """The messages that were delivered here since the last call (with `keep`)."""
-        delivered = self.delivered
-        self._delivered, self._steps = [], []
-        return delivered
 
     @property
     def undeliverable(self) -> Ints:
@@ -134,12 +135,10 @@ class Deliveries:
 
     def state(self) -> Fields:
         """What a checkpoint holds of it; the steps of the delivered stand behind their rows."""
-        lengths = [len(part) for part in self._delivered]
-        steps = np.repeat(np.array(self._steps, np.int64), lengths)
         return {
             "latency": Total(self.latency),
             "ends": Rows(
-                np.column_stack([self._together(self._delivered), steps]),
+                np.column_stack([self._together(self._delivered), self._step_of_each()]),
                 node=lambda rows: hop.high(rows[:, hop.PLACE]),
                 order=lambda rows: np.argsort(rows[:, -1], kind="stable"),
             ),
@@ -155,6 +154,11 @@ class Deliveries:
         self._delivered = [np.ascontiguousarray(part[:, :-1]) for part in parts]
         self._steps = [int(part[0, -1]) for part in parts]
         self._lost = [found["gone"]] if len(found["gone"]) else []
+
+    def _step_of_each(self) -> Ints:
+        """The steps in which the delivered messages ended."""
+        lengths = [len(part) for part in self._delivered]
+        return np.repeat(np.array(self._steps, np.int64), lengths)
 
     def _together(self, parts: list[Ints]) -> Ints:
         """The rows of all parts."""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Ports = tuple[Ints, Ints]
 
+BYTES_A_PORT = 19
+"""Bytes of a wired port while its neighbour's row is looked up."""
+
 
 class LocalBroadcast:
     """A step in which rows go both ways over many links; made by `Machine.local_broadcast`.
@@ -48,8 +51,10 @@ class LocalBroadcast:
     def __init__(self, machine: Machine, ports: Ports | None = None):
         self._machine = machine
         placement = machine.placement
-        # The processors' numbers, and twice where the neighbours of each begin; these come on top.
-        require_memory(24 * placement.most, f"A step to all neighbours in {machine.topology.name}")
+        # The processors' numbers, and twice where the neighbours of each begin; then these.
+        wired = machine.topology.most_wired // machine.topology.size if ports is None else 0
+        needed = (24 + BYTES_A_PORT * wired) * placement.most
+        require_memory(needed, f"A step to all neighbours in {machine.topology.name}")
         if ports is not None:
             _check_both_ends(machine, *ports)
         # In an all-port machine that nobody watches there is nothing more to check or write down.
@@ -60,9 +65,9 @@ class LocalBroadcast:
         )
         self.sends = len(neighbors)
         self.starts = starts.astype(np.uint64)
-        self._lay_out(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), neighbors)
+        self._lay_out(starts, neighbors)
 
-    def _lay_out(self, receivers: Ints, senders: Ints) -> None:
+    def _lay_out(self, starts: Ints, senders: Ints) -> None:
         """Find the rows that are received, and those that leave this rank.
 
         Links lead both ways: a neighbour on another rank that sends also receives. Rows from other
@@ -70,12 +75,13 @@ class LocalBroadcast:
         """
         machine, count = self._machine, self._machine.placement.count
         rows = machine.slots(senders)
-        away = (rows < 0) | (rows >= count)
-        elsewhere = np.unique(rows[away])
-        rows[away] = count + np.searchsorted(elsewhere, rows[away])
+        away = np.flatnonzero((rows < 0) | (rows >= count))
+        elsewhere, places = np.unique(rows[away], return_inverse=True)
         self.origins = rows.astype(np.uint32)
+        self.origins[away] = count + places
         self._rows = count + len(elsewhere)
-        receivers, owners = receivers[away], machine.placement.owners(senders[away])
+        receivers = np.searchsorted(starts, away, "right") - 1
+        owners = machine.placement.owners(senders[away])
         owners, slots = np.divmod(np.unique(owners * count + receivers), max(count, 1))
         self._leaving = _in_a_row(slots)
         self._counts = np.bincount(owners, minlength=machine.transport.size)

@@ -21,8 +21,29 @@ MOST_HOSTS = 2**20
 MOST_HERE = 256
 """Ranks of one host that are advised at most, where they are not as many already."""
 
-Needs = Callable[[int], int]
-"""Of so many ranks, the bytes that the one with the most needs."""
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes of memory that a run needs.
+
+    Attributes
+    ----------
+    most : int
+        Of the rank that needs most.
+    once : int
+        Of these, what that rank alone needs, such as the queue at a root.
+    """
+
+    most: int
+    once: int = 0
+
+    def of(self, ranks: int) -> int:
+        """Of so many ranks together, that one among them."""
+        return ranks * self.most - (ranks - 1) * self.once
+
+
+Needs = Callable[[int], Need]
+"""What a run on so many ranks needs."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +67,15 @@ class Host:
     left: int
     process: int | None
 
-    def holds(self, each: int, ranks: int) -> bool:
-        """Whether it has room for so many ranks that need so much each."""
-        return ranks * each <= self.left and (self.process is None or each <= self.process)
+    def holds(self, need: Need, ranks: int) -> bool:
+        """Whether it has room for so many ranks that need so much."""
+        whole = need.of(ranks) <= self.left
+        return whole and (self.process is None or need.most <= self.process)
 
-    def lacking(self, each: int) -> float:
+    def lacking(self, need: Need) -> float:
         """How often its ranks would need what there is: more than 1, and they do not fit."""
-        whole = self.ranks * each / max(1, self.left)
-        return whole if self.process is None else max(whole, each / max(1, self.process))
+        whole = need.of(self.ranks) / max(1, self.left)
+        return whole if self.process is None else max(whole, need.most / max(1, self.process))
 
 
 def require_room(transport: Local, needs: Needs, what: str) -> None:
@@ -79,15 +101,15 @@ def require_room(transport: Local, needs: Needs, what: str) -> None:
     said = allowance()
     if said.force:
         return
-    each = needs(transport.size)
+    need = needs(transport.size)
     told = json.dumps([platform.node(), memory_left(), address_space_left()])
     gathered = transport.gather(told.encode())
     text = ""
     if transport.rank == 0 or len(gathered) == 1:
         hosts = list(_hosts(map(json.loads, gathered), said.limit))
-        worst = max(hosts, key=lambda host: host.lacking(each))
-        if not worst.holds(each, worst.ranks):
-            text = _refusal(what, each, worst, len(hosts), said.limit, needs)
+        worst = max(hosts, key=lambda host: host.lacking(need))
+        if not worst.holds(need, worst.ranks):
+            text = _refusal(what, need, worst, len(hosts), said.limit, needs)
     text = transport.share(text.encode()).decode()
     if text:
         raise TooLarge(text)
@@ -105,10 +127,12 @@ def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> It
         yield Host(name, len(ranks), left, min(limits, default=None))
 
 
-def _refusal(what: str, each: int, host: Host, hosts: int, limit: int | None, needs: Needs) -> str:
+def _refusal(what: str, need: Need, host: Host, hosts: int, limit: int | None, needs: Needs) -> str:
     """The sentence: what is needed, what there is, and what would do."""
     by_process = host.process is not None and host.process * host.ranks < host.left
-    needed, there_is = (each, host.process or 0) if by_process else (host.ranks * each, host.left)
+    needed, there_is = need.of(host.ranks), host.left
+    if by_process:
+        needed, there_is = need.most, host.process or 0
     where = f"on {host.name}" if hosts > 1 else "here"
     here = f" {where} for {host.ranks} ranks" if host.ranks > 1 and not by_process else ""
     if by_process:

@@ -191,6 +191,55 @@ class Part(Protocol):
         """Go on from what `state` gave on any ranks; other names stand beside."""
 
 
+class Collected:
+    """Rows that come a few at a time, in one array: a `Part` of a loop.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in checkpoints.
+    most : int
+        How many rows there is room for at first.
+    width : int
+        Numbers of a row.
+    node : callable, optional
+        As of `Rows`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        most: int,
+        width: int,
+        node: Callable[[Array], Ints] = lambda rows: rows[:, 0],
+    ):
+        self._name, self._node = name, node
+        self._rows, self._count = np.empty((most, width), np.int64), 0
+
+    @property
+    def rows(self) -> Ints:
+        """What has come, in order."""
+        return self._rows[: self._count]
+
+    def add(self, rows: Ints) -> None:
+        """Put these rows behind the others."""
+        before, self._count = self._count, self._count + len(rows)
+        if self._count > len(self._rows):
+            longer = np.empty((self._count + self._count // 2, self._rows.shape[1]), np.int64)
+            longer[:before] = self._rows[:before]
+            self._rows = longer
+        self._rows[before : self._count] = rows
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {self._name: Rows(self.rows, self._node)}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self._count = 0
+        self.add(found[self._name])
+
+
 class State(Frame):
     """A frame that has what it keeps as attributes.
 
@@ -201,8 +250,7 @@ class State(Frame):
     parts : Part
         Objects of the program's whose own state belongs to the loop's.
     fields : Kind, or a number, text or list
-        What every attribute is at first; later ones are of the same kind. Of `Rows` it may be a
-        list of arrays, which are joined when they are written.
+        What every attribute is at first; later ones are of the same kind.
 
     Examples
     --------
@@ -234,17 +282,14 @@ class State(Frame):
         fields = {name: value for part in self._parts for name, value in part.state().items()}
         for name, kind in self._kinds.items():
             value = getattr(self, name)
-            if isinstance(value, list) and isinstance(kind, Kind):
-                value = np.concatenate(value)
             fields[name] = replace(kind, value=value) if isinstance(kind, Kind) else value
         return fields
 
     def _take(self, found: Mapping[str, Any]) -> None:
         for part in self._parts:
             part.restore(found)
-        for name, kind in self._kinds.items():
-            listed = isinstance(kind, Kind) and isinstance(kind.value, list)
-            setattr(self, name, [found[name]] if listed else found[name])
+        for name in self._kinds:
+            setattr(self, name, found[name])
 
 
 def machine_state(machine: Machine) -> Fields:

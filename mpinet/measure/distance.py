@@ -20,9 +20,12 @@ from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.machine.faults import Faults
+from mpinet.machine.transport import world
 from mpinet.measure.wiring import as_topology
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs import waves
+from mpinet.programs.flood import require_floods
 from mpinet.programs.waves import Wave, adjacency, count_word
 
 FARTHEST = 2**15 - 1
@@ -65,8 +68,10 @@ def distance_matrix(
     >>> distance_matrix("ring:4").tolist()
     [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
     """
-    floods = Floods(as_topology(topology), dead, cut)
+    network = as_topology(topology)
+    floods = floods_from_all(network, dead, cut) if sources is None else Floods(network, dead, cut)
     begun = floods.all_nodes if sources is None else floods.numbers(sources)
+    require_memory(4 * network.size * len(begun), f"A matrix of distances in {network.name}")
     rows = np.full((floods.machine.placement.count, len(begun)), -1, np.int16)
     for wave in floods.waves(begun):
         if wave.distance > FARTHEST:
@@ -203,7 +208,7 @@ def eccentricities(topology: Topology | str, nodes: Iterable[int] | None = None)
 
 def _all_eccentricities(network: Topology) -> Ints:
     """Each node's: the step in which the last source comes to it (collective)."""
-    floods = Floods(network)
+    floods = floods_from_all(network)
     machine = floods.machine
     farthest = np.zeros(network.size, np.int64)
     reached = 0
@@ -238,7 +243,7 @@ def distance_profiles(topology: Topology | str) -> Ints:
     ndarray of int64, shape (N, D + 1)
         D is the largest distance; nodes that are not reached are not counted.
     """
-    floods = Floods(as_topology(topology))
+    floods = floods_from_all(as_topology(topology))
     machine = floods.machine
     profiles: list[Ints] = []
     for wave in floods.waves(floods.all_nodes):
@@ -266,7 +271,7 @@ def _extent(
     topology: Topology | str, dead: Iterable[int], cut: Iterable[tuple[int, int]]
 ) -> Extent:
     """Flood from all nodes that are not dead (collective)."""
-    floods = Floods(as_topology(topology), dead, cut)
+    floods = floods_from_all(as_topology(topology), dead, cut)
     largest = total = reached = 0
     for wave in floods.waves(floods.alive):
         largest = max(largest, wave.distance)
@@ -345,6 +350,20 @@ class Floods:
     def waves(self, sources: Ints) -> Iterator[Wave]:
         """Flood from some nodes, as `programs.waves.Floods.waves` (collective)."""
         return self._floods.waves(sources)
+
+
+def floods_from_all(
+    network: Topology, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
+) -> Floods:
+    """Floods of a network that may begin at all of its nodes.
+
+    Raises
+    ------
+    TooLarge
+        They would not end, or not fit into memory.
+    """
+    require_floods(network if network.links else adjacency(network), world().size)
+    return Floods(network, dead, cut)
 
 
 @kernel

@@ -15,7 +15,11 @@ from mpinet.arrays import Ints
 from mpinet.errors import OutOfReach, WiringError
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import as_topology, edges, to_graph
+from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
+
+BYTES_A_NODE = 96
+"""Of a cycle that a network offers, while it is followed."""
 
 
 def is_hamiltonian_cycle(topology: Topology | str, nodes: Sequence[int]) -> bool:
@@ -87,6 +91,7 @@ def _own_cycle(network: Topology) -> list[int] | None:
     cycle = network.cycle()
     if cycle is None:
         return None
+    require_memory(BYTES_A_NODE * network.size, f"A cycle through {network.name}")
     nodes = np.arange(network.size)
     following = network.neighbor(nodes, cycle.successor(nodes))
     order = _follow(following)

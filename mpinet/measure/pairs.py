@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 
 from mpinet.arrays import Ints
+from mpinet.effort import require_walk
 from mpinet.errors import UsageError
+from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.traffic import Traffic, traffic
 
 Pair = tuple[int, int]
+
+BYTES_A_PAIR = 56
+"""Of pairs that have to be held: their ends, and what sorts them."""
 
 AT_ONCE = 1 << 20
 """Pairs whose routes are measured at a time."""
@@ -41,6 +46,11 @@ class Pairs:
     ----------
     total : int
         Number of pairs.
+
+    Raises
+    ------
+    TooLarge
+        They are too many to be walked, or to be held where they have to be.
     """
 
     def __init__(self, topology: Topology, pairs: Any = "all", seed: int = 0):
@@ -49,6 +59,10 @@ class Pairs:
         if isinstance(pairs, str):
             self._pattern = traffic(topology, pairs, seed)
             self.total = self._pattern.total
+            what = f"A walk over the routes of {topology.name}"
+            require_walk(self.total, what, of="pairs")
+            if pairs != "all":
+                require_memory(BYTES_A_PAIR * self.total, what)
         # All pairs ascend by number, and are made part by part. Others have to be held to be
         # sorted.
         if not isinstance(pairs, str) or pairs != "all":

@@ -18,12 +18,16 @@ from mpinet.errors import UsageError
 from mpinet.machine.faults import Faults
 from mpinet.machine.transport import Local, world
 from mpinet.measure.libraries import library
+from mpinet.memory import require_memory
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 
 WINDOW = 1 << 16
 """Most nodes that one rank looks at at a time."""
+
+BYTES_A_PORT, BYTES_A_LINK = 26, 250
+"""Of all links as an array, while it is made; and of a graph of them."""
 
 WINDOW_PORTS = 1 << 23
 """Most ports that one rank looks at at a time, of more nodes than one."""
@@ -97,8 +101,15 @@ def edges(topology: Topology | str) -> Ints:
     --------
     >>> edges("ring:4").tolist()
     [[0, 1], [0, 3], [1, 2], [2, 3]]
+
+    Raises
+    ------
+    TooLarge
+        They do not fit into memory.
     """
     network = as_topology(topology)
+    require_walk(network.size * network.ports, f"A walk over {network.name}", 1)
+    require_memory(BYTES_A_PORT * network.size * network.ports, f"All links of {network.name}")
     nodes, others = links_of(network, 0, network.size)
     up = others > nodes
     return np.stack([nodes[up], others[up]], axis=1)
@@ -121,6 +132,7 @@ def incidences(topology: Topology | str) -> Ints:
 def to_graph(topology: Topology | str) -> Any:
     """The network as an `igraph.Graph`: a vertex a node, an edge a pair of neighbours."""
     network = as_topology(topology)
+    require_memory(BYTES_A_LINK * network.most_wired // 2, f"A graph of {network.name}")
     return library("igraph").Graph(n=network.size, edges=edges(network).tolist())
 
 

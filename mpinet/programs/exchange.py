@@ -173,4 +173,5 @@ def send_routed(
     )
     router.inject(sources, targets, numbers, total, rows)
     router.run()
-    return router.delivered.nodes, router.delivered.payload
+    delivered = router.take()
+    return delivered.nodes, delivered.payload

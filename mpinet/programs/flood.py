@@ -10,7 +10,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.effort import LOOKS, require_walk
 from mpinet.errors import UsageError
-from mpinet.machine import Machine
+from mpinet.machine import Machine, local_broadcast
 from mpinet.machine.beep import wired
 from mpinet.machine.state import Held, Joined, Largest, Rows, State, Total
 from mpinet.machine.step import gather_claims
@@ -266,10 +266,14 @@ def require_end(topology: Topology, ranks: int) -> None:
 
 
 def floods_need(topology: Topology, ranks: int) -> int:
-    """Bytes of a rank's part of floods from all nodes: rooms for nodes' bits, and wired ports."""
+    """Bytes of a rank's part of floods from all nodes: rooms for nodes' bits, and wired ports.
+
+    Before there are rooms, more is held of every port while its neighbour's row is looked up.
+    """
     bits = min(topology.size, SOURCES) // 8
     hosted = -(-topology.size // ranks)
-    return hosted * (ROOMS * bits + BYTES_A_PORT * topology.ports)
+    rooms = ROOMS * bits + BYTES_A_PORT * topology.ports
+    return hosted * max(rooms, local_broadcast.BYTES_A_PORT * topology.ports)
 
 
 def _require_all_port(machine: Machine, what: str) -> None:

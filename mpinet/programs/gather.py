@@ -7,7 +7,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
-from mpinet.machine.state import Rows, State
+from mpinet.machine.state import Collected, Rows, State
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gather_bound
 from mpinet.programs.carry import carry
@@ -117,23 +117,25 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
     """
     starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
     by_start = np.argsort(starts, kind="stable")
-    bounds = np.searchsorted(starts[by_start], np.arange(1, order.last + 2))
+    starts = starts[by_start]
     nobody = np.empty((0, 1 + rows.shape[1]), np.int64)
-    at_root = Rows([nobody], node=lambda came: np.full(len(came), order.root))
-    with State(machine, "collect", step=0, passing=Rows(nobody), came=at_root) as state:
+    others = machine.topology.hosts - 1 if (machine.nodes == order.root).any() else 0
+    at_root = Collected(
+        "came", others, nobody.shape[1], lambda came: np.full(len(came), order.root)
+    )
+    with State(machine, "collect", at_root, step=0, passing=Rows(nobody)) as state:
         while state.step < order.last:
             state.step += 1
-            own = by_start[bounds[state.step - 1] : bounds[state.step]]
+            own = by_start[slice(*starts.searchsorted([state.step, state.step + 1]))]
             slots = np.concatenate([machine.slots(state.passing[:, 0]), own])
             payload = np.concatenate([state.passing[:, 1:], rows[own]])
-            inbox = machine.step(machine.nodes[slots], order.tree.up[slots], payload)
+            inbox = machine.step(machine.nodes[slots], order.up[slots], payload)
             here = inbox.nodes == order.root
             turns = np.full(int(here.sum()), state.step)
-            state.came.append(np.column_stack([turns, inbox.payload[here]]))
+            at_root.add(np.column_stack([turns, inbox.payload[here]]))
             state.passing = np.column_stack([inbox.nodes[~here], inbox.payload[~here]])
             state.boundary()
-    came = np.concatenate(state.came)
-    return came[:, 1:], came[:, 0]
+    return at_root.rows[:, 1:], at_root.rows[:, 0]
 
 
 def _routed(machine: Machine, root: int, seed: int) -> Ints:

@@ -176,17 +176,30 @@ def _table(network: Topology) -> int:
 ALONG_TREE = 160
 """Bytes a processor: numbers, parents, children, depths and their orders, and a step's sends."""
 
-FROM_OR_TO_ONE = {"scatter": 560, "gather": 385}
-"""Likewise: the tree and the walk along it, the queue at the root, and what has come."""
+PREPARED = 195
+"""Likewise, where items go to or from the root: labels, depths, turns and branches, too."""
+
+AT_ROOT = {"scatter": (77, 70), "gather": (97, 53)}
+"""On the root's rank, bytes a processor while items go, and an item: their queue, or what came."""
 
 
 def from_or_to_one(share: Share, algorithm: str, command: str) -> int:
-    """The tree, labels and turns of its nodes, and every item where it starts and where it ends."""
+    """The tree, labels and turns of its nodes; every item at the root."""
     from mpinet.programs.exchange import ROUTED
 
     if algorithm == ROUTED:
         return share.hosted * 60 + share.network.hosts * ITEM
-    return share.hosted * FROM_OR_TO_ONE[command]
+    here, item = AT_ROOT[command]
+    at_root = share.hosted * here + share.network.hosts * item
+    return max(share.hosted * PREPARED, at_root) + _table(share.network)
+
+
+def at_root(share: Share, algorithm: str, command: str) -> int:
+    """What of `from_or_to_one` no rank needs but the root's."""
+    from mpinet.programs.exchange import ROUTED
+
+    elsewhere = share.hosted * 60 if algorithm == ROUTED else share.hosted * PREPARED
+    return max(0, from_or_to_one(share, algorithm, command) - _table(share.network) - elsewhere)
 
 
 ITEM = 210
@@ -226,7 +239,7 @@ def pipeline(share: Share, items: int, twice: bool) -> int:
     twice : bool
         Whether they go to the nodes and come from them, as of allreduce.
     """
-    each = max(155.0, 70 + 170 * share.hosted / share.network.size)
+    each = max(155.0, 110 + 90 * share.hosted / share.network.size)
     return round(share.network.size * items * each) * (1 + twice)
 
 

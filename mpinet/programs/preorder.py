@@ -35,10 +35,12 @@ class Preorder:
 
     Attributes
     ----------
-    tree : Tree
-        The tree.
     root : int
-        Its root.
+        The tree's root.
+    up : ndarray of int64, shape (hosted,)
+        Ports to the parents by slot; negative at the root.
+    survey : Machine
+        The machine that has prepared the tree; further preparations may use it.
     labels : ndarray of int64, shape (hosted,)
         Numbers in the walk by slot, the root's 0; `SWITCH` for others than processors.
     depths : ndarray of int64, shape (hosted,)
@@ -51,13 +53,13 @@ class Preorder:
 
     def __init__(self, machine: Machine, root: int):
         self.root = root
-        self.tree = Tree(machine, root)
-        self._machine = self.tree.survey
+        self._tree = Tree(machine, root)
+        self.up, self.survey = self._tree.up, self._tree.survey
         self._hosts = machine.nodes < machine.topology.hosts
-        children = self.tree.children
+        children = self._tree.children
         self._parents = np.repeat(np.arange(len(children)), children)
         index = np.arange(len(self._parents)) - np.repeat(np.cumsum(children) - children, children)
-        self._ports = self.tree.child_port(self._parents, index)
+        self._ports = self._tree.child_port(self._parents, index)
         sizes = self._sizes()
         offsets = self._offsets(sizes)
         branches = self._number(offsets)
@@ -68,24 +70,25 @@ class Preorder:
         turns = self.labels if one_port else self.labels - branches + 1
         goes = self.labels > 0
         late = int((self.depths - turns)[goes].max(initial=0))
-        late = self._machine.max(late)[0]
+        late = self.survey.max(late)[0]
         self.turns = np.where(goes, turns + late, 0)
-        self.last = self._machine.max(int(self.turns.max(initial=0)))[0]
+        self.last = self.survey.max(int(self.turns.max(initial=0)))[0]
+        del self._tree, self._hosts, self._parents, self._firsts  # as large as what is kept
 
     def preparation(self) -> Preparation:
         """What the tree's own machine has done until now (collective)."""
-        return Preparation.on(self._machine)
+        return Preparation.on(self.survey)
 
     def child_port(self, slots: Ints, labels: Ints) -> Ints:
         """The ports to the children below which the processors with these labels are."""
         return self._ports[np.searchsorted(self._keys, self._key(slots, labels), "right") - 1]
 
     def _key(self, slots: Ints, labels: Ints) -> Ints:
-        return slots * self._machine.topology.size + labels
+        return slots * self.survey.topology.size + labels
 
     def _sizes(self) -> Ints:
         """Processors below each child, sent upwards from the leaves; shape (children,)."""
-        machine, tree = self._machine, self.tree
+        machine, tree = self.survey, self._tree
         waiting = tree.children.copy()
         own = self._hosts.astype(np.int64)
         sizes = np.zeros(len(self._parents), np.int64)
@@ -105,14 +108,14 @@ class Preorder:
 
     def _offsets(self, sizes: Ints) -> Ints:
         """Each child's number relative to its parent's: behind those that are served later."""
-        ends = np.cumsum(self.tree.children)
+        ends = np.cumsum(self._tree.children)
         total = np.append(0, np.cumsum(sizes))
         later = total[ends][self._parents] - total[1:]
         return later + self._hosts[self._parents]
 
     def _number(self, offsets: Ints) -> Ints:
         """Send labels and depths downwards; the first number in every node's branch of the root."""
-        machine, tree = self._machine, self.tree
+        machine, tree = self.survey, self._tree
         count = len(machine.nodes)
         first = np.full(count, SWITCH, np.int64)
         self.depths, branches = np.zeros(count, np.int64), np.zeros(count, np.int64)

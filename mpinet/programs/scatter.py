@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.machine.state import Rows, State
+from mpinet.machine.state import Collected, Rows, State
 from mpinet.programs.bounds import Bound, scatter_bound
 from mpinet.programs.carry import carry
 from mpinet.programs.collective import CollectiveResult, items
@@ -74,17 +74,15 @@ def scatter(
 def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Preparation]:
     """Who received what, processors and contents; and what it took before."""
     order = Preorder(machine, root)
-    queue, turns = _queue(order, root, seed)
+    queue, leaves = _queue(order, root, seed)
     preparation = order.preparation()
-    leaves = order.last + 1 - turns
-    queue, leaves = queue[::-1], leaves[::-1]
-    bounds = np.searchsorted(leaves, np.arange(1, order.last + 2))
     source = np.flatnonzero(machine.nodes == root)
     nobody = np.empty((0, 3), np.int64)
-    with State(machine, "scatter", step=0, passing=Rows(nobody), came=Rows([nobody])) as state:
+    came = Collected("came", len(machine.nodes), 2)
+    with State(machine, "scatter", came, step=0, passing=Rows(nobody)) as state:
         while state.step < order.last:
             state.step += 1
-            own = queue[bounds[state.step - 1] : bounds[state.step]]
+            own = queue[slice(*leaves.searchsorted([state.step, state.step + 1]))]
             passing = machine.slots(state.passing[:, 0])
             slots = np.concatenate([passing, np.repeat(source, len(own))])
             payload = np.concatenate([state.passing[:, 1:], own])
@@ -92,19 +90,20 @@ def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Pre
             inbox = machine.step(machine.nodes[slots], ports, payload)
             here = inbox.payload[:, 0] == order.labels[machine.slots(inbox.nodes)]
             rows = np.column_stack([inbox.nodes, inbox.payload])
-            state.came.append(rows[here])
+            came.add(rows[here, ::2])
             state.passing = rows[~here]
             state.boundary()
-    came = np.concatenate(state.came)
-    return came[:, 0], came[:, 2], preparation
+    return came.rows[:, 0], came.rows[:, 1], preparation
 
 
 def _queue(order: Preorder, root: int, seed: int) -> tuple[Ints, Ints]:
-    """The root's rows (label, contents) and their turns, learned by gathering the addresses."""
-    survey = order.tree.survey
+    """The root's rows (label, contents) and when they leave, learned by gathering the addresses."""
+    survey = order.survey
     known, turns = collect(survey, order, np.stack([order.labels, survey.nodes], axis=1))
-    labels, targets = known.T
-    return np.stack([labels, items(seed, np.full_like(targets, root), targets)], axis=1), turns
+    known = known[::-1]
+    queue = known.copy()
+    queue[:, 1] = items(seed, np.full(len(known), root), np.ascontiguousarray(known[:, 1]))
+    return queue, order.last + 1 - turns[::-1]
 
 
 def _flowing(machine: Machine, timetable: Timetable, root: int, seed: int) -> tuple[Ints, Ints]:

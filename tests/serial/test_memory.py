@@ -154,7 +154,7 @@ def test_ranks_of_one_host_share_its_memory(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_process_that_may_have_little_address_space_is_refused_more() -> None:
     limit = 3 << 30
     done = subprocess.run(
-        [sys.executable, "-m", "mpinet", "scatter", "torus:4194304x2"],
+        [sys.executable, "-m", "mpinet", "scatter", "torus:8388608x2"],
         capture_output=True,
         text=True,
         timeout=150,
@@ -162,7 +162,7 @@ def test_a_process_that_may_have_little_address_space_is_refused_more() -> None:
     )
     assert done.returncode == 2
     assert re.search(
-        r"^mpinet: scatter on torus:4194304x2 needs about 4\.\d GiB of memory, and a process "
+        r"^mpinet: scatter on torus:8388608x2 needs about 3\.\d GiB of memory, and a process "
         r"here can have 2\.\d GiB of address space \(ulimit -v\): 2 ranks here would do; [^\n]*\n$",
         done.stderr,
     )

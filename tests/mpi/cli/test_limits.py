@@ -7,8 +7,7 @@ import pytest
 
 import mpinet
 from mpinet import memory
-from mpinet.cli.commands import parse
-from mpinet.cli.flood import prepare
+from mpinet.cli.commands import module_of, parse
 from mpinet.cli.session import Session
 from mpinet.errors import TooLarge, UsageError
 from mpinet.launched import launched_rank, launched_ranks
@@ -25,8 +24,8 @@ TOO_LARGE = {
     "flood ring:4294967296": 2**32 * 10,
     "broadcast torus:2147483648x3": 3 * 2**31 * (8 + 8 + 4),
     "reduce torus:2147483648x3": 3 * 2**31 * 6 * 8,
-    "scatter torus:2147483648x3": 3 * 2**31 * 8 * 8,
-    "gather torus:2147483648x3": 3 * 2**31 * 8 * 8,
+    "scatter torus:2147483648x3": 3 * 2**31 * 3 * 8,
+    "gather torus:2147483648x3": 3 * 2**31 * 3 * 8,
     "ascend hypercube:30 --operator sum": 2**30 * 4 * 8,
     "run {echo} --on lens:3,2,57": 2 * 2**57 * 600,
     "exec --on torus:2147483647x2 -c pass": 2**32 * 2**13,
@@ -83,16 +82,21 @@ def test_a_limit_holds_and_force_goes_past_it(
     assert capsys.readouterr().out == document
 
 
-def test_the_ranks_of_a_host_share_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
-    """A byte less than all ranks need together, on however many ranks, is too little."""
-    job = prepare(parse(["flood", "torus:64x64"]))
-    together = launched_ranks() * job.needs(launched_ranks())
-    typed = ["flood", "torus:64x64", "--memory-limit"]
-    assert Session([*typed, str(together)]).run() == 0
-    assert Session([*typed, str(together - 1)]).run() == 2
+@pytest.mark.parametrize("typed", ["flood torus:64x64", "gather torus:16x16"])
+def test_the_ranks_of_a_host_share_a_limit(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A byte less than all ranks need together, on however many ranks, is too little.
+
+    Where one rank alone needs more, as that of a root, its part counts once.
+    """
+    words, ranks = typed.split(), launched_ranks()
+    job = module_of(words[0]).prepare(parse(words))
+    elsewhere = job.needs(ranks) - job.needs_once(ranks)
+    together = ranks * elsewhere + job.needs_once(ranks)
+    assert Session([*words, "--memory-limit", str(together)]).run() == 0
+    assert Session([*words, "--memory-limit", str(together - 1)]).run() == 2
     if launched_rank() == 0:
         told = capsys.readouterr().err
-        assert (f"for {launched_ranks()} ranks" in told) == (launched_ranks() > 1)
+        assert (f"for {ranks} ranks" in told) == (ranks > 1)
 
 
 def test_functions_refuse_what_their_commands_refuse() -> None:
