@@ -181,13 +181,18 @@ def pair_up(
     """
     neighbor = neighbor_rule.call
     mark_best(nodes, priorities, lowest, granted)
-    nominated = np.flatnonzero(granted)
-    offers, targets = priorities[nominated], np.empty_like(nominated)
-    for i in range(nominated.size):
-        targets[i] = neighbor(nodes[nominated[i]], ports[nominated[i]], wiring)
-    accepted = np.empty(nominated.size, np.bool_)
-    mark_best(targets, offers, lowest, accepted)
-    granted[nominated] = accepted
+    # In loops, which compile five times as fast as NumPy's functions of arrays.
+    nominated, targets = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.int64)
+    offers, accepted = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.bool_)
+    count = 0
+    for i in range(nodes.size):
+        if granted[i]:
+            nominated[count], offers[count] = i, priorities[i]
+            targets[count] = neighbor(nodes[i], ports[i], wiring)
+            count += 1
+    mark_best(targets[:count], offers[:count], lowest, accepted[:count])
+    for i in range(count):
+        granted[nominated[i]] = accepted[i]
 
 
 def _first_of_each(first: Ints, second: Ints) -> Ints:

@@ -183,12 +183,14 @@ def exchange(
                 width -= worth
         if width < best:
             best = width
-            narrowest[:] = inside
+            for u in range(nodes):
+                narrowest[u] = inside[u]
     return finish(inside, narrowest, best)
 
 
 @inlined
 def finish(inside, narrowest, best):
     """Leave the narrowest cut."""
-    inside[:] = narrowest
+    for u in range(inside.size):
+        inside[u] = narrowest[u]
     return best

@@ -45,10 +45,13 @@ def draw_keys(seed: int, number: int, keys: Ints) -> None:
 @kernel
 def rising(keys: Ints) -> Shorts:
     """The places of the keys in rising order, equal ones as they come: sorted digit by digit."""
-    places, others = np.arange(keys.size).astype(np.int32), np.empty(keys.size, np.int32)
+    places, others = np.empty(keys.size, np.int32), np.empty(keys.size, np.int32)
     if keys.size == 0:
         return places
-    least, largest = keys.min(), keys.max()
+    least = largest = keys[0]
+    for place in range(keys.size):
+        places[place] = place
+        least, largest = min(least, keys[place]), max(largest, keys[place])
     shift = 0
     while (largest - least) >> shift > 0:
         begin = np.zeros(DIGITS + 1, np.int64)
