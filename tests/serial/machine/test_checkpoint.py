@@ -153,7 +153,7 @@ def with_harm(manifest: dict, way: tuple, harm: object) -> dict:
     return changed
 
 
-@pytest.mark.parametrize("harm", [-1, 10**30, "x", ["x"], {}, {"a": 1}])
+@pytest.mark.parametrize("harm", [-1, 10**30, "x", {"a": 1}])
 @pytest.mark.parametrize("way", SOUND + OF_A_FRAME + OF_A_FIELD + OF_A_FILE)
 def test_a_manifest_that_was_made_up_is_refused(tmp_path, way, harm):
     folder = saved(tmp_path / "made-up")
@@ -459,7 +459,7 @@ def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, 
     monkeypatch.setattr(Keeper, "forget", Keeper.release)
     monkeypatch.setenv("MPINET_WATCHDOG", "0")
     monkeypatch.setattr(Session, "_progress", asked_for := Mock(side_effect=Session._progress))
-    assert Session([*COMMAND, "--progress", "--checkpoint", "kept", "--every", "0"]).run() == 0
+    assert Session([*COMMAND, "--progress", "--checkpoint", "kept"]).run() == 0
     for words in [], ["--no-progress"], ["--progress", "json"], ["--watchdog", "7"]:
         assert Session(["resume", "kept", *words]).run() == 0
     told = [call.args[0].progress for call in asked_for.call_args_list]
