@@ -153,16 +153,16 @@ def test_other_routings_do_not_go_around():
 
 @pytest.mark.parametrize("kind", ["online", "planned"])
 def test_the_router_delivers_around_a_dead_node(kind):
-    topology = mpinet.open("gmn:6,96")
+    topology = mpinet.open("gmn:6,72")  # so few messages that no loop is compiled for them
     faults = Faults(topology, nodes=[39])
     pairs = traffic(topology, "all")
     plain = route(Machine(topology), pairs, mode="ideal", faults=faults)
     around = route(Machine(topology), pairs, topology.routing(kind), mode="ideal", faults=faults)
-    assert around.undeliverable == 2 * 95  # from and to the dead node
-    assert plain.undeliverable > 500
-    loops = Loops(6, 96)
+    assert around.undeliverable == 2 * 71  # from and to the dead node
+    assert plain.undeliverable > 300
+    loops = Loops(6, 72)
     expected = 0
-    for source, target in product(range(96), repeat=2):
+    for source, target in product(range(72), repeat=2):
         if source == target or source == 39:
             continue
         if target == 39:
