@@ -46,6 +46,10 @@ INTERRUPTED = 130
 LAST_WORD = 1.0
 """Seconds that the other ranks give rank 0 to print an error before they end."""
 
+LATE = 10.0
+"""The same where the ranks have not met, so that rank 0 may be so much later, and Open MPI's
+launcher kills it when another has failed: it does the same the other way round."""
+
 PATIENCE = 1.0
 """Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
 
@@ -268,7 +272,8 @@ def leave(status: int) -> None:
         status = Unread.status if isinstance(error, BrokenPipeError) else status
         drop(sys.stdout)
     if status and launched_rank() > 0:
-        time.sleep(LAST_WORD)
+        alone = "OMPI_COMM_WORLD_RANK" in os.environ and "mpi4py.MPI" not in sys.modules
+        time.sleep(LATE if alone else LAST_WORD)
     proof = os.environ.get("MPINET_PROOF")
     if proof and launched_rank() == 0:
         with suppress(OSError):  # on a full disk the launcher sees the status alone

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
+from mpinet.cli import session
 from mpinet.cli.session import Session
+from mpinet.guardian import RANK_VARIABLES
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.report import progress
 from mpinet.report.tables import table
@@ -69,3 +71,28 @@ def test_a_shell_completes_the_line(tmp_path, line, offered):
     words = [sys.executable, "-m", "mpinet"]
     subprocess.run(words, env=os.environ | asked, check=False, timeout=150)
     assert set(answer.read_text().split("\n")) == offered
+
+
+@pytest.mark.parametrize(
+    ("variable", "rank", "met", "seconds"),
+    [
+        ("OMPI_COMM_WORLD_RANK", "1", False, [session.LATE]),
+        ("OMPI_COMM_WORLD_RANK", "1", True, [session.LAST_WORD]),
+        ("PMI_RANK", "1", False, [session.LAST_WORD]),
+        ("OMPI_COMM_WORLD_RANK", "0", False, []),
+    ],
+)
+def test_other_ranks_leave_rank_0_the_time_to_say_what_is_wrong(
+    variable, rank, met, seconds, monkeypatch
+):
+    for name in RANK_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, rank)
+    waited = []
+    monkeypatch.setattr(session.time, "sleep", waited.append)
+    monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
+    if met:
+        monkeypatch.setitem(sys.modules, "mpi4py.MPI", session)
+    with pytest.raises(SystemExit) as ended:
+        session.leave(2)
+    assert (ended.value.code, waited) == (2, seconds)
