@@ -7,6 +7,7 @@ import json
 import subprocess
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,19 +53,26 @@ class Library:
         self.daemon = {"openmpi": "prted", "mpich": "hydra_pmi_proxy"}[name]
         self.program = {"openmpi": "prterun", "mpich": "mpirun"}[name]
 
-    def host_file(self, hosts: Hosts, *names: str, each: int = 2) -> Path:
+    def host_file(self, hosts: Hosts, *names: str, each: int = 1) -> Path:
         """The template that mpinet brings, with other hosts in it."""
         template = (CHECKOUT / f"hostfiles/{self.name}.hosts").read_text()
         comments = [line for line in template.splitlines() if line.startswith("#")]
         form = {"openmpi": "{} slots={}", "mpich": "{}:{}"}[self.name]
         file = hosts.shared / "my.hosts"
-        lines = [form.format(name, each) for name in names or ("node1", "node2", "node3")]
+        lines = [form.format(name, each) for name in names]
         file.write_text("\n".join([*comments, *lines]) + "\n")
         return file
 
-    def words(self, hosts: Hosts, *command: str, on: tuple[str, ...] = ()) -> list[str | Path]:
-        """Six ranks of an mpinet command on the hosts, by launch/run."""
-        options = ["-n", "6", "--mpirun", self.mpirun, "--hostfile", self.host_file(hosts, *on)]
+    def words(
+        self,
+        hosts: Hosts,
+        *command: str,
+        on: tuple[str, ...] = ("node1", "node2", "node3"),
+        each: int = 1,
+    ) -> list[str | Path]:
+        """An mpinet command on the hosts, so many ranks on each, by launch/run."""
+        file = self.host_file(hosts, *on, each=each)
+        options = ["-n", str(each * len(on)), "--mpirun", self.mpirun, "--hostfile", file]
         return [CHECKOUT / "launch/run", *options, "mpinet", *command]
 
 
@@ -93,6 +101,7 @@ def has_state(hosts: Hosts) -> bool:
     return False
 
 
+@cache
 def alone(*words: str) -> dict:
     """The document of a command on this machine, on one rank."""
     mpinet = CHECKOUT / ".venv/bin/mpinet"

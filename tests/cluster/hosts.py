@@ -351,10 +351,13 @@ def child_of(process: subprocess.Popen[bytes]) -> int:
 
 
 def wait_until(
-    fact: Callable[[], object], limit: float = TIME_LIMIT, told: Callable[[], str] = lambda: ""
+    fact: Callable[[], object],
+    limit: float = TIME_LIMIT,
+    told: Callable[[], str] = lambda: "",
+    pause: float = 0.02,
 ) -> None:
     """Wait until something is true; if it does not come true, tell what there is."""
     deadline = time.monotonic() + limit
     while not fact():
         assert time.monotonic() < deadline, f"the time is up {told()}"
-        time.sleep(0.02)
+        time.sleep(pause)

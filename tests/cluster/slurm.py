@@ -41,6 +41,9 @@ NodeName=node[1-{hosts}] CPUs={cpus} Sockets=1 CoresPerSocket={cpus} ThreadsPerC
 PartitionName=all Nodes=ALL Default=YES MaxTime=60 State=UP
 """
 
+ASKED = 0.15
+"""Seconds after which Slurm is asked again: to ask it costs more of a core than to wait."""
+
 FEW_CORES = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1",
@@ -88,6 +91,7 @@ class Slurm:
             lambda: self.says("sinfo", "-h", "-o", "%D %t") == ready,
             100,
             lambda: self.says("sinfo", "-N"),
+            ASKED,
         )
         self.hosts.known()
 
@@ -97,7 +101,7 @@ class Slurm:
         for number, host in self.hosts.all.items():
             if not any(program_of(words) == "slurmd" for words in host.processes().values()):
                 self.serve(number)
-        wait_until(lambda: self.says("squeue", "-h") == "", 100, lambda: self.says("squeue"))
+        wait_until(lambda: self.says("squeue", "-h") == "", 100, lambda: self.says("squeue"), ASKED)
         self.settle()
 
     def run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -67,7 +68,7 @@ def parent_of(pid: int) -> int:
 
 def test_a_command_on_three_hosts_has_the_digest_of_one(hosts: Hosts, library: Library) -> None:
     command = ["route", "torus:6x7", "--pairs", "random:300", "--seed", "5", "--ports", "one"]
-    done = hosts.run(1, *library.words(hosts, *command, "--json"))
+    done = hosts.run(1, *library.words(hosts, *command, "--json", each=2))
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert (document["ranks"], document["digest"]) == (6, alone(*command)["digest"])
@@ -81,7 +82,7 @@ def test_the_ranks_are_spread_over_the_hosts(hosts: Hosts, library: Library) -> 
         "names = MPI.COMM_WORLD.gather(platform.node())\ntime.sleep(0.5)\n"
         "if names: print(sorted(names))\n"
     )
-    command = library.words(hosts)[:-1]
+    command = library.words(hosts, each=2)[:-1]
     done = hosts.run(1, *command, "python", "where.py")
     assert done.stdout.strip() == str(sorted(["node1", "node2", "node3"] * 2)), done.stderr
 
@@ -111,7 +112,7 @@ def test_a_host_without_mpinet_is_named(hosts: Hosts, library: Library) -> None:
 def test_the_pbs_template_runs_on_the_hosts_of_its_job(hosts: Hosts, library: Library) -> None:
     (hosts.shared / ".venv").symlink_to(library.mpirun.parent.parent)
     nodes = hosts.shared / "nodes"
-    nodes.write_text("".join(f"{name}\n" * 2 for name in ("node1", "node2", "node3")))
+    nodes.write_text("".join(f"{name}\n" for name in ("node1", "node2", "node3")))
     job = {"PBS_JOBID": "17.server", "PBS_O_WORKDIR": str(hosts.shared), "PBS_NODEFILE": str(nodes)}
     template = CHECKOUT / "launch/pbs.sh"
     command = ["flood", "torus:5x6"]
@@ -119,7 +120,7 @@ def test_the_pbs_template_runs_on_the_hosts_of_its_job(hosts: Hosts, library: Li
     done = hosts.run(1, "bash", template, cwd=Path("/"), **settings)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "result in mpinet-17.json"), done
     document = json.loads((hosts.shared / "mpinet-17.json").read_text())
-    assert (document["ranks"], document["digest"]) == (6, alone(*command)["digest"])
+    assert (document["ranks"], document["digest"]) == (3, alone(*command)["digest"])
     settings["MPINET_ARGS"] = "flood rng:8"
     done = hosts.run(1, "bash", template, cwd=Path("/"), **settings)
     assert (done.returncode, "did you mean ring" in done.stderr) == (2, True)
@@ -201,18 +202,29 @@ def test_another_mpinet_on_a_host_is_refused(hosts: Hosts) -> None:
     assert "mpinet: node2 has another mpinet (" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def digests() -> dict[str, str]:
-    """The digest of every command on one rank, which also compiles what the hosts' ranks load."""
-    done = subprocess.run([*EVERY, "1"], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+@pytest.fixture(scope="session")
+def digests(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The digest of every command on one rank, which also compiles what the hosts' ranks load.
+
+    Processes that the tests are spread over make them once.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "digests.json").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        if not (found := file.read()):
+            done = subprocess.run([*EVERY, "1"], capture_output=True, text=True, check=True)
+            file.write(found := done.stdout)
+    return json.loads(found)
 
 
 @pytest.mark.long
 def test_every_command_on_three_hosts_has_the_digest_of_one(
     hosts: Hosts, library: Library, digests: dict[str, str]
 ) -> None:
-    done = hosts.run(1, *library.words(hosts)[:-1], "python", *EVERY[1:], "6", limit=400)
+    done = hosts.run(1, *library.words(hosts)[:-1], "python", *EVERY[1:], "3", limit=400)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == digests
     assert len(digests) > 50
