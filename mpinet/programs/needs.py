@@ -131,13 +131,17 @@ def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
 
 
 def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
-    """The broadcast, with step and port of every processor; then the items, and sends and turns."""
+    """The broadcast, with step and port of every processor; then the items, and sends and turns.
+
+    In the end the root's rank makes some items anew, to check the result.
+    """
     from mpinet.programs.broadcast import PASSES
 
     if schedule is None:
         before = _timetable(share) if algorithm == PASSES else _table(share.network)
         return max(before, share.hosted * 185)
-    return round(share.hosted * (100 + 88 * _sending(share, schedule)))
+    checking = share.hosted * 66 + min(share.network.hosts, CHECKED) * 3 * WORD
+    return max(checking, round(share.hosted * (100 + 88 * _sending(share, schedule))))
 
 
 def _sending(share: Share, schedule: Schedule) -> float:

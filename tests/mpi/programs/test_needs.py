@@ -18,6 +18,7 @@ RUNS = [
     "broadcast torus:64x{long} --algorithm passes",
     "broadcast debruijn:11 --algorithm tree",
     "reduce hypercube:{cube}",
+    "reduce torus:100x{long}",
     "ascend hypercube:{large} --operator sum",
     "ascend hypercube:{cube} --operator fft",
     "circulate hypercube:{cube} --dimensions 2",
