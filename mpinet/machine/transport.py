@@ -283,10 +283,12 @@ class Mpi(Local):
         received = room(coming) if room else np.empty((coming, *records.shape[1:]), records.dtype)
         if width and self._anything:
             kind = self._record_type(width)
+            self._worked.pause()  # for those whose records come late
             self._comm.Alltoallv(
                 [records.view(np.uint8).reshape(-1), _layout(counts), kind],
                 [received.view(np.uint8).reshape(-1), _layout(incoming), kind],
             )
+            self._worked.go_on()
         return Received(received, incoming, total)
 
     def sum(self, values: Array) -> Array:

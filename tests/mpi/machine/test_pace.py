@@ -44,3 +44,33 @@ def test_the_rank_that_works_longest_is_seen_by_rank_0(monkeypatch):
         assert said.startswith(f"rank {last} on ")
     else:
         assert said == ""
+
+
+class Late:
+    """Ranks whose records come seconds after it was said how many they are."""
+
+    def __init__(self, comm, clock):
+        self._comm, self._clock = comm, clock
+
+    def __getattr__(self, name):
+        if name == "Alltoallv":
+            self._clock.now += 5
+        return getattr(self._comm, name)
+
+
+def test_to_wait_for_the_records_of_others_is_no_work(monkeypatch):
+    transport, clock = world(), Clock()
+    monkeypatch.setattr(pace, "time", clock)
+    records = np.arange(transport.size)
+    counts = np.ones(transport.size, np.int64)
+    if transport.size == 1:
+        assert transport.slow() == ""  # nobody is waited for
+        return
+    monkeypatch.setattr(transport, "_comm", Late(transport._comm, clock))
+    before = list(transport._worked.pause())
+    transport._worked.go_on()
+    clock.now += 2
+    assert list(transport.exchange(records, counts).records) == [transport.rank] * transport.size
+    clock.now += 1
+    assert abs(transport._worked.pause()[0] - before[0] - 3 * pace.MICRO) <= 2  # not 8 s
+    transport._worked.go_on()
