@@ -122,5 +122,5 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_mapping(parser)
     add_memory(parser)
-    add_checkpoint(parser, every=False)
+    add_checkpoint(parser)
     add_common(parser)

@@ -68,6 +68,9 @@ def resumable(folder: Path) -> dict[str, Any]:
         There is none, or it is damaged, or another version of mpinet wrote it.
     """
     found = read_manifest(folder)
+    if "part" in found:
+        whole = folder.absolute().parents[1]
+        raise FileError(f"{folder} is a part of the checkpoint {whole}: resume that.")
     if not has_shape(found, HEADER):
         raise FileError(f"The checkpoint {folder} cannot be used: it is of no command.")
     if found["sources"] != version_of():

@@ -21,6 +21,7 @@ from mpinet.report.tables import table
 
 if TYPE_CHECKING:
     from mpinet.commands.load import Load
+    from mpinet.machine.checkpoint import Keeper
     from mpinet.machine.transport import Local
 
 MOST_SEEDS = 10_000
@@ -113,7 +114,7 @@ class LoadCurves(Job):
             journal = Rows(self._journal, name, version_of(), "--out")
         played = play(
             keys,
-            lambda number, ranks: [self._curve(self._points[number], ranks)],
+            lambda number, ranks: [self._kept_curve(number, ranks, transport.keeper)],
             transport,
             journal,
             False,
@@ -127,6 +128,13 @@ class LoadCurves(Job):
         if self._options.plot is not None:
             self._draw(found)
         return found
+
+    def _kept_curve(self, number: int, ranks: Local, keeper: Keeper | None) -> Row:
+        """A curve of these ranks, of which also what is under way is kept."""
+        if keeper is None:
+            return self._curve(self._points[number], ranks)
+        with keeper.part(f"curve-{number}", ranks):
+            return self._curve(self._points[number], ranks)
 
     def _curve(self, point: argparse.Namespace, ranks: Local) -> Row:
         """A curve, with what tells it from the others."""

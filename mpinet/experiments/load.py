@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from mpinet.errors import MpinetError
+from mpinet.errors import MpinetError, Suspended
 from mpinet.experiments.journal import Rows, version_of
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
@@ -157,14 +158,17 @@ def _curves(
         left = []
     for task in left:
         setting = settings[task[0]]
-        with transport.unkept():
+        with _kept(task, transport, transport, journal) as write:
             found[task] = setting.run(machine_of(setting.topology), task[1])
-        if journal is not None and transport.rank == 0:
-            journal.write(str(task), [found[task]])
+            write(found[task])
         watch(len(found))
         if transport.keeper is not None:
             transport.keeper.meet()
     return [_curve(setting, rates, found, i) for i, setting in enumerate(settings)]
+
+
+Task = tuple[int, float]
+"""A run: of which setting, at which rate."""
 
 
 def _journal(transport: Local) -> Rows | None:
@@ -173,6 +177,27 @@ def _journal(transport: Local) -> Rows | None:
         return None
     name = f"rank-{transport.rank}"
     return Rows(transport.keeper.journal, name, version_of(), "--checkpoint")
+
+
+@contextmanager
+def _kept(
+    task: Task, transport: Local, ranks: Local, journal: Rows | None
+) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Within it these ranks make a run of those of `transport`; gives what writes it down."""
+    keeper = transport.keeper
+    if keeper is None or journal is None:
+        yield lambda found: None
+        return
+    name = f"run-{task[0]}-{task[1]!r}"
+
+    def write(found: dict[str, Any]) -> None:
+        if ranks.rank == 0:
+            journal.write(str(task), [found])
+
+    with keeper.part(name, ranks):
+        yield write
+    if ranks.rank == 0:
+        keeper.drop(name)
 
 
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
@@ -187,9 +212,6 @@ def _overload(setting: Setting) -> float:
     return min(most, 0.95 * generation.burst_rate) if generation.burst else most
 
 
-Task = tuple[int, float]
-
-
 def _shared_out(
     settings: Sequence[Setting],
     tasks: Sequence[Task],
@@ -202,14 +224,16 @@ def _shared_out(
     error: MpinetError | None = None
     for number in transport.dealt(len(tasks)):
         which, rate = tasks[number]
+        own = Local()
         try:
-            with alone():
-                mine.append((number, settings[which].run(Machine(settings[which].topology), rate)))
+            with alone(), _kept(tasks[number], transport, own, journal) as write:
+                machine = Machine(settings[which].topology, transport=own)
+                mine.append((number, settings[which].run(machine, rate)))
+                write(mine[-1][1])
+        except Suspended:
+            continue  # the others end, too, when they meet
         except MpinetError as wrong:
             error = error or wrong
-        else:
-            if journal is not None:
-                journal.write(str(tasks[number]), [mine[-1][1]])
         watch(len(mine))
     if error is not None:
         transport.fail(error)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mpinet.errors import MpinetError
+from mpinet.errors import MpinetError, Suspended
 from mpinet.experiments.journal import Rows
 from mpinet.machine.transport import Local, alone
 
@@ -81,6 +81,8 @@ def play(
             else:
                 with alone():
                     rows = run(number, Local())
+        except Suspended:
+            continue  # the others end, too, when they meet
         except MpinetError as error:
             failed[keys[number]] = str(error)
         else:

@@ -8,6 +8,10 @@ a whole one. Nothing is ever pickled.
 When ranks decide to write, they have to decide alike. So a rank's wish rides on every collective
 (`Local.wish`), and at a boundary all ranks look at what they saw in their last one. Where there was
 none since the boundary before, they meet for it.
+
+Work that is one of many, such as a run of a curve, is a part: it has such a folder of its own,
+within that of the whole. The ranks that do it, perhaps one alone, write there when it is due for
+them, and others may go on with it.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Number
 from pathlib import Path
 from shlex import quote
@@ -63,6 +68,10 @@ SHARE = 50
 """A run waits for its checkpoints, where nobody says how often, one part in so many at most."""
 
 
+PARTS = "parts"
+"""The folder of the folders of parts."""
+
+
 class Keeper:
     """Writes a run's checkpoints, and gives a run that goes on what was written.
 
@@ -105,6 +114,7 @@ class Keeper:
         self._frames: list[Frame] = []
         self._children = 0
         self.found = found
+        self._outer: Keeper | None = None
         self._state: str | None = found["state"] if found else None
         self._pending: list[dict[str, Any]] = found["frames"] if found else []
         self._depth = 0
@@ -125,6 +135,49 @@ class Keeper:
         if not self.written:
             return None
         return {"step": self.written[-1][0], "ago": round(self._clock() - self._since, 2)}
+
+    @contextmanager
+    def part(self, name: str, transport: Local) -> Iterator[None]:
+        """Within it work of these ranks is kept as a part, by this name (collective).
+
+        Parameters
+        ----------
+        name : str
+            What the part is called, the same when a run goes on.
+        transport : Local
+            The ranks that do it: this keeper's, or a transport of this one alone.
+        """
+        header = self.header | {"part": name}
+        keeper = Keeper(self._folder_of(name), header, transport, self._every, clock=self._clock)
+        keeper._outer = self
+        try:
+            keeper._agree(keeper._take_part() if transport.rank == 0 else "", FileError)
+            keeper._share_found()
+            before, transport.keeper = transport.keeper, keeper
+            try:
+                yield
+                keeper.finish()
+            finally:
+                transport.keeper = before
+        finally:
+            keeper.release()
+
+    def drop(self, name: str) -> None:
+        """Delete a part, on one rank, whose findings are written down."""
+        shutil.rmtree(self._folder_of(name), ignore_errors=True)
+
+    def _folder_of(self, name: str) -> Path:
+        """The folder of a part."""
+        return self.folder / PARTS / name
+
+    def _hear(self) -> None:
+        """Wish for what is wished for where these ranks are a part of others."""
+        if self._outer is None:
+            return
+        self._outer._hear()
+        around = self._outer._transport
+        if around is not self._transport:
+            self._transport.wish = max(self._transport.wish, around.heard())
 
     def enter(self, frame: Frame) -> None:
         """Open a frame; it begins with what was written, if it was open then (collective)."""
@@ -165,6 +218,7 @@ class Keeper:
             It was wanted in order to end the run.
         """
         transport = self._transport
+        self._hear()
         if transport.rank == 0 and self._clock() >= self._due:
             transport.wish = max(transport.wish, GO_ON)
         if transport.calls == self._calls:
@@ -187,6 +241,8 @@ class Keeper:
 
     def suspended(self) -> Suspended:
         """What a run raises that was asked to end, all that it needs being in the folder."""
+        if self._outer is not None:
+            return self._outer.suspended()
         return Suspended(
             f"Stopped as asked, with a checkpoint: mpinet resume {quote(str(self.folder))} goes on."
         )
@@ -236,10 +292,16 @@ class Keeper:
             trouble = f"Cannot write the checkpoint {into}: {error.strerror}."
         self._commit(name, frames, parts, trouble)
         took = self._clock() - began
-        self.written.append((self._steps, took, size))
-        self._since = self._clock()
+        self._note(self._steps, took, size)
         pause = max(EVERY, SHARE * took) if self._every is None else self._every
         self._due = self._clock() + pause
+
+    def _note(self, step: int, took: float, size: int) -> None:
+        """Note that a checkpoint has been written, here and where this is a part of more."""
+        self.written.append((step, took, size))
+        self._since = self._clock()
+        if self._outer is not None:
+            self._outer._note(step, took, size)
 
     def _next(self) -> int:
         """The number of the next folder, above that of the one in use."""
@@ -396,12 +458,31 @@ class Keeper:
         self._first = _number(found["state"]) + (2 if skips else 1)
         return ""
 
+    def _take_part(self) -> str:
+        """Hold the folder of a part, and see what there is of it; why that cannot be."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._hold = Hold(self.folder, again=True)
+            skips = self._hold.begin()
+            if (self.folder / MANIFEST).exists():
+                self.found = read_manifest(self.folder)
+        except BlockingIOError:
+            return self._in_use()
+        except FileError as error:
+            return str(error)
+        except OSError as error:
+            return f"The checkpoint {self.folder} cannot be used: {error.strerror}."
+        state = self.found["state"] if self.found else None
+        self._delete_others(state)
+        self._first = _number(state) + (2 if skips else 1)
+        return ""
+
     def _share_found(self) -> None:
-        """Go on from rank 0's manifest on all ranks (collective)."""
+        """Go on from rank 0's manifest, if there is one, on all ranks (collective)."""
         text = json.dumps([self.found, self._first])
         self.found, self._first = json.loads(self._transport.share(text.encode()))
-        assert self.found is not None
-        self._state, self._pending = self.found["state"], self.found["frames"]
+        if self.found is not None:
+            self._state, self._pending = self.found["state"], self.found["frames"]
 
     def _in_use(self) -> str:
         other = holder(self.folder)
@@ -442,6 +523,7 @@ class Keeper:
             return
         self._delete_below(self._next() + 1)
         shutil.rmtree(self.journal, ignore_errors=True)
+        shutil.rmtree(self.folder / PARTS, ignore_errors=True)
         self._hold.release(delete=True)
         try:
             self.folder.rmdir()
@@ -449,15 +531,32 @@ class Keeper:
             return  # something else is in it, such as a journal
 
     def _check(self) -> None:
-        """Check all files that the run goes on from, each rank some (collective)."""
-        state, wrong = self.folder / str(self._state), ""
-        for part in self._own_parts():
-            for file in (file for held in part.values() for file in files_of(held)):
-                wrong = wrong or wrong_with(state / file["file"], file)
+        """Check all files that the run goes on from, also those of parts, each rank some."""
+        files, wrong = [], ""
+        try:
+            if self._transport.rank == 0:
+                files = self._files()
+        except FileError as error:
+            wrong = str(error)
+        self._agree(wrong, FileError)
+        files = json.loads(self._transport.share(json.dumps(files).encode()))
+        for name, file in files[self._transport.rank :: self._transport.size]:
+            wrong = wrong or wrong_with(self.folder / name, file)
         gathered = self._transport.gather(wrong.encode())
         wrong = next((text.decode() for text in gathered if text), "")
         sentence = wrong and f"The checkpoint {self.folder} cannot be used: {wrong}."
         self._agree(sentence, FileError)
+
+    def _files(self) -> list[tuple[str, dict[str, Any]]]:
+        """All files by their names below the folder, with what the manifests say of them."""
+        found = []
+        for path in [self.folder, *(p.parent for p in self.folder.rglob(f"{PARTS}/*/{MANIFEST}"))]:
+            manifest = read_manifest(path)
+            state = path.relative_to(self.folder) / str(manifest["state"])
+            for part in manifest["parts"]:
+                for file in (file for held in part.values() for file in files_of(held)):
+                    found.append((str(state / file["file"]), file))
+        return found
 
     def _own_parts(self) -> list[dict[str, Any]]:
         """What this rank reads: its share of what ranks wrote."""

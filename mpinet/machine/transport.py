@@ -100,6 +100,10 @@ class Local:
         """The largest wish of all ranks in their last collective, the same on all of them."""
         return self.wish
 
+    def heard(self) -> int:
+        """What this rank wishes where each works for itself: to stop, if any other does."""
+        return self.wish
+
     def granted(self, wish: int) -> None:
         """Forget wishes up to this one, on all ranks after the same collective."""
         if self.wish <= wish:
@@ -228,6 +232,7 @@ class Mpi(Local):
         self._control_in = np.zeros((self.size, HEAD + FEW), np.int64)
         self._types: dict[int, Any] = {}
         self.calls = self._asked = 0
+        self._told: list[Any] | None = None
         self._worked = Worked()
         self._pace: Pace | None = None
 
@@ -235,6 +240,34 @@ class Mpi(Local):
     def asked(self) -> int:
         """The largest wish of all ranks in their last collective, the same on all of them."""
         return self._asked
+
+    def heard(self) -> int:
+        """What this rank wishes where each works for itself: to stop, if any other does.
+
+        The first to wish it tells all others; they look whether they have been told.
+        """
+        if self._told is None and self.wish == STOP:
+            others = (rank for rank in range(self.size) if rank != self.rank)
+            nothing = [bytearray(), mpi().BYTE]
+            self._told = [self._end.Isend(nothing, rank, STOP) for rank in others]
+        elif self._told is None and self._end.Iprobe(tag=STOP):
+            self._told, self.wish = [], STOP
+        return self.wish
+
+    def _meet_again(self) -> None:
+        """Wait for ranks that still work for themselves; take what was told (collective)."""
+        everybody = self._end.Ibarrier()
+        while not everybody.Test():
+            self.heard()
+            time.sleep(0.0005)
+        told = np.zeros(self.size, np.int64)
+        self._end.Allgather(np.array([len(self._told or [])], np.int64), told)
+        for rank in np.flatnonzero(told):
+            if rank != self.rank:
+                self._end.Recv([bytearray(), mpi().BYTE], rank, STOP)
+        for word in self._told or []:
+            word.Wait()
+        self._told = None
 
     def granted(self, wish: int) -> None:
         """Forget wishes up to this one, on all ranks after the same collective."""
@@ -332,7 +365,7 @@ class Mpi(Local):
         self._comm.Barrier()
         taken, number = np.ones(1, np.int64), np.zeros(1, np.int64)
         while True:
-            stops = self.wish == STOP
+            stops = self.keeper is not None and self.heard() == STOP
             taken[0] = count if stops else 1
             counter.Lock(0)
             counter.Fetch_and_op(taken, number, 0)
@@ -340,6 +373,8 @@ class Mpi(Local):
             if stops or number[0] >= count:
                 break
             yield int(number[0])
+        if self.keeper is not None:
+            self._meet_again()
         counter.Free()
         self._dealt_out()
 

@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TIME_LIMIT = 300.0
@@ -57,6 +58,8 @@ COMMANDS = {
     "descend torus:16x16 --operator bitonic-sort --every 0": 76,
     "embed hypercube:6 torus:8x8 --program ascend --operator fft --every 0": 20,
     "load torus:4x4 --rate 0.02..0.4/24 --warmup 200 --steps 1500": 25,
+    "load torus:48x48 --rate 0.1 --flits 4 --warmup 200 --steps 2500 --every 0.03": 20,
+    "load torus:16x16 --rate 0.1..0.3/3 --flits 3 --warmup 100 --steps 20000 --every 0": 10,
     "verify GBSN-S2-bsn-links GBSN-S2-bsn-size": 150,
     "sweep plan.toml": 36,
 }
@@ -315,15 +318,24 @@ class Trial:
 
     def progress(self) -> int:
         """How many checkpoints the job has written, or how many findings."""
-        found = 0
-        with suppress(OSError):
-            state = json.loads((self.folder / "kept/manifest.json").read_text())["state"]
-            found = int(state.partition("-")[2]) if state else self.findings()
+        states = [manifest["state"] for manifest in self.manifests()]
+        return self.findings() + sum(int(state.partition("-")[2]) for state in states if state)
+
+    def manifests(self) -> list[dict[str, Any]]:
+        """What the manifests of the checkpoint and of its parts say."""
+        found = []
+        with suppress(OSError):  # of a part that has just come to its end
+            for file in self.folder.glob("kept/**/manifest.json"):
+                found.append(json.loads(file.read_text()))
         return found
 
     def findings(self) -> int:
         """The lines of the ranks' journals."""
-        return sum(file.read_text().count("\n") for file in self.folder.rglob("rank-*.jsonl"))
+        found = 0
+        with suppress(OSError):  # it has just come to its end
+            for file in self.folder.rglob("rank-*.jsonl"):
+                found += file.read_text().count("\n")
+        return found
 
     @staticmethod
     def status_of(job: subprocess.Popen[str]) -> int:
@@ -378,10 +390,12 @@ class Trial:
         kept = self.folder / "kept/manifest.json"
         found = "begun anew"
         if kept.exists():
-            state = json.loads(kept.read_text())
-            found = f"resumed from step {state['step']}" if state["state"] else "resumed"
+            steps = [each["step"] for each in self.manifests() if each["state"]]
+            found = f"resumed from step {max(steps)}" if steps else "resumed"
             lines = self.findings()
             found += f", {lines} found" if lines else ""
+            if self.done and not (self.stage or steps or lines):
+                raise Broken("nothing of what was there is kept")
             words = ["resume", "kept"]
         elif (result := self.folder / "found.json").exists():
             found = "the result was there"

@@ -6,6 +6,7 @@ The file is long because one class is: first how a run goes, then how its arrays
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
-from mpinet.machine.traffic import layout
+from mpinet.machine.state import Fields, Frame
+from mpinet.machine.traffic import layout, saved
 from mpinet.machine.traffic.conservation import check_channels, check_messages
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
@@ -31,7 +33,10 @@ from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing
 
 AT_ONCE = 4096
-"""Steps that one rank alone makes in one call."""
+"""Steps that one rank alone makes in one call, at most."""
+
+LANES_AT_ONCE = 1 << 22
+"""Lanes that it looks at in one call, where one step does not take more: some tenth of a second."""
 
 
 @kernel
@@ -119,8 +124,12 @@ class OpenLoop:
             A message was lost or doubled, a channel carried more than a flit a step, or credits do
             not agree with buffers.
         """
-        while not self.ended:
-            self.advance(AT_ONCE)
+        lanes = self.buffering.lanes(self.machine.topology.ports) * len(self._links.nodes)
+        steps = max(1, min(AT_ONCE, LANES_AT_ONCE // max(1, lanes)))
+        with Frame(self.machine, "traffic", self._fields, self._restore) as frame:
+            while not self.ended:
+                self.advance(steps)
+                frame.boundary()
         check_messages(self)
         check_channels(self)
         return self
@@ -285,6 +294,7 @@ class OpenLoop:
         words = np.empty(count, np.uint32)
         prepare_dice(nodes, self.seed, words)
         rows, begins, self._births_most = self._hosted_rows()
+        self._begins = begins[:-1]
         self._sources = layout.Sources(
             generation.target.native,
             generation.params,
@@ -294,8 +304,8 @@ class OpenLoop:
             np.zeros(count, np.int64),
             np.zeros(count, np.int64),
             rows,
-            begins[:-1].copy(),
-            begins[:-1].copy(),
+            self._begins.copy(),
+            self._begins.copy(),
             begins[1:].copy(),
         )
 
@@ -448,6 +458,37 @@ class OpenLoop:
         left, right = np.empty((2, before + more), np.int32)
         left[:before], right[:before] = self._queues.left, self._queues.right
         self._queues = self._queues._replace(messages=messages, free=free, left=left, right=right)
+
+    def _fields(self) -> Fields:
+        """What a checkpoint between two steps holds."""
+        machine, links = self.machine, self._links
+        of = self._state if self.limited else self._queues
+        fields = {
+            **saved.counts(self.ledger, self.books),
+            **saved.processors(
+                machine, self._sources, self._begins, of.waiting, self.books, self._busses
+            ),
+        }
+        if not self.limited:
+            return {**fields, **saved.queues(machine, links, self._queues, self.ledger)}
+        rest = self._rules, self._state, self._wires, self._late, self.steps
+        return {**fields, **saved.lanes(machine, links, *rest)}
+
+    def _restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `_fields` gave on any ranks."""
+        machine, links, rules, ledger = self.machine, self._links, self._rules, self.ledger
+        self.books = saved.restore_counts(ledger, self.books, found)
+        of = self._state if self.limited else self._queues
+        saved.restore_processors(
+            self._sources, self._begins, of.waiting, self.books, self._busses, found
+        )
+        if self.limited:
+            self._state, self._wires = saved.restore_lanes(
+                machine, links, rules, self._state, found, ledger
+            )
+            return
+        fifo = bool(rules[layout.POLICY] == layout.FIFO)
+        self._queues = saved.restore_queues(machine, self._queues, fifo, found, ledger)
 
     def _error(self) -> RoutingError:
         what, node, port, number = self.ledger[layout.WRONG : layout.WRONG_NUMBER + 1].tolist()

@@ -1,18 +1,20 @@
 """A run that was stopped between two steps goes on, on any ranks and mapping, to its digest."""
 
+import json
 import shutil
-import tempfile
-from contextlib import contextmanager
+import time
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from mpi.machine.ranks import shared_folder, some_ranks
 
 from mpinet.cli.commands import module_of, parse
-from mpinet.errors import Suspended
+from mpinet.errors import FileError, Suspended
 from mpinet.machine.checkpoint import Keeper, read_manifest
-from mpinet.machine.transport import STOP, Local, Mpi, alone, mpi, world
+from mpinet.machine.traffic import run as runs
+from mpinet.machine.transport import STOP, Local, alone, world
 from mpinet.report.envelope import digest
 
 COMMANDS = [
@@ -91,18 +93,6 @@ def undisturbed(command: str) -> str:
     return outcome(command, Local())
 
 
-@contextmanager
-def shared_folder():
-    """An empty folder that all ranks know, on rank 0's disk."""
-    transport = world()
-    own = tempfile.mkdtemp(prefix="mpinet-checkpoint-") if transport.rank == 0 else ""
-    folder = Path(transport.share(own.encode()).decode())
-    yield folder
-    transport.sum(np.zeros(1))
-    if transport.rank == 0:
-        shutil.rmtree(folder)
-
-
 def kept(keeper: Keeper, transport: Local, command: str, watch=quiet) -> str | None:
     """The digest of a run with checkpoints; None where it was stopped."""
     transport.keeper = keeper
@@ -116,16 +106,6 @@ def kept(keeper: Keeper, transport: Local, command: str, watch=quiet) -> str | N
     finally:
         keeper.release()
         transport.keeper, transport.wish = None, 0
-
-
-def some_ranks(count: int) -> tuple[Local, bool]:
-    """A transport of the first ranks, and whether this one is of them (collective)."""
-    transport = world()
-    if transport.size == 1:
-        return Local(), True
-    inside = transport.rank < count
-    part = mpi().COMM_WORLD.Split(0 if inside else 1)
-    return (Mpi(part) if count > 1 else Local()), inside
 
 
 @pytest.mark.parametrize("command", EVERY)
@@ -233,8 +213,9 @@ LISTS = {
 
 
 def findings(folder: Path) -> list[str]:
-    """The lines of all journals below a folder."""
-    return [line for path in folder.rglob("*.jsonl") for line in path.read_text().splitlines()]
+    """The lines of all journals below a folder, but for those of parts."""
+    found = [path for path in folder.rglob("*.jsonl") if "parts" not in path.parts]
+    return [line for path in found for line in path.read_text().splitlines()]
 
 
 @pytest.mark.parametrize("command", LISTS)
@@ -278,3 +259,91 @@ def test_a_stopped_list_goes_on_with_what_is_left_of_it(command):
             shutil.rmtree(folder / "runs", ignore_errors=True)
             assert again == undisturbed(typed)
         everybody.sum(np.zeros(1))
+
+
+class Watched(runs.OpenLoop):
+    """A run that sees how far it was when it began, and asks for the end of all at a step."""
+
+    at = -1
+    begun: list[int]
+    everybody: Local
+
+    def advance(self, steps):
+        if not hasattr(self, "seen"):
+            self.seen = True
+            self.begun.append(self.steps)
+        if self.steps == self.at:
+            if self.everybody.rank == 0:
+                self.everybody.wish = STOP
+            elif self.machine.transport.size == 1:  # the others go on until they are told
+                while self.everybody.heard() != STOP:
+                    time.sleep(0.001)
+        super().advance(steps)
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    monkeypatch.setattr(runs, "AT_ONCE", 1)
+    monkeypatch.setattr("mpinet.experiments.load.OpenLoop", Watched)
+    monkeypatch.setattr(Watched, "begun", [], raising=False)
+    monkeypatch.setattr(Watched, "everybody", world(), raising=False)
+    monkeypatch.setattr(Watched, "at", 12)
+    return Watched
+
+
+ONE, CURVE = f"load torus:4x4 --rate 0.2 {WINDOW}", f"load ring:5 --rate 0.05..0.4/8 {WINDOW}"
+CURVES = f"load ring:5 ring:6 --pattern uniform,tornado --seeds 2 --rate 0.1,0.2 {WINDOW}"
+
+
+@pytest.mark.parametrize("command", [ONE, CURVE, CURVES])
+def test_runs_under_way_are_saved_and_others_go_on_with_them(command, watched):
+    everybody = watched.everybody
+    with shared_folder() as folder:
+        place = folder / "runs"
+        keeper = Keeper(place, {}, everybody)
+        assert kept(keeper, everybody, command) is None
+        everybody.sum(np.zeros(1))
+        parts = [json.loads(path.read_text()) for path in place.rglob("parts/*/manifest.json")]
+        left_at = [part["step"] for part in parts if part["frames"]]
+        assert watched.at + 1 in left_at
+        everybody.sum(np.zeros(1))
+        watched.begun.clear()
+        watched.at = -1
+        found = kept(Keeper(place, {}, everybody, found=read_manifest(place)), everybody, command)
+        begun = everybody.sum(np.bincount(watched.begun, minlength=99))
+        together = everybody.size if command == ONE else 1
+        assert begun[1:].tolist() == (np.bincount(left_at, minlength=99) * together).tolist()[1:]
+        assert everybody.rank != 0 or found == undisturbed(command)
+
+
+def test_runs_of_many_ranks_are_gone_on_with_by_one_and_stopped_again(watched):
+    everybody = watched.everybody
+    with shared_folder() as folder:
+        place = folder / "runs"
+        assert kept(Keeper(place, {}, everybody), everybody, CURVE) is None
+        everybody.sum(np.zeros(1))
+        if everybody.rank == 0:
+            watched.begun.clear()
+            watched.at = -1
+            with alone():
+                transport = Local()
+                keeper = Keeper(place, {}, transport, found=read_manifest(place))
+                assert kept(keeper, transport, CURVE) == undisturbed(CURVE)
+            assert 13 in watched.begun
+
+
+def test_a_part_that_is_not_as_it_was_written_is_refused(watched):
+    everybody = watched.everybody
+    with shared_folder() as folder:
+        place = folder / "runs"
+        assert kept(Keeper(place, {}, everybody), everybody, CURVE) is None
+        everybody.sum(np.zeros(1))
+        if everybody.rank == 0:
+            file = next(place.rglob("*lanes*.npy"))
+            data = bytearray(file.read_bytes())
+            data[-1] ^= 1
+            file.write_bytes(data)
+        everybody.sum(np.zeros(1))
+        keeper = Keeper(place, {}, everybody, found=read_manifest(place))
+        with pytest.raises(FileError, match=r"lanes\.00000\.npy is damaged"):
+            kept(keeper, everybody, CURVE)

@@ -14,6 +14,7 @@ from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import OpenLoop
+from mpinet.machine.transport import alone
 from mpinet.networks.classes import LONGEST, open_classes
 from mpinet.programs.patterns import in_order, pattern_of
 
@@ -48,16 +49,17 @@ def golden():
     return json.loads((Path(__file__).parent / "traffic_golden.json").read_text())
 
 
-def open_loop(trace=None, mapping="blocks", faults=None, routing=None, **changes):
+def open_loop(trace=None, mapping="blocks", faults=None, routing=None, transport=None, **changes):
     """A run that is ready to go; `changes` in the golden file's words."""
     s = STANDARD | changes
     network = s["network"]
     topology = mpinet.open(network) if isinstance(network, str) else network
-    machine = Machine(topology, mapping=mapping_of(topology, mapping))
+    machine = Machine(topology, transport=transport, mapping=mapping_of(topology, mapping))
     routing = routing or topology.routing("parity" if s["tie"] == "parity" else None)
     classes = open_classes(topology, routing, s["classes"])
     if classes.count == LONGEST:
-        classes = replace(classes, count=measure.diameter(topology))
+        with alone():
+            classes = replace(classes, count=measure.diameter(topology))
     pattern = pattern_of(topology, s["pattern"])
     rows = None if trace is None else in_order(np.array(trace, np.int64).reshape(-1, 4))
     generation = Generation(

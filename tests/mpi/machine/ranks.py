@@ -1,6 +1,11 @@
 """The ranks that run these tests: their transport, what they have together, and mappings."""
 
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +13,7 @@ from mpi4py import MPI
 
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import Mapping, blocks, scattered, tabulated
-from mpinet.machine.transport import Local, world
+from mpinet.machine.transport import Local, Mpi, world
 from mpinet.networks.topology import Topology
 
 MAPPINGS = ["blocks", "random", "table"]
@@ -23,6 +28,27 @@ def transport() -> Local:
 def everyone(mine: Any) -> list[Any]:
     """What all ranks have, rank 0 first (collective)."""
     return MPI.COMM_WORLD.allgather(mine)
+
+
+@cache
+def some_ranks(count: int) -> tuple[Local, bool]:
+    """A transport of the first ranks, and whether this one is of them (collective)."""
+    if transport().size == 1:
+        return Local(), True
+    inside = transport().rank < count
+    part = MPI.COMM_WORLD.Split(0 if inside else 1)
+    return (Mpi(part) if count > 1 else Local()), inside
+
+
+@contextmanager
+def shared_folder() -> Iterator[Path]:
+    """An empty folder that all ranks know, on rank 0's disk."""
+    own = tempfile.mkdtemp(prefix="mpinet-checkpoint-") if transport().rank == 0 else ""
+    folder = Path(transport().share(own.encode()).decode())
+    yield folder
+    transport().sum(np.zeros(1))
+    if transport().rank == 0:
+        shutil.rmtree(folder)
 
 
 def mapping_of(topology: Topology, name: str) -> Mapping:
