@@ -58,8 +58,8 @@ COMMANDS = {
     "descend torus:16x16 --operator bitonic-sort --every 0": 76,
     "embed hypercube:6 torus:8x8 --program ascend --operator fft --every 0": 20,
     "load torus:4x4 --rate 0.02..0.4/24 --warmup 200 --steps 1500": 25,
-    "load torus:48x48 --rate 0.1 --flits 4 --warmup 200 --steps 2500 --every 0.03": 20,
-    "load torus:16x16 --rate 0.1..0.3/3 --flits 3 --warmup 100 --steps 20000 --every 0": 10,
+    "load torus:32x32 --rate 0.04 --flits 4 --warmup 200 --steps 1500 --every 0.02": 15,
+    "load torus:16x16 --rate 0.02..0.06/3 --flits 3 --warmup 100 --steps 12000 --every 0": 6,
     "verify GBSN-S2-bsn-links GBSN-S2-bsn-size": 150,
     "sweep plan.toml": 36,
 }
