@@ -159,12 +159,14 @@ def test_an_adaptive_run_that_is_cut_delivers_what_a_second_program_does_when_it
 LONG_WAYS = {"network": "ring:6", "classes": "hops", "size": 9, "vcs": 6, "buffer": 1, "rate": 0.2}
 """A message of Valiant's covers a lane and comes back to it before its tail has left."""
 
+FIRST_COME = {"switching": "vct", "policy": "fifo", "size": 3, "rate": 0.2}
+
 OTHERS = [
     (LONG_WAYS, "valiant", ""),
     (LONG_WAYS | {"delay": 3, "buffer": 2, "policy": "rotating"}, "valiant", ""),
     ({"network": "torus:4x4", "rate": 0.2, "size": 3}, None, "node:5,link:0-1"),
     ({"network": "torus:4x4", "switching": "saf", "buffer": 0, "burst": 9.0}, None, "node:5"),
-    ({"network": "lens:2,2,1", "switching": "vct", "buffer": 0, "policy": "fifo"}, None, ""),
+    ({"network": "lens:3,3,2", "classes": "none", "buffer": 0, **FIRST_COME}, None, ""),
 ]
 """Settings, the routing, and what is dead."""
 
