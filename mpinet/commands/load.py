@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from mpinet.commands.job import Job, Watch
@@ -306,11 +306,11 @@ class Load(Job):
         """Make the runs."""
         from mpinet.experiments.load import curves
 
-        def machine_of(topology: Topology) -> Machine:
+        def machine_of(topology: Topology, told: Callable[[int], None]) -> Machine:
             from mpinet.machine import Machine
 
             mapping = mapping_of(self.options, topology, transport)
-            return Machine(topology, "all", transport, mapping)
+            return Machine(topology, "all", transport, mapping, watch=told)
 
         return {"curves": curves(self._settings, self._rates, machine_of, transport, watch)}
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from mpinet.errors import MpinetError, Suspended
@@ -108,9 +108,9 @@ def is_small(settings: Sequence[Setting]) -> bool:
 def curves(
     settings: Sequence[Setting],
     rates: Sequence[float],
-    machine_of: Callable[[Topology], Machine],
+    machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
-    watch: Callable[[int], None] = lambda *done: None,
+    watch: Callable[..., None] = lambda *done: None,
 ) -> list[dict[str, Any]]:
     """A curve for each setting (collective).
 
@@ -125,11 +125,11 @@ def curves(
         Messages of a processor a step, ascending. For several of them the network is also run in
         overload, for its saturation throughput.
     machine_of : callable
-        The machine of a network, hosted by all ranks.
+        The machine of a network, hosted by all ranks, and whom it tells the steps that it has made.
     transport : Local
         The ranks.
     watch : callable
-        Called with the number of runs done.
+        Called with the number of runs done, of how many, and with the steps of the one under way.
     """
     # What is measured of a network is measured by the ranks that there are: those of `transport`.
     with hosted_by(transport):
@@ -139,9 +139,9 @@ def curves(
 def _curves(
     settings: Sequence[Setting],
     rates: Sequence[float],
-    machine_of: Callable[[Topology], Machine],
+    machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
-    watch: Callable[[int], None],
+    watch: Callable[..., None],
 ) -> list[dict[str, Any]]:
     """See `curves`."""
     for setting in settings:
@@ -157,11 +157,11 @@ def _curves(
         found |= _shared_out(settings, left, transport, watch, journal)
         left = []
     for task in left:
-        setting = settings[task[0]]
+        setting, told = settings[task[0]], partial(watch, len(found), len(tasks))
         with _kept(task, transport, transport, journal) as write:
-            found[task] = setting.run(machine_of(setting.topology), task[1])
+            found[task] = setting.run(machine_of(setting.topology, told), task[1])
             write(found[task])
-        watch(len(found))
+        watch(len(found), len(tasks))
         if transport.keeper is not None:
             transport.keeper.meet()
     return [_curve(setting, rates, found, i) for i, setting in enumerate(settings)]
@@ -216,7 +216,7 @@ def _shared_out(
     settings: Sequence[Setting],
     tasks: Sequence[Task],
     transport: Local,
-    watch: Callable[[int], None],
+    watch: Callable[..., None],
     journal: Rows | None,
 ) -> dict[Task, dict[str, Any]]:
     """Every run on one rank alone; each rank takes the next one when it is ready."""
@@ -227,14 +227,15 @@ def _shared_out(
         own = Local()
         try:
             with alone(), _kept(tasks[number], transport, own, journal) as write:
-                machine = Machine(settings[which].topology, transport=own)
+                told = partial(watch, number, len(tasks))  # those before it were begun
+                machine = Machine(settings[which].topology, transport=own, watch=told)
                 mine.append((number, settings[which].run(machine, rate)))
                 write(mine[-1][1])
         except Suspended:
             continue  # the others end, too, when they meet
         except MpinetError as wrong:
             error = error or wrong
-        watch(len(mine))
+    watch(len(tasks), len(tasks))
     if error is not None:
         transport.fail(error)
     texts = transport.gather(json.dumps(mine).encode())

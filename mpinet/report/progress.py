@@ -42,6 +42,7 @@ class Progress:
         self.facts: Callable[[], dict[str, Any]] = dict
         self.slow: Callable[[], str] = str
         self._last: tuple[int, int | None, float] | None = None
+        self._step: int | None = None
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
         self._compiled, self._compile_shown = 0.0, False
@@ -59,6 +60,7 @@ class Progress:
             "seconds": round(seconds, 2),
             "rate": round(done / seconds, 2) if seconds > 0 else None,
             "left": None if left is None else round(left, 2),
+            "step": self._step,
             "moving": None,
             "checkpoint": None,
             **self.facts(),
@@ -109,12 +111,14 @@ class Progress:
         elif self._shown:
             _print(text)
 
-    def update(self, done: int, total: int | None = None) -> None:
-        """Show that `done` are done, of `total` where that is known."""
+    def update(self, done: int, total: int | None = None, step: int | None = None) -> None:
+        """Show that `done` are done, of `total` where that is known; the next one is at a step."""
         if not self._shown:
             return
+        self._step = step
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+            what = self._what if step is None else f"{self._what} (at step {step} of the next)"
+            self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=what)
             return
         now = time.monotonic()
         if self._cell is not None:
@@ -147,7 +151,8 @@ class Progress:
         """What else there is to tell people."""
         facts = self.facts()
         moving, checkpoint = facts.get("moving"), facts.get("checkpoint")
-        told = [] if moving is None else [f"{moving} messages moving"]
+        told = [] if self._step is None else [f"at step {self._step} of the next"]
+        told += [] if moving is None else [f"{moving} messages moving"]
         if checkpoint is not None:
             told.append(f"checkpoint at step {checkpoint['step']}, {checkpoint['ago']:.0f} s ago")
         return told

@@ -78,7 +78,8 @@ def test_json_is_an_object_a_line_with_what_programs_ask_for(clock, capsys):
     assert (first["done"], second["done"], last["done"]) == (2, 4, 5)
     assert first == {
         **{"command": "route", "unit": "steps", "done": 2, "total": 10, "seconds": 2.0},
-        **{"rate": 1.0, "left": 8.0, "moving": 7, "checkpoint": {"step": 3, "ago": 1.5}},
+        **{"rate": 1.0, "left": 8.0, "step": None, "moving": 7},
+        "checkpoint": {"step": 3, "ago": 1.5},
     }
     assert note == {"command": "route", "note": "a word"}
 
@@ -99,6 +100,33 @@ def test_a_command_tells_its_progress_as_json(words, tmp_path, capsys):
     said = json.loads(capsys.readouterr().err.splitlines()[-1])
     assert (said["command"], said["unit"]) == ("route", "steps")
     assert said["done"] >= 6 and said["moving"] >= 0 and said["checkpoint"]["step"] >= 5
+
+
+def test_a_long_run_of_several_tells_its_steps(clock, capsys):
+    for wanted in (True, "json"):
+        with progress.Progress("runs", wanted=wanted, launched=True) as shown:
+            clock[0] += 4
+            shown.update(1, 4, 5230)
+    people, programs = capsys.readouterr().err.splitlines()
+    assert people == "runs 1 of 4 after 4 s, 12 s left; at step 5230 of the next"
+    assert json.loads(programs)["step"] == 5230
+
+
+@pytest.mark.parametrize("rates", ["0.1", "0.1,0.2"])
+def test_load_tells_how_far_its_runs_are(rates, capsys):
+    run = ["load", "ring:8", "--rate", rates, "--warmup", "5", "--steps", "20"]
+    assert Session([*run, "--progress", "json"]).run() == 0
+    said = json.loads(capsys.readouterr().err.splitlines()[-1])
+    runs = 1 + 2 * ("," in rates)  # several end with one in overload
+    assert (said["unit"], said["done"], said["total"]) == ("runs", runs, runs)
+
+
+def test_load_tells_the_steps_of_the_run_under_way(monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(progress.Progress, "update", lambda self, *far: told.append(far))
+    assert Session(["load", "ring:8", "--rate", "0.1", "--warmup", "5", "--steps", "20"]).run() == 0
+    done, total, steps = told[-2]
+    assert (done, total, told[-1]) == (0, 1, (1, 1)) and steps >= 25
 
 
 def test_the_words_of_a_script_are_its_own():
