@@ -230,8 +230,9 @@ def test_a_stopped_list_goes_on_with_what_is_left_of_it(command):
         place, counts = folder / "list", []
 
         def go_on(transport: Local, stop: bool) -> str | None:
-            def asked(*done: int) -> None:
-                transport.wish = STOP
+            def asked(*far: int) -> None:
+                if len(findings(folder)) > (counts[-1] if counts else 0):
+                    transport.wish = STOP
 
             found = read_manifest(place) if counts else None
             keeper = Keeper(place, {}, transport, found=found)
