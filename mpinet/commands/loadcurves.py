@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import MOST_SEED
 from mpinet.commands.plot import ENDINGS
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import key_of
@@ -62,6 +63,9 @@ class LoadCurves(Job):
         super().__init__()
         if not 1 <= options.seeds <= MOST_SEEDS:
             raise UsageError(f"load takes 1..{MOST_SEEDS} seeds, not {options.seeds}.")
+        if options.seed + options.seeds - 1 > MOST_SEED:
+            first = f"{options.seeds} of them cannot begin at {options.seed}"
+            raise UsageError(f"load: seeds end at 2^63-1: {first}.")
         self._options, self._prepared = options, prepared
         self._patterns = patterns
         seeds = range(options.seed, options.seed + options.seeds)

@@ -71,6 +71,7 @@ def test_a_stopped_command_makes_only_the_curves_that_are_not_there(tmp_path, mo
     ("words", "sentence"),
     [
         ("ring:6 --seeds 0", "load takes 1..10000 seeds, not 0"),
+        (f"ring:6 --seeds 3 --seed {2**63 - 2}", "seeds end at 2^63-1: 3 of them cannot begin"),
         ("ring:6 --pattern uniform,unform", "There is no traffic pattern 'unform'"),
         ("ring:6 --plot curve.txt", "a plot's file ends in .pdf, .svg or .png"),
         ("ring:6 --out none/c.jsonl", "Cannot write none/c.jsonl"),
