@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mpinet.cli.options import number
 from mpinet.commands.demopage import is_demo_page, write_demo_page
-from mpinet.errors import UsageError
+from mpinet.errors import FileError, UsageError
 from mpinet.launching.demo import HEADING, JOBS, run
 from mpinet.launching.launcher import find_launcher
 from mpinet.report.drawing.figure import library
@@ -45,7 +45,10 @@ def act(options: argparse.Namespace) -> int:
     folder: Path | None = options.results
     if folder is not None:
         require_writable(folder / "route.json" if os.path.isdir(folder) else folder)
-        folder.mkdir(exist_ok=True)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise FileError(f"--results {folder}: {error.strerror}.") from None
     page = _page(options.page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
     for job in JOBS:

@@ -64,6 +64,7 @@ def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Pat
         (["demo", "--results", "/no/such/folder"], "its folder does not exist"),
         (["template", "pbs", "-o", 300 * "a"], "File name too long"),
         (["demo", "--results", 300 * "a"], "File name too long"),
+        (["demo", "--results", __file__], "test_demo.py: File exists"),
         (["template", "lsf"], "invalid choice: 'lsf'"),
         (["doctor", "--jsn"], "unrecognized arguments: --jsn"),
     ],
