@@ -4,9 +4,15 @@ import argparse
 from random import Random
 
 import mpinet
-from mpinet.cli.commands import COMMANDS, module_of
+from mpinet.cli import commands
+from mpinet.cli.commands import module_of
 from mpinet.networks.catalogue import families
 from mpinet.networks.topology import Topology
+
+UNSUITED = ("launch", "demo", "doctor", "resume")
+"""Commands without right lines: they start jobs of their own, or need a run that was stopped."""
+
+COMMANDS = [command for command in commands.COMMANDS if command not in UNSUITED]
 
 NETWORKS = [family.example for family in families() if family.name != "graph"]
 
@@ -85,6 +91,73 @@ def degree(topology):
     "words.csv": "source,target\n0,nowhere\n",
     "dead.txt": "node:1\nlink:2-3\n",
     "two.edges": "0 1\n1 2\n2 0\n2 3\n",
+    "four.csv": """# mpinet-schedule 1
+# network: "ring:4"
+# collective: "gossip"
+# processors: 4
+# chunks: 1
+# ports: "all"
+step,from,to,chunk
+1,0,1,0
+1,1,2,1
+1,2,3,2
+1,3,0,3
+2,0,1,3
+2,1,2,0
+2,2,3,1
+2,3,0,2
+3,0,1,2
+3,1,2,3
+3,2,3,0
+3,3,0,1
+""",
+    "four.goal": """num_ranks 4
+
+rank 0 {
+s0: send 8b to 1 tag 0
+}
+
+rank 1 {
+r0: recv 8b from 0 tag 0
+s1: send 8b to 2 tag 1
+s1 requires r0
+}
+
+rank 2 {
+r1: recv 8b from 1 tag 1
+}
+
+rank 3 {
+}
+""",
+    "steps.json": """{"mpinet": "certificate 1", "kind": "distance",
+"claim": {"collective": "broadcast", "root": 0, "ports": "one", "more_than": 1},
+"network": "ring:4",
+"edges_sha256": "3c76615e05a57eee33b0edcbe27342847a4d5c8e6b98a80d3639102612d4b4d7"}
+""",
+    "links.json": """{"mpinet": "certificate 1", "kind": "eigenvalue",
+"claim": {"measure": "bisection", "more_than": 1},
+"network": "ring:4",
+"edges_sha256": "3c76615e05a57eee33b0edcbe27342847a4d5c8e6b98a80d3639102612d4b4d7",
+"side": [1, 2], "at_least": [3, 2]}
+""",
+    "floods.toml": """command = "flood"
+topology = ["ring:8", "torus:3x4"]
+root = { range = [0, 3] }
+""",
+    "curves.jsonl": """{"topology": "a", "rate": 0.1, "latency": 1.5, "seed": 0}
+{"topology": "a", "rate": 0.1, "latency": 2.5, "seed": 1}
+{"topology": "b", "rate": 0.1, "latency": 2.0, "seed": 0}
+{"topology": "b", "rate": 0.2, "latency": 4.0, "seed": 0}
+""",
+    "moves.csv": """# {"format": "mpinet recording", "version": 1, "mpinet": "0.1.0", \
+"command": "flood", "topology": "ring:3", "nodes": 3, "hosts": 3, "ports": 2, \
+"model": {"ports": "all", "duplex": "full"}, "seed": 0, "steps": 1, \
+"recorded": {"steps": null, "nodes": null}, "moves": 2, "calls": 0, "sites": []}
+step,sender,port,receiver,message
+1,0,0,1,-1
+1,0,1,2,-1
+""",
     "journal/rank-0.jsonl": '{"version": "v", "key": ["a", ""], "find',
 }
 """What lines name: the folder in which they are run has these files."""
@@ -96,7 +169,18 @@ PREDICTED = ("route", "flood", "broadcast", "ascend", "descend")
 
 COLLECTIVES = ("ascend", "descend", "circulate", "gossip", "scatter", "gather", "reduce")
 
+HALVING = ("circulate", "ascend", "descend")
+
+POWERS = ["hypercube:3", "hypercube:6", "ccc:4", "mesh:4x4", "torus:4x8"]
+"""Networks of 2^q processors, as `HALVING` needs them."""
+
 OPERATORS = ["sum", "prefix", "fft", "bitonic-sort", "bitonic-merge", "shift:3", "transpose:4x4"]
+
+OPERATED = {
+    "ascend": ["prefix", "fft", "shift:3", "transpose:4x4"],
+    "descend": ["fft", "bitonic-sort", "bitonic-merge", "shift:3"],
+}
+"""Operators in the form that a command runs."""
 
 EMBEDDED = [
     ("ring:8", "hypercube:3"), ("ring:16", "torus:4x4"), ("hypercube:3", "mesh:2x4"),
@@ -108,30 +192,50 @@ CLAIMED = [
     ["GBSN-S3-degree-bsn", "--budget", "quick"], ["claims.py", "--at", "n=4"],
 ]  # fmt: skip
 
+MEASURED = [
+    ["diameter"], ["average_distance"], ["eccentricity", "node=1"], ["distance_profile", "node=0"],
+    ["bisection"], ["connectivity"], ["edge_connectivity"], ["biconnected"], ["degrees"],
+    ["orbits"], ["transitive"], ["loads"], ["broadcast_bound"], ["components"], ["edges"],
+    ["hamiltonian_cycle"], ["deadlock"], ["fault_diameter", "faults=1"],
+]  # fmt: skip
+
+OPTIMAL = ["ring:4", "ring:5", "mesh:2x3", "complete:4", "hypercube:3"]
+"""Networks whose optima are found at once."""
+
+SCHEDULED = ("broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce")
+
+UNCOMMON = {"sweep": ["--json"], "schedule": ["--json"], "template": []}
+"""Commands that have not all of ``--json``, ``--out`` and ``--seed``, with what they have."""
+
+ENDLESS = ("bench", "verify")
+"""Commands that take minutes, unless the last word of a line is what to list or to judge."""
+
 PROGRAM = "mpinet.examples.flood:flood"
 
 
 def line(random: Random) -> list[str]:
     """One command line: as often meant to be right as of any kind."""
-    command = random.choice(list(COMMANDS))
     if random.random() < 0.6:
-        return right(random, command)
+        return right(random, random.choice(COMMANDS))
+    command = random.choice(list(commands.COMMANDS))
     words = [command, *arguments(random, command)]
+    free = len(words) - (command in ENDLESS)
     if random.random() < 0.1:
-        words[random.randrange(len(words))] = random.choice(HOSTILE)
+        words[random.randrange(free)] = random.choice(HOSTILE)
     if random.random() < 0.05:
-        del words[random.randrange(len(words))]
+        del words[random.randrange(free)]
     return [word.replace("\0", "") for word in words]
 
 
 def right(random: Random, command: str) -> list[str]:
     """A line whose arguments are of the kinds, and in the ranges, that the command asks for."""
     words = [command, *RIGHT.get(command, of_a_network)(random, command)]
-    if random.random() < 0.3:
+    common = UNCOMMON.get(command, ["--json", "--out", "--seed"])
+    if random.random() < 0.3 and "--json" in common:
         words += ["--json"]
-    if random.random() < 0.1:
+    if random.random() < 0.1 and "--out" in common:
         words += ["--out", f"out.{random.choice(['json', 'csv'])}"]
-    if random.random() < 0.2:
+    if random.random() < 0.2 and "--seed" in common:
         words += ["--seed", random.choice(["1", "7", str(2**63 - 1)])]
     if command == "exec":
         words += right_script(random)
@@ -154,7 +258,7 @@ def of_a_network(random: Random, command: str) -> list[str]:
     if command in ("flood", "broadcast", "scatter", "gather", "reduce") and random.random() < 0.7:
         words += ["--root", right_node(random, topology)]
     if command in ("ascend", "descend"):
-        words += ["--operator", random.choice(["sum", "sum", *OPERATORS])]
+        words += ["--operator", random.choice(["sum", *OPERATED[command]])]
     if command == "reduce":
         words += ["--operator", random.choice(["min", "max", "sum"])]
     if command == "circulate" and random.random() < 0.5:
@@ -166,8 +270,8 @@ def of_a_network(random: Random, command: str) -> list[str]:
 
 def right_network(random: Random, command: str) -> str:
     """A network: small, of any family, of the middle, or as large as rules without tables allow."""
-    if command in COLLECTIVES and random.random() < 0.4:
-        return random.choice(["hypercube:3", "hypercube:6", "ccc:4", "mesh:4x4", "torus:4x8"])
+    if command in COLLECTIVES and random.random() < (0.9 if command in HALVING else 0.4):
+        return random.choice(POWERS)
     least = 0.4 if command in ("neighbors", "path", "show") else 0.1
     if random.random() < least:
         return random.choice(HUGE)
@@ -262,8 +366,140 @@ def right_claims(random: Random, _: str) -> list[str]:
     return words
 
 
+def some(random: Random, options: list[list[str]], share: float = 0.3) -> list[str]:
+    """A few of these options."""
+    return [word for option in options if random.random() < share for word in option]
+
+
+def right_picture(random: Random, _: str) -> list[str]:
+    """A network, where its picture goes, and what is shown over it."""
+    text = random.choice(SMALL)
+    topology = mpinet.open(text)
+    shown = [
+        ["--path", *(right_node(random, topology) for _ in range(2))],
+        ["--routes", "permutation"],
+        ["--loads", random.choice(["all", "random:9"])],
+        ["--label", random.choice(["none", "number", "address"])],
+        ["--routing", random.choice(list(topology.routings))],
+    ]
+    picture = f"picture.{random.choice(['html', 'html', 'svg', 'png'])}"
+    return [text, "-o", picture, *some(random, shown)]
+
+
+def right_comparison(random: Random, _: str) -> list[str]:
+    """Networks, what is compared, and how it is printed."""
+    columns = ["processors", "degree", "diameter", "bisection"]
+    options = [
+        ["--only", ",".join(random.sample(columns, 2))],
+        ["--format", random.choice(["table", "csv", "latex"])],
+        ["-o", "compared.txt"],
+    ]
+    return [*random.sample(SMALL, random.choice([1, 2])), *some(random, options, 0.6)]
+
+
+def right_search(random: Random, _: str) -> list[str]:
+    """How many processors networks of a few families are to have."""
+    words = ["--processors", random.choice(["16", "60..64", "16..32"])]
+    words += ["--families", random.choice(["ring,torus", "hypercube,mesh,ccc", "debruijn"])]
+    minimised = random.choice(["diameter", "average,links", "cost"])
+    return words + some(random, [["--degree", "..6"], ["--minimise", minimised], ["--best", "3"]])
+
+
+def right_measure(random: Random, _: str) -> list[str]:
+    """A network and one thing of it."""
+    return [random.choice(SMALL), *random.choice(MEASURED)]
+
+
+def right_load(random: Random, _: str) -> list[str]:
+    """Networks, and traffic and routers for a short window."""
+    words = [*random.sample(SMALL, random.choice([1, 1, 2])), "--warmup", "20", "--steps", "50"]
+    options = [
+        ["--pattern", random.choice(["uniform", "permutation", "neighbour", "hotspot:1,20"])],
+        ["--flits", random.choice(["4", "1:0.5,8:0.5"])],
+        ["--bursts", "5"],
+        ["--switching", random.choice(["saf", "vct", "wormhole"]), "--buffers", "8"],
+        ["--policy", random.choice(["rotating", "oldest", "fifo"])],
+        ["--vcs", "4"],
+        ["--crossbar", "all"],
+        ["--eject", "all"],
+        ["--link-delay", "2"],
+        ["--seeds", "2"],
+        ["--mapping", random.choice(["blocks", "clusters", "random"])],
+    ]
+    return [
+        *words,
+        "--rate",
+        random.choice(["0.05", "0.02,0.1", "0.1..0.3/2"]),
+        *some(random, options),
+    ]
+
+
+def right_optimum(random: Random, _: str) -> list[str]:
+    """What is to be the best, and a network small enough to prove it."""
+    wanted = random.choice([*SCHEDULED, "bisection"])
+    options = [["--save", "saved.json"]]
+    if wanted != "bisection":
+        options += [["--ports", random.choice(["one", "all"])], ["--schedule", "saved.csv"]]
+    return [wanted, random.choice(OPTIMAL), *some(random, options)]
+
+
+def right_certificate(random: Random, _: str) -> list[str]:
+    """A certificate, and the network that it is about."""
+    return [random.choice(["steps.json", "links.json"]), *some(random, [["--on", "ring:4"]])]
+
+
+def right_schedule(random: Random, _: str) -> list[str]:
+    """A collective to be exported, or a file to be run or checked."""
+    if random.random() < 0.5:
+        file = f"exported.{random.choice(['csv', 'npz', 'xml', 'goal'])}"
+        return ["export", random.choice(SCHEDULED), random.choice(SMALL), "--out", file]
+    words = [random.choice(["run", "check"]), random.choice(["four.csv", "four.goal"])]
+    if random.random() < 0.3:
+        return [*words, "--on", "hypercube:2", "--route"]
+    return [*words, "--on", "ring:4", *right_machine(random, "schedule")]
+
+
+def right_plot(random: Random, _: str) -> list[str]:
+    """Curves of a file, and how they are drawn."""
+    options = [
+        ["--by", "topology"],
+        ["--panels", "topology"],
+        ["--log", random.choice(["x", "y", "x,y"])],
+        ["--where", "topology=a"],
+        ["--y-label", "latency (steps)"],
+    ]
+    drawn = random.choice([["--json"], ["-o", "curves.svg"]])
+    words = ["curves.jsonl", "--x", "rate", "--y", "latency", "--error", "seed"]
+    return [*words, *drawn, *some(random, options)]
+
+
+def right_trace(random: Random, _: str) -> list[str]:
+    """A recording, and where its trace goes."""
+    kind, ending = random.choice([("perfetto", "json"), ("paje", "paje"), ("csv", "csv")])
+    return ["moves.csv", "--as", kind, "-o", f"trace.{ending}"]
+
+
+def right_template(random: Random, _: str) -> list[str]:
+    """A template, printed or written to a new file."""
+    name = random.choice(["slurm", "pbs", "openmpi-hosts", "mpich-hosts", "slurm-hosts"])
+    return [name, *some(random, [["-o", f"template.{random.randrange(1 << 30)}"]])]
+
+
 RIGHT = {
     "topologies": lambda random, command: [],
+    "draw": right_picture,
+    "compare": right_comparison,
+    "find": right_search,
+    "measure": right_measure,
+    "load": right_load,
+    "optimum": right_optimum,
+    "certify": right_certificate,
+    "schedule": right_schedule,
+    "sweep": lambda random, command: ["floods.toml", "--out", random.choice(["runs", "others"])],
+    "plot": right_plot,
+    "trace": right_trace,
+    "play": lambda random, command: ["moves.csv", "-o", "moves.html"],
+    "template": right_template,
     "predict": right_prediction,
     "embed": right_embedding,
     "run": right_program,
@@ -283,7 +519,7 @@ def arguments(random: Random, command: str) -> list[str]:
         return [predicted, *rest, "--ranks", random.choice(["2", "5", *HOSTILE])]
     module_of(command).add_options(parser)
     words, script = [], []
-    if command in ("bench", "verify"):  # they take minutes, unless they are to list
+    if command in ENDLESS:
         script = ["--list"] if command == "bench" or random.random() < 0.5 else ["claims.py"]
     for action in parser._actions:
         if action.dest in ("help", "module", "code", "list"):
