@@ -160,8 +160,10 @@ class Progress:
     @staticmethod
     def _state(done: int, total: int | None, seconds: float) -> str:
         """How far the work is, and how long the rest will take if it goes on so."""
-        if total is None or not done:
+        if total is None:
             return f"{done} after {seconds:.0f} s"
+        if not done:
+            return f"0 of {total} after {seconds:.0f} s"
         left = seconds * (total - done) / done
         return f"{done} of {total} after {seconds:.0f} s, {left:.0f} s left"
 

@@ -17,10 +17,6 @@ class Clock:
     def perf_counter(self):
         return self.now
 
-    @staticmethod
-    def process_time():
-        return 0.0
-
 
 def test_the_rank_that_works_longest_is_seen_by_rank_0(monkeypatch):
     transport, clock = world(), Clock()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpinet.machine import pace
-from mpinet.machine.pace import MICRO, PERIOD, Pace, Worked, slow_ranks
+from mpinet.machine.pace import MICRO, PERIOD, Pace, Worked, slow_ranks, starved_ranks
 from mpinet.report.progress import Progress
 
 
@@ -12,13 +12,10 @@ class Clock:
     """Seconds that pass only where the test says so."""
 
     def __init__(self):
-        self.now, self.had = 1000.0, 0.0
+        self.now = 1000.0
 
     def perf_counter(self):
         return self.now
-
-    def process_time(self):
-        return self.had
 
 
 @pytest.fixture
@@ -29,12 +26,12 @@ def clock(monkeypatch):
 
 
 def seen(clock, *periods, hosts=("a", "a", "b", "c")):
-    """What is said after periods in which ranks have worked (and had of a core) so long."""
+    """What is said after periods in which ranks have worked (half as long without a core)."""
     made, told, said = Pace(hosts), np.zeros((len(hosts), 2), np.int64), []
     made.look(told)
     for worked in periods:
         clock.now += PERIOD
-        told = told + (MICRO * np.array([worked, worked]).T).astype(np.int64)
+        told = told + (MICRO * np.array([worked, np.array(worked) / 2]).T).astype(np.int64)
         said.append(made.look(told))
     return said
 
@@ -42,7 +39,7 @@ def seen(clock, *periods, hosts=("a", "a", "b", "c")):
 def test_a_rank_that_works_much_longer_is_named_with_its_host(clock):
     (said,) = seen(clock, [10, 12, 48, 12])
     assert said.startswith("rank 2 on b takes 4.0 times as long for a step as the others")
-    assert "80% of a core" in said
+    assert "without a core for 40% of the time" in said
 
 
 def test_ranks_of_one_host_are_named_together(clock):
@@ -63,6 +60,39 @@ def test_nobody_is_named_where_ranks_are_about_alike(clock, worked):
     assert seen(clock, worked) == [""]
 
 
+def test_a_rank_without_a_core_is_named_though_it_seems_to_wait_for_others(clock):
+    made, told = Pace(["a", "a", "b"]), np.zeros((3, 2), np.int64)
+    made.look(told)
+    clock.now += PERIOD
+    said = made.look(MICRO * np.array([[2, 12], [2, 6], [4, 54]]))
+    told = "rank 2 on b had no core for 90% of the time, and the others, which wait for it, for 15%"
+    assert said.startswith(told)
+
+
+@pytest.mark.parametrize(
+    "worked, kept",
+    [
+        ([9, 9, 9], [45, 45, 48]),  # all ranks share few cores
+        ([60, 60, 60], [0, 0, 20]),  # a little less than others
+        ([9, 9, 9], [50, 50, 57]),  # hardly anything, as all
+        ([9, 9, 4], [0, 0, 50]),  # it polls, and others work
+        ([60], [50]),
+        ([0, 0], [0, 0]),
+    ],
+)
+def test_nobody_is_starved_who_has_a_core_as_long_as_others_or_nothing_to_do(worked, kept):
+    assert starved_ranks(np.array(worked), np.array(kept), 60) == []
+
+
+def test_the_system_says_how_long_there_was_no_core(tmp_path, monkeypatch):
+    said = tmp_path / "schedstat"
+    said.write_text("5000000 7000000 3\n")
+    monkeypatch.setattr(pace, "KEPT", str(said))
+    assert Worked().pause()[1] == 7000
+    monkeypatch.setattr(pace, "KEPT", str(tmp_path / "none"))
+    assert Worked().pause()[1] == 0
+
+
 def test_it_is_said_again_more_and_more_seldom_unless_others_are_slow(clock):
     slow, other = [5, 5, 50, 5], [50, 5, 5, 5]
     said = seen(clock, *[slow] * 8, other)
@@ -80,12 +110,12 @@ def test_less_than_a_period_is_too_short(clock):
 def test_waiting_is_no_work(clock):
     made = Worked()
     for _ in range(3):
-        clock.now, clock.had = clock.now + 2, clock.had + 1
+        clock.now += 2
         made.pause()
-        clock.now, clock.had = clock.now + 30, clock.had + 30
+        clock.now += 30
         made.go_on()
     clock.now += 1
-    assert made.pause() == [7 * MICRO, 93 * MICRO]
+    assert made.pause()[0] == 7 * MICRO
 
 
 def test_one_rank_alone_is_not_slow():
