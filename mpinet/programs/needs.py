@@ -37,6 +37,9 @@ HALF = 0.5
 SAMPLE = 1024
 """Nodes that are asked where their ports lead."""
 
+SAMPLED_PORTS = 1 << 12
+"""Ports of each of them that are followed, where there are more."""
+
 
 @dataclass(frozen=True)
 class Share:
@@ -78,7 +81,8 @@ class Share:
             return self.ports * (1 - 1 / self.ranks)
         nodes, others = _sample(self.network)
         away = (others // self.hosted != nodes[:, np.newaxis] // self.hosted) & (others >= 0)
-        return float(away.sum() / len(nodes))
+        share_of_ports = away.shape[1] / max(1, self.network.ports) or 1
+        return float(away.sum() / len(nodes) / share_of_ports)
 
     @property
     def crossed(self) -> float:
@@ -101,9 +105,13 @@ def diameter_of(network: Topology) -> float:
 
 @lru_cache(maxsize=4)
 def _sample(network: Topology) -> tuple[Ints, Ints]:
-    """Nodes from all parts of a network, and the neighbours of each."""
+    """Nodes from all parts of a network, and the neighbours of each, on some of many ports."""
     nodes = np.unique(np.linspace(0, network.size - 1, min(SAMPLE, network.size)).astype(np.int64))
-    return nodes, network.neighbor(nodes[:, np.newaxis], np.arange(network.ports))
+    if network.ports > SAMPLED_PORTS:
+        ports = np.linspace(0, network.ports - 1, SAMPLED_PORTS).astype(np.int64)
+    else:
+        ports = np.arange(network.ports)
+    return nodes, network.neighbor(nodes[:, np.newaxis], ports)
 
 
 def flood(share: Share) -> int:

@@ -8,6 +8,7 @@ import tracemalloc
 
 import pytest
 
+import mpinet
 from mpinet.bench.footprint import PEAK
 from mpinet.cli.commands import module_of, parse
 from mpinet.commands.machinejob import MachineJob
@@ -171,3 +172,8 @@ def test_what_a_run_is_said_to_need_is_what_its_process_takes(
     grown = peak_of(typed.format(large)) - peak_of(typed.format(small))
     said = job_of(typed.format(large)).needs(1) - job_of(typed.format(small)).needs(1)
     assert said == pytest.approx(grown, rel=0.2)
+
+
+def test_the_crossing_of_a_network_of_many_ports_is_told_by_some_of_them():
+    share = Share.even(mpinet.open(f"complete:{2**30}"), 8)
+    assert share.crossing == pytest.approx(2**30 * 7 / 8, rel=0.01)
