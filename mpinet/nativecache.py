@@ -8,19 +8,20 @@ Imports Numba: `compiled` loads this module where the first function is compiled
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from hashlib import sha256
+from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import IO, Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.typeinfer import register_dispatcher
 
+from mpinet.locks import locked
 from mpinet.ownership import alone_writes, as_safe_as
 
 Compiling = Callable[[], AbstractContextManager[object]]
@@ -81,31 +82,20 @@ def alone(file: str) -> Iterator[None]:
         if lock is not None:
             with suppress(OSError):
                 os.unlink(file)  # while it is locked: whoever has opened it sees that it is gone
-            os.close(lock)
+            lock.close()
 
 
-def _locked(file: str) -> int | None:
-    """A descriptor of the file, locked; None where that cannot be."""
+def _locked(file: str) -> IO[str] | None:
+    """The file, locked; None where that cannot be."""
     began = time.monotonic()
-    with suppress(OSError):
-        while (waited := time.monotonic() - began) < PATIENCE:
-            with ExitStack() as otherwise:
-                lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
-                otherwise.callback(os.close, lock)
-                if _lock(lock, file):
-                    otherwise.pop_all()
-                    return lock
+    while (waited := time.monotonic() - began) < PATIENCE:
+        try:
+            return locked(Path(file))
+        except BlockingIOError:
             time.sleep(min(0.002 + waited / 20, 0.1))
+        except OSError:
+            break
     return None
-
-
-def _lock(lock: int, file: str) -> bool:
-    """Lock what is open, if nobody has locked it and if it still is the file of this name."""
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return os.path.samestat(os.fstat(lock), os.stat(file))
-    except (BlockingIOError, FileNotFoundError):
-        return False
 
 
 class SealedFile(IndexDataCacheFile):

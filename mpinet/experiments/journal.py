@@ -6,7 +6,6 @@ means, and whether to believe it: a stopped run may leave a part of one, an edit
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import IO, Any
 
 from mpinet.errors import FileError, OutputError
 from mpinet.launched import batch_run
+from mpinet.locks import lock
 from mpinet.version import PACKAGE, __version__
 
 
@@ -73,11 +73,9 @@ class Journal:
     def _lock(self) -> None:
         """Keep others from writing the file as long as this process does."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except BlockingIOError:
             raise FileError(f"{self._option} {self._path}: another run is writing it.") from None
-        except OSError:
-            pass  # a file system without locks
 
     def lines(self) -> list[str]:
         """All lines of all files, also what is left of torn ones."""

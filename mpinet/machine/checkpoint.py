@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array
 from mpinet.errors import FileError, MpinetError, OutputError, Suspended
 from mpinet.machine.checkpointfiles import (
     FORMAT,
@@ -45,17 +44,13 @@ from mpinet.machine.checkpointfiles import (
 from mpinet.machine.checkpointfiles import (
     read_manifest as read_manifest,
 )
-from mpinet.machine.redistribution import held_again, rows_at_home
+from mpinet.machine.checkpointrows import Written, foreign
 from mpinet.machine.state import (
     Fields,
     Frame,
     Held,
-    Joined,
     Kind,
-    Largest,
-    Rows,
     Same,
-    Total,
     machine_state,
     restore_machine,
 )
@@ -66,7 +61,6 @@ EVERY = 600.0
 
 SHARE = 50
 """A run waits for its checkpoints, where nobody says how often, one part in so many at most."""
-
 
 PARTS = "parts"
 """The folder of the folders of parts."""
@@ -207,7 +201,7 @@ class Keeper:
             It was not: the checkpoint is of another run.
         """
         if self._depth < len(self._pending):
-            raise self._foreign()
+            raise foreign(self.folder)
 
     def poll(self) -> None:
         """Write a checkpoint if one is due or wanted by any rank (collective).
@@ -286,7 +280,7 @@ class Keeper:
                         "steps": frame.steps,
                     }
                 )
-            size = sum(file["bytes"] for part in parts.values() for file in files_of(part))
+            size = sum(file["bytes"] for file in files_of(parts))
             sync(into)
         except OSError as error:
             trouble = f"Cannot write the checkpoint {into}: {error.strerror}."
@@ -353,7 +347,7 @@ class Keeper:
         self, name: str, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
     ) -> str:
         """Write the manifest, and delete the checkpoint before; why that cannot be."""
-        for file in (file for part in parts for held in part.values() for file in files_of(held)):
+        for file in (file for part in parts for file in files_of(part)):
             path = self.folder / name / file["file"]
             if not path.is_file():
                 return (
@@ -440,42 +434,42 @@ class Keeper:
 
     def _take_again(self) -> str:
         """Hold the folder that the run goes on from; why that cannot be."""
-        assert self.found is not None
-        try:
-            self._hold = Hold(self.folder, again=True)
-            skips = self._hold.begin()
-            found = read_manifest(self.folder)  # the last that a job before has written
-        except BlockingIOError:
-            return self._in_use()
-        except FileError as error:
-            return str(error)
-        except OSError as error:
-            return f"The checkpoint {self.folder} cannot be used: {LOCK}: {error.strerror}."
-        if any(found.get(key) != self.found.get(key) for key in self.header):
-            return self._in_use()
-        self._delete_others(found["state"])
-        self.found = found
-        self._first = _number(found["state"]) + (2 if skips else 1)
-        return ""
+        began = self.found
+        assert began is not None
+        return self._take_up(lambda found: all(found.get(k) == began.get(k) for k in self.header))
 
     def _take_part(self) -> str:
         """Hold the folder of a part, and see what there is of it; why that cannot be."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            return self._unusable(error)
+        return self._take_up(lambda found: True)
+
+    def _take_up(self, is_own: Callable[[dict[str, Any]], bool]) -> str:
+        """Hold a folder to go on from the last manifest that a job before has written there."""
+        try:
             self._hold = Hold(self.folder, again=True)
             skips = self._hold.begin()
-            if (self.folder / MANIFEST).exists():
-                self.found = read_manifest(self.folder)
+            if self.found is not None or (self.folder / MANIFEST).exists():
+                found = read_manifest(self.folder)
+                if not is_own(found):
+                    return self._in_use()
+                self.found = found
         except BlockingIOError:
             return self._in_use()
         except FileError as error:
             return str(error)
         except OSError as error:
-            return f"The checkpoint {self.folder} cannot be used: {error.strerror}."
+            return self._unusable(error)
         state = self.found["state"] if self.found else None
         self._delete_others(state)
         self._first = _number(state) + (2 if skips else 1)
         return ""
+
+    def _unusable(self, error: OSError) -> str:
+        where = f"{LOCK}: " if self._outer is None else ""
+        return f"The checkpoint {self.folder} cannot be used: {where}{error.strerror}."
 
     def _share_found(self) -> None:
         """Go on from rank 0's manifest, if there is one, on all ranks (collective)."""
@@ -554,15 +548,8 @@ class Keeper:
             manifest = read_manifest(path)
             state = path.relative_to(self.folder) / str(manifest["state"])
             for part in manifest["parts"]:
-                for file in (file for held in part.values() for file in files_of(held)):
-                    found.append((str(state / file["file"]), file))
+                found += [(str(state / file["file"]), file) for file in files_of(part)]
         return found
-
-    def _own_parts(self) -> list[dict[str, Any]]:
-        """What this rank reads: its share of what ranks wrote."""
-        assert self.found is not None
-        parts: list[dict[str, Any]] = self.found["parts"]
-        return parts[self._transport.rank :: self._transport.size]
 
     def _restore(self, frame: Frame, saved: dict[str, Any]) -> None:
         """Let a frame begin with what was written of it, if it is the one that was open."""
@@ -570,22 +557,24 @@ class Keeper:
         if frame.ordinal < saved["ordinal"]:
             return
         if (frame.ordinal, frame.name) != (saved["ordinal"], saved["name"]):
-            raise self._foreign()
+            raise foreign(self.folder)
         deeper = depth + 1 < len(self._pending)
         frame.children = saved["children"] - deeper
         frame.known = dict(saved["known"])
+        assert self.found is not None
+        written = Written(self.folder, self.found, self._transport)
         template = dict(frame.state())
         if frame.machine and any(key.startswith(MACHINE) for key in saved["plain"]):
             template |= {MACHINE + k: v for k, v in machine_state(frame.machine).items()}
         try:
             found = {
-                name: self._read(frame, f"{depth}-{frame.name}.{name}", field)
+                name: written.field(frame, f"{depth}-{frame.name}.{name}", field)
                 if isinstance(field, Kind)
                 else self._plain(saved["plain"][name], field)
                 for name, field in template.items()
             }
         except KeyError:
-            raise self._foreign() from None
+            raise foreign(self.folder) from None
         own = {k.removeprefix(MACHINE): v for k, v in found.items() if k.startswith(MACHINE)}
         frame.restore({k: v for k, v in found.items() if not k.startswith(MACHINE)})
         if frame.machine and own:
@@ -597,68 +586,8 @@ class Keeper:
         sorts = (Number, str, (list, tuple), dict, type(None))
         alike = any(isinstance(value, sort) and isinstance(like, sort) for sort in sorts)
         if not alike and like is not None and value is not None:
-            raise self._foreign()
+            raise foreign(self.folder)
         return value
-
-    def _foreign(self) -> FileError:
-        return FileError(f"The checkpoint {self.folder} is of another run than its command says.")
-
-    def _read(self, frame: Frame, key: str, kind: Kind) -> Any:
-        """A field for this rank, from what all ranks have written (collective)."""
-        assert self.found is not None
-        every = [part[key] for part in self.found["parts"]]
-        if isinstance(kind, Largest):
-            return max(part["number"] for part in every)
-        if isinstance(kind, Total):
-            return self._total(kind, every)
-        if isinstance(kind, Same):
-            return self._rows(every[:1], kind.value)
-        if isinstance(kind, Joined):
-            return self._rows(every, kind.value)
-        own = [part[key] for part in self._own_parts()]
-        rows = self._rows(own, kind.value)
-        if isinstance(kind, Rows):
-            assert frame.machine is not None
-            return rows_at_home(frame.machine, kind, rows)
-        keys = [
-            np.arange(part["from"]["first"], part["from"]["first"] + part["from"]["count"])
-            if "from" in part
-            else self._array(part["keys"])
-            for part in own
-        ]
-        numbers = np.concatenate([kind.keys[:0], *keys])
-        if len(numbers) != len(rows):
-            raise self._foreign()
-        return held_again(self._transport, kind, numbers, rows)
-
-    def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
-        """The sum of all ranks' counts on rank 0, nothing elsewhere."""
-        first = self._transport.rank == 0
-        if not isinstance(kind.value, np.ndarray):
-            return sum(part["number"] for part in every) if first else 0
-        arrays = [self._array(part["rows"]) for part in every] if first else []
-        length = max((len(array) for array in arrays), default=len(kind.value))
-        total = np.zeros((length, *kind.value.shape[1:]), kind.value.dtype)
-        for array in arrays:
-            total[: len(array)] += array
-        return total
-
-    def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
-        """The rows of these parts."""
-        arrays = [self._array(part["rows"]) for part in parts]
-        if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
-            raise self._foreign()
-        return arrays[0] if len(arrays) == 1 else np.concatenate([like[:0], *arrays])
-
-    def _array(self, file: dict[str, Any]) -> Array:
-        path = self.folder / str(self._state) / file["file"]
-        try:
-            array: Array = np.load(path, allow_pickle=False)
-        except (OSError, ValueError) as error:
-            raise FileError(
-                f"The checkpoint {self.folder} cannot be used: {path.name} is no array."
-            ) from error
-        return array
 
 
 def _number(state: str | None) -> int:

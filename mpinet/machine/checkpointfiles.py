@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import io
 import json
 import os
@@ -13,7 +12,6 @@ import shutil
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -24,6 +22,7 @@ import numpy as np
 from mpinet.arrays import Array
 from mpinet.errors import FileError
 from mpinet.launched import batch_run
+from mpinet.locks import is_at, lock, locked
 
 FORMAT = 1
 """The number of this format; a manifest of another one is refused."""
@@ -64,9 +63,9 @@ def _put(file: io.FileIO, data: memoryview) -> None:
         data = data[file.write(data) :]
 
 
-def files_of(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The files of a rank's part of a field."""
-    return [part[name] for name in ("rows", "keys") if name in part]
+def files_of(parts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The files of a rank's parts of all fields."""
+    return [part[name] for part in parts.values() for name in ("rows", "keys") if name in part]
 
 
 def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
@@ -111,7 +110,7 @@ class Hold:
         self._own = folder / f"{WRITER}{token_hex(8)}"
         self._me = _this_run()
         try:
-            self._lock = locked(folder)
+            self._lock = locked(folder / LOCK)
         except BlockingIOError:
             if not again or not self._is_over(holder(folder)):
                 raise
@@ -131,7 +130,7 @@ class Hold:
             _delete(path)
         if self._lock is not None:
             self._sign(self._lock)
-            if not _is_at(self._folder / LOCK, self._lock):
+            if not is_at(self._folder / LOCK, self._lock):
                 raise BlockingIOError
         return bool(others)
 
@@ -183,7 +182,8 @@ class Hold:
         """Put a file that is locked into the place of the other job's."""
         self._own.mkdir()
         file = (self._own / LOCK).open("a")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not lock(file):
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
         self._sign(file)
         (self._own / LOCK).replace(self._folder / LOCK)
         return file
@@ -228,42 +228,6 @@ def _delete(folder: Path) -> None:
             if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.ESTALE) or not tries:
                 raise
             time.sleep(0.1)
-
-
-def locked(folder: Path) -> IO[str] | None:
-    """Keep other jobs from a folder until the file is closed, be it by this process's end.
-
-    Returns
-    -------
-    file or None
-        The file whose lock that is; nothing where the file system knows no locks.
-
-    Raises
-    ------
-    BlockingIOError
-        Another job keeps the folder.
-    """
-    path = folder / LOCK
-    while True:
-        file = path.open("a")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            raise
-        except OSError:
-            file.close()
-            return None
-        if _is_at(path, file):
-            return file
-        file.close()  # of a job that has just ended, and deleted it
-
-
-def _is_at(path: Path, file: IO[str]) -> bool:
-    """Whether an open file is the one that has this name."""
-    with suppress(FileNotFoundError), path.open() as there:  # a file server is asked by opening
-        return os.path.samestat(os.fstat(there.fileno()), os.fstat(file.fileno()))
-    return False
 
 
 def sync(folder: Path) -> None:

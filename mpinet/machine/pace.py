@@ -10,9 +10,9 @@ the MPI library polls, so that its work looks short. It is known by what the sys
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -52,7 +52,6 @@ class Worked:
         self._worked = 0.0
         self._since = time.perf_counter()
         self._sampled = float("-inf")
-        self._kept = _open(KEPT)
         self.told = [0, 0]
 
     def pause(self) -> list[int]:
@@ -61,7 +60,7 @@ class Worked:
         self._worked += now - self._since
         if now - self._sampled >= SAMPLE:
             self._sampled = now
-            self.told[1] = _without_core(self._kept)
+            self.told[1] = _without_core()
         self.told[0] = int(MICRO * self._worked)
         return self.told
 
@@ -160,19 +159,9 @@ def starved_ranks(worked: np.ndarray, kept: np.ndarray, seconds: float) -> list[
     return np.flatnonzero(longer & (worked >= usual)).tolist()
 
 
-def _open(path: str) -> int | None:
-    """A descriptor of a file of the system's; None where it does not have it."""
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-
-
-def _without_core(file: int | None) -> int:
+def _without_core() -> int:
     """Microseconds for which this process was ready to run and had no core; 0: nobody says."""
-    if file is None:
-        return 0
     try:
-        return int(os.pread(file, 64, 0).split()[1]) // 1000
+        return int(Path(KEPT).read_text().split()[1]) // 1000
     except (OSError, ValueError, IndexError):
         return 0

@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -296,14 +297,20 @@ ONE, CURVE = f"load torus:4x4 --rate 0.2 {WINDOW}", f"load ring:5 --rate 0.05..0
 CURVES = f"load ring:5 ring:6 --pattern uniform,tornado --seeds 2 --rate 0.1,0.2 {WINDOW}"
 
 
+@contextmanager
+def stopped(command, everybody):
+    """The folder of a command's runs that were stopped while they were under way."""
+    with shared_folder() as folder:
+        place = folder / "runs"
+        assert kept(Keeper(place, {}, everybody), everybody, command) is None
+        everybody.sum(np.zeros(1))
+        yield place
+
+
 @pytest.mark.parametrize("command", [ONE, CURVE, CURVES])
 def test_runs_under_way_are_saved_and_others_go_on_with_them(command, watched):
     everybody = watched.everybody
-    with shared_folder() as folder:
-        place = folder / "runs"
-        keeper = Keeper(place, {}, everybody)
-        assert kept(keeper, everybody, command) is None
-        everybody.sum(np.zeros(1))
+    with stopped(command, everybody) as place:
         parts = [json.loads(path.read_text()) for path in place.rglob("parts/*/manifest.json")]
         left_at = [part["step"] for part in parts if part["frames"]]
         assert watched.at + 1 in left_at
@@ -319,10 +326,7 @@ def test_runs_under_way_are_saved_and_others_go_on_with_them(command, watched):
 
 def test_runs_of_many_ranks_are_gone_on_with_by_one_and_stopped_again(watched):
     everybody = watched.everybody
-    with shared_folder() as folder:
-        place = folder / "runs"
-        assert kept(Keeper(place, {}, everybody), everybody, CURVE) is None
-        everybody.sum(np.zeros(1))
+    with stopped(CURVE, everybody) as place:
         if everybody.rank == 0:
             watched.begun.clear()
             watched.at = -1
@@ -335,10 +339,7 @@ def test_runs_of_many_ranks_are_gone_on_with_by_one_and_stopped_again(watched):
 
 def test_a_part_that_is_not_as_it_was_written_is_refused(watched):
     everybody = watched.everybody
-    with shared_folder() as folder:
-        place = folder / "runs"
-        assert kept(Keeper(place, {}, everybody), everybody, CURVE) is None
-        everybody.sum(np.zeros(1))
+    with stopped(CURVE, everybody) as place:
         if everybody.rank == 0:
             file = next(place.rglob("*lanes*.npy"))
             data = bytearray(file.read_bytes())

@@ -1,0 +1,63 @@
+"""Locks of files: a process that holds one keeps others out; it ends with the process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+
+def lock(file: IO[str]) -> bool:
+    """Lock an open file until it is closed; whether its file system knows locks.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has locked it.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def locked(path: Path) -> IO[str] | None:
+    """Open a file, which is made if it is not there, and lock it until it is closed.
+
+    Returns
+    -------
+    file or None
+        The file; nothing where the file system knows no locks.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process has locked it.
+    OSError
+        It cannot be opened.
+    """
+    while True:
+        file = path.open("a")
+        try:
+            knows = lock(file)
+        except BlockingIOError:
+            file.close()
+            raise
+        if not knows:
+            file.close()
+            return None
+        if is_at(path, file):
+            return file
+        file.close()  # of a process that has just ended, and deleted it
+
+
+def is_at(path: Path, file: IO[str]) -> bool:
+    """Whether an open file is the one that has this name."""
+    with suppress(FileNotFoundError), path.open() as there:  # a file server is asked by opening
+        return os.path.samestat(os.fstat(there.fileno()), os.fstat(file.fileno()))
+    return False

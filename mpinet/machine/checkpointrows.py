@@ -1,0 +1,102 @@
+"""What all ranks have written of a state, read again by those that go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpinet.arrays import Array
+from mpinet.errors import FileError
+from mpinet.machine.redistribution import held_again, rows_at_home
+from mpinet.machine.state import Frame, Joined, Kind, Largest, Rows, Same, Total
+from mpinet.machine.transport import Local
+
+
+class Written:
+    """The fields of a checkpoint's state.
+
+    Parameters
+    ----------
+    folder : Path
+        The checkpoint's.
+    manifest : dict
+        What it says; there is a state.
+    transport : Local
+        The ranks that read.
+    """
+
+    def __init__(self, folder: Path, manifest: dict[str, Any], transport: Local):
+        self._folder, self._state = folder, str(manifest["state"])
+        self._transport = transport
+        self._parts: list[dict[str, Any]] = manifest["parts"]
+
+    def field(self, frame: Frame, key: str, kind: Kind) -> Any:
+        """A field for this rank, from what all ranks have written (collective).
+
+        Raises
+        ------
+        FileError
+            A file is no array, or not of this kind.
+        KeyError
+            Nothing of this name was written.
+        """
+        every = [part[key] for part in self._parts]
+        if isinstance(kind, Largest):
+            return max(part["number"] for part in every)
+        if isinstance(kind, Total):
+            return self._total(kind, every)
+        if isinstance(kind, Same):
+            return self._rows(every[:1], kind.value)
+        if isinstance(kind, Joined):
+            return self._rows(every, kind.value)
+        own = every[self._transport.rank :: self._transport.size]
+        rows = self._rows(own, kind.value)
+        if isinstance(kind, Rows):
+            assert frame.machine is not None
+            return rows_at_home(frame.machine, kind, rows)
+        keys = [
+            np.arange(part["from"]["first"], part["from"]["first"] + part["from"]["count"])
+            if "from" in part
+            else self._array(part["keys"])
+            for part in own
+        ]
+        numbers = np.concatenate([kind.keys[:0], *keys])
+        if len(numbers) != len(rows):
+            raise foreign(self._folder)
+        return held_again(self._transport, kind, numbers, rows)
+
+    def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
+        """The sum of all ranks' counts on rank 0, nothing elsewhere."""
+        first = self._transport.rank == 0
+        if not isinstance(kind.value, np.ndarray):
+            return sum(part["number"] for part in every) if first else 0
+        arrays = [self._array(part["rows"]) for part in every] if first else []
+        length = max((len(array) for array in arrays), default=len(kind.value))
+        total = np.zeros((length, *kind.value.shape[1:]), kind.value.dtype)
+        for array in arrays:
+            total[: len(array)] += array
+        return total
+
+    def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
+        """The rows of these parts."""
+        arrays = [self._array(part["rows"]) for part in parts]
+        if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
+            raise foreign(self._folder)
+        return arrays[0] if len(arrays) == 1 else np.concatenate([like[:0], *arrays])
+
+    def _array(self, file: dict[str, Any]) -> Array:
+        path = self._folder / self._state / file["file"]
+        try:
+            array: Array = np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise FileError(
+                f"The checkpoint {self._folder} cannot be used: {path.name} is no array."
+            ) from error
+        return array
+
+
+def foreign(folder: Path) -> FileError:
+    """What is raised where a run is not the one that was written."""
+    return FileError(f"The checkpoint {folder} is of another run than its command says.")
