@@ -72,6 +72,8 @@ class AgreementPlugin:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
         """Run a test here, make its outcome that of all ranks, and only then report it."""
+        if leave_out(item, self.comm.bcast(too_late(item))):
+            return True
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
         self.agree(reports)
@@ -93,9 +95,23 @@ class AgreementPlugin:
             mine.longrepr = f"the ranks disagree (here: {words or 'passed'})\n{told}"
 
 
+def too_late(item: pytest.Item) -> bool:
+    """Whether the time that --until gives is over."""
+    return time.time() > (item.config.getoption("--until") or float("inf"))
+
+
+def leave_out(item: pytest.Item, late: bool) -> bool:
+    """Write down the name of a test that comes too late; returns whether it does."""
+    if late:
+        with open(Path(os.environ["MPINET_TEST_LOGS"], "left-out"), "a") as names:
+            names.write(f"{item.nodeid}\n")
+    return late
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", default="0/1", help="K/N: of every test's cases each Nth from K on")
     parser.addoption("--costly", action="store_true", help="run all cases of tests not marked so")
+    parser.addoption("--until", type=float, help="begin no test after this time of the clock")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -107,6 +123,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--with-mpi needs an MPI library: {missing}") from None
     if MPI.COMM_WORLD.size > 1:
         config.pluginmanager.register(AgreementPlugin(MPI, config), "agreement")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Leave out what --until leaves no time for."""
+    return leave_out(item, too_late(item)) or None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-mpi looks at the marks

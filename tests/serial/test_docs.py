@@ -15,6 +15,9 @@ NUMBER = r"\d+(?:\.\d+)?"
 SECTIONS = rf"(?:,?\s+(?P<sections>{NUMBER}(?:(?:,\s+|\s+and\s+|-){NUMBER})*))?"
 REFERENCE = re.compile(rf"\bdocs/(?P<page>[a-z-]+(?:/[a-z-]+)?)(?![\w/-]|\.\w){SECTIONS}")
 SPECIFICATION = re.compile(rf"(?P<page>[a-z]+(?:/[a-z]+)?){SECTIONS}")
+SOURCES_ELSEWHERE = ("textbook", "the user's", "GBSN", "Sen Gupta", "HDN", "Finkel", "STH")
+"""Beginnings of what a family names as its paper where docs/networks has no row: the five papers."""
+
 OLD_NAMES = re.compile(
     r"\bspec(?:ification)?s? of (?:the )?(?:G\(|STH|HDN|GBSN|BSN|lens)|\(spec,? \d"
     r"|(?<![\w/])(?:contract|design|speed|mpi|style)\.md\b|\bspec/\w+"
@@ -87,6 +90,20 @@ def test_every_network_says_where_it_is_defined(family):
         assert match["sections"]
     texts = [(DOCS / f"{match['page']}.md").read_text() for match in found]
     assert all(f"`{family.name}" in text for text in texts)
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_every_network_is_promised_and_has_its_source(family):
+    promised, sources = section("contract", 1), section("networks", 1)
+    assert re.search(rf"`{family.name}[:`]", promised)
+    assert f"`{family.name}`" in sources or family.paper.startswith(SOURCES_ELSEWHERE)
+
+
+def section(page: str, number: int) -> str:
+    """The text of a numbered section of a page."""
+    text = TEXTS[f"docs/{page}.md"]
+    _, _, rest = text.partition(f"\n## {number}. ")
+    return rest.partition(f"\n## {number + 1}. ")[0]
 
 
 def test_links_to_files_of_the_repository_have_targets():
