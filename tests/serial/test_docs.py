@@ -16,7 +16,7 @@ SECTIONS = rf"(?:,?\s+(?P<sections>{NUMBER}(?:(?:,\s+|\s+and\s+|-){NUMBER})*))?"
 REFERENCE = re.compile(rf"\bdocs/(?P<page>[a-z-]+(?:/[a-z-]+)?)(?![\w/-]|\.\w){SECTIONS}")
 SPECIFICATION = re.compile(rf"(?P<page>[a-z]+(?:/[a-z]+)?){SECTIONS}")
 SOURCES_ELSEWHERE = ("textbook", "the user's", "GBSN", "Sen Gupta", "HDN", "Finkel", "STH")
-"""Beginnings of what a family names as its paper where docs/networks has no row: the five papers."""
+"""How what a family names as its paper begins where docs/networks has no row for it."""
 
 OLD_NAMES = re.compile(
     r"\bspec(?:ification)?s? of (?:the )?(?:G\(|STH|HDN|GBSN|BSN|lens)|\(spec,? \d"
