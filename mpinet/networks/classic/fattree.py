@@ -88,8 +88,15 @@ class FatTree(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Up as far as needed, then down."""
-        return {"updown": lambda: stateless("updown", decide, self)}
+        """Up as far as needed, then down; up by the target's number, or by its switch's.
+
+        By its number (d-mod-k: Zahavi 2010) the m processors of a switch are reached from above by
+        m different links, and every link down leads to one processor alone.
+        """
+        return {
+            "dmodk": lambda: stateless("dmodk", decide_by_target, self),
+            "updown": lambda: stateless("updown", decide_by_switch, self),
+        }
 
 
 class KaryTree(FatTree):
@@ -191,11 +198,21 @@ def tree_reverse(node, port, params):
 
 
 @inlined
-def tree_port(node, target, params):
+def leaf_or_switch(target, params):
+    """The place whose digits are set last on a way to `target`: of its leaf switch, or its own."""
+    level, place = level_and_place(target, params)
+    return place // params[ARITY] if level == PROCESSOR else place
+
+
+@inlined
+def tree_port(node, target, upward, params):
     """The port towards `target` on a shortest path, or `ARRIVED`.
 
     The path has to pass every link level whose digit differs. Levels between start and target are
     passed anyway; of the others first those beyond the node's own end of that stretch.
+
+    `upward` has the digits that links up set. Those of a way to a processor are free: the links
+    down set them anew.
     """
     if node == target:
         return ARRIVED
@@ -204,16 +221,28 @@ def tree_port(node, target, params):
     if level == PROCESSOR:
         return 0
     end_level, end = level_and_place(target, params)
-    digits = end // m if end_level == PROCESSOR else end
+    digits = leaf_or_switch(target, params)
     power = params[POWERS + level]
     above = place // power != digits // power
     below = place % power != digits % power
     if (above and (level >= end_level or not below)) or (level < end_level and not below):
-        return m + digit(digits, level, params)
+        return m + digit(upward, level, params)
     return end % m if level == 0 else digit(digits, level - 1, params)
 
 
+@inlined
+def tree_port_by_switch(node, target, params):
+    """The port towards `target`, up by the digits of its leaf switch."""
+    return tree_port(node, target, leaf_or_switch(target, params), params)
+
+
 @rule
-def decide(node, header, params):
-    """Up while a higher digit is wrong, then down."""
-    return tree_port(node, header[0], params)
+def decide_by_target(node, header, params):
+    """Up while a higher digit is wrong, by the target's own digits, then down."""
+    return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
+
+
+@rule
+def decide_by_switch(node, header, params):
+    """Up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
+    return tree_port_by_switch(node, header[0], params)

@@ -123,7 +123,7 @@ class Megafly(Topology):
 
 @rule
 def decide(node, header, params):
-    """Up, over the link between the groups, down; within a group by the target's own spine."""
+    """Up, over the link between the groups, down; within a group by spine target mod s."""
     target = header[0]
     if node == target:
         return ARRIVED
@@ -140,7 +140,7 @@ def decide(node, header, params):
         if r < s:
             if target < hosts and goal == r:
                 return target % p
-            return p + goal - s if goal >= s else p + goal
+            return p + goal - s if goal >= s else p + target % s
         return goal if goal < s else r - s
     link = (goal_group - group - 1) % params[GROUPS]
     spine = link // h

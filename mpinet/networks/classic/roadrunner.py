@@ -20,7 +20,7 @@ from mpinet.networks.classic.fattree import (
     tree_address,
     tree_neighbor,
     tree_node,
-    tree_port,
+    tree_port_by_switch,
     tree_reverse,
 )
 from mpinet.networks.clusters import runs_around
@@ -162,8 +162,8 @@ def decide(node, header, params):
     cluster, goal = node // tree, header[0] // tree
     local = node - cluster * tree
     if cluster == goal:
-        return tree_port(local, header[0] - goal * tree, params)
+        return tree_port_by_switch(local, header[0] - goal * tree, params)
     peer = peer_number(cluster, goal)
     if local == gateway(peer, params):
         return cross_port(peer, params)
-    return tree_port(local, gateway(peer, params), params)
+    return tree_port_by_switch(local, gateway(peer, params), params)

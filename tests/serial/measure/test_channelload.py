@@ -80,3 +80,10 @@ def test_drawn_processors_carry_more_tornado_traffic_than_the_bound_of_the_direc
     ).curves
     assert not drawn.points[0].saturated
     assert direct.bound < 0.34 < drawn.bound
+
+
+@pytest.mark.parametrize("name", ["karytree:4,3", "karytree:2,4", "fattree:4,3", "megafly:4,4,4"])
+def test_trees_carry_all_that_their_processors_send(name):
+    topology = mpinet.open(name)
+    uniform = pattern_of(topology, "uniform")
+    assert saturation_bound(topology, topology.routing(), uniform) == 1

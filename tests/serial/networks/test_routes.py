@@ -116,26 +116,49 @@ def switch(m, h, level, place):
     return m**h + level * m ** (h - 1) + sum(d * m**i for i, d in enumerate(place))
 
 
+@pytest.mark.parametrize("routing", ["dmodk", "updown"])
 @pytest.mark.parametrize(("m", "h"), [(2, 1), (2, 3), (3, 2), (3, 3)])
-def test_fat_tree_goes_up_to_the_lowest_common_level_and_straight_down(m, h):
+def test_fat_tree_goes_up_to_the_lowest_common_level_and_straight_down(m, h, routing):
+    """Up by the digits of the target's number, or of its switch's."""
     topology = mpinet.open(f"fattree:{m},{h}")
     for p, q in hosts_of(topology):
         if p == q:
             continue
         turn = next(level for level in range(h) if p // m ** (level + 1) == q // m ** (level + 1))
         place, goal = digits(p // m, m, h - 1), digits(q // m, m, h - 1)
+        upward = digits(q, m, h) if routing == "dmodk" else goal
         up = [switch(m, h, 0, place)]
         for level in range(turn):
-            place[level] = goal[level]
+            place[level] = upward[level]
             up.append(switch(m, h, level + 1, place))
-        down = [switch(m, h, level, place) for level in range(turn - 1, -1, -1)]
-        nodes, _ = path(topology, topology.routing(), p, q)
+        down = []
+        for level in range(turn - 1, -1, -1):
+            place[level] = goal[level]
+            down.append(switch(m, h, level, place))
+        nodes, _ = path(topology, topology.routing(routing), p, q)
         assert nodes == [p, *up, *down, q]
         assert len(nodes) - 1 == 2 * (turn + 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "levels"), [("fattree:3,2", 2), ("karytree:2,4", 4), ("karytree:4,3", 3)]
+)
+def test_every_link_down_a_fat_tree_leads_to_one_processor_alone(name, levels):
+    """Then no link carries more than a processor takes, whatever is sent (Zahavi 2010)."""
+    topology = mpinet.open(name)
+    ends = {}
+    for p, q in hosts_of(topology):
+        nodes, ports = path(topology, topology.routing(), p, q)
+        for node, port in zip(nodes, ports, strict=False):
+            if node >= topology.hosts and port < topology.ports // 2:
+                ends.setdefault((node, port), set()).add(q)
+    assert all(len(targets) == 1 for targets in ends.values())
+    assert len(ends) == topology.hosts * levels
+
+
+@pytest.mark.parametrize("routing", ["dmodk", "updown"])
 @pytest.mark.parametrize("name", ["fattree:3,1", "fattree:2,3", "fattree:3,3", "fattree:2,4"])
-def test_fat_tree_reaches_its_switches_on_shortest_paths_too(name):
+def test_fat_tree_reaches_its_switches_on_shortest_paths_too(name, routing):
     topology = mpinet.open(name)
     wiring = [
         [
@@ -147,8 +170,20 @@ def test_fat_tree_reaches_its_switches_on_shortest_paths_too(name):
     ]
     distance = distances(wiring)
     for source, target in product(range(topology.size), repeat=2):
-        nodes, _ = path(topology, topology.routing(), source, target)
+        nodes, _ = path(topology, topology.routing(routing), source, target)
         assert len(nodes) - 1 == distance[source][target]
+
+
+@pytest.mark.parametrize(("p", "s", "h"), [(2, 2, 2), (3, 4, 1), (4, 2, 2)])
+def test_megafly_crosses_its_groups_by_as_many_spines_as_a_leaf_has_processors(p, s, h):
+    topology = mpinet.open(f"megafly:{p},{s},{h}")
+    for source, target in product(range(p * s), repeat=2):
+        if source // p == target // p:
+            continue
+        leaves = [topology.hosts + processor // p for processor in (source, target)]
+        spine = topology.hosts + s + target % s
+        nodes, _ = path(topology, topology.routing(), source, target)
+        assert nodes == [source, leaves[0], spine, leaves[1], target]
 
 
 @pytest.mark.parametrize(("c", "m", "h"), [(5, 2, 1), (3, 2, 2), (8, 2, 2)])
