@@ -78,9 +78,7 @@ class PassSchedule(ABC):
         list of list of (str, int)
             For every pass the names and steps of its stages.
         """
-        rows = self.index + (np.asarray(self.instance) << self.dimensions)
-        passes = Passes(self, state, rows)
-        with passes:
+        with Passes(self, state) as passes:
             while len(passes.stages) < len(program):
                 stages = self.carry_out_pass(program[len(passes.stages)], state)
                 passes.stages.append(stages)
@@ -108,18 +106,24 @@ class Passes(Frame):
         Carries it out.
     values : ndarray, shape (k,)
         The states; they change in place.
-    rows : ndarray of int64, shape (k,)
-        What tells them apart, over all ranks.
     """
 
-    def __init__(self, schedule: PassSchedule, values: Array, rows: Ints):
+    def __init__(self, schedule: PassSchedule, values: Array):
         super().__init__(schedule.machine, "passes", self._fields, self._take)
-        self._schedule, self._values, self._rows = schedule, values, rows.copy()
+        self._schedule, self._values = schedule, values
         self.stages: list[list[Phase]] = []
 
     def _fields(self) -> Fields:
         own = {"astray": Total(self._schedule.astray), "stages": self.stages}
-        return own | {"values": Held(self._values, self._rows)} | dict(self._schedule.state())
+        return own | {"values": Held(self._values, self._keys)} | dict(self._schedule.state())
+
+    @property
+    def _keys(self) -> Ints:
+        """What tells the states apart, over all ranks."""
+        # Worked out where a checkpoint asks: two fresh arrays take as long as five dimensions of a
+        # transform, and few runs write checkpoints.
+        schedule = self._schedule
+        return schedule.index + (np.asarray(schedule.instance) << schedule.dimensions)
 
     def _take(self, found: Mapping[str, Any]) -> None:
         self._values[:] = found["values"]
