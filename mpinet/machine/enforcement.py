@@ -69,8 +69,8 @@ def carry_checked(
     if payload is not None:
         machine.checked(lambda: check_payload(machine, sends, payload))
     arrivals = carry(machine, sends, payload, word, exchange)
-    order, keys = in_order(machine, arrivals, listen)
-    machine.checked(lambda: check_received(machine, sends, arrivals, keys))
+    order = in_order(machine, arrivals, listen)
+    machine.checked(lambda: check_received(machine, sends, arrivals, order))
     if not machine.topology.links:
         transmissions = gather_transmissions(machine, sends)
         machine.checked(lambda: check_busses(machine, transmissions))
@@ -97,10 +97,9 @@ def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:
     targets, arrivals = np.empty_like(nodes), np.empty_like(nodes)
     if len(nodes) == 0:
         return Sends(nodes, ports, targets, arrivals, nodes, 0)
-    nobody = (nodes < 0) | (nodes >= topology.size)
-    if nobody.any():
+    if nodes.min() < 0 or nodes.max() >= topology.size:
+        nobody = (nodes < 0) | (nodes >= topology.size)
         raise _sender_violation(machine, FOREIGN, int(nodes[nobody][0]), int(ports[nobody][0]))
-    slots = machine.slots(nodes)
     limit = machine.model.send if topology.links else None
     code, place = look_up_sends(
         topology.neighbor.native,
@@ -108,7 +107,8 @@ def check_sends(machine: Machine, nodes: Any, ports: Any) -> Sends:
         topology.params,
         nodes,
         ports,
-        slots,
+        machine.placement.positions(nodes),
+        machine.placement.first,
         machine.placement.count,
         -1 if limit is None else limit,
         machine.used_ports,
@@ -132,7 +132,8 @@ def look_up_sends(
     params: Ints,
     nodes: Ints,
     ports: Ints,
-    slots: Ints,
+    positions: Ints,
+    first: int,
     count: int,
     limit: int,
     used: Counts,
@@ -149,7 +150,7 @@ def look_up_sends(
     words = (params[1] + PORTS_PER_WORD - 1) >> WORD_BITS
     code, done = FINE, 0
     for i in range(nodes.size):
-        node, port, slot = nodes[i], ports[i], slots[i]
+        node, port, slot = nodes[i], ports[i], positions[i] - first
         if slot < 0 or slot >= count:
             code = FOREIGN
             break
@@ -174,9 +175,10 @@ def look_up_sends(
         arrivals[i] = reverse_port(node, port, params)
         done += 1
     for i in range(done):
-        used[slots[i] * words + (ports[i] >> WORD_BITS)] = np.uint32(0)
+        slot = positions[i] - first
+        used[slot * words + (ports[i] >> WORD_BITS)] = np.uint32(0)
         if limit >= 0:
-            sent[slots[i]] = np.uint32(0)
+            sent[slot] = np.uint32(0)
     return code, done
 
 
@@ -244,33 +246,33 @@ def require_messages(sends: int, payload: Array) -> None:
         raise UsageError(f"{sends} sends need as many messages, not {len(payload)}.")
 
 
-def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, keys: Ints) -> None:
+def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, order: Ints | slice) -> None:
     """Check the receivers' side of the port model.
 
     Parameters
     ----------
     arrivals : Arrivals
         What came here, accepted or not: a link has carried it in any case.
-    keys : ndarray of int64, shape (k,)
-        receiver * ports + port of the accepted messages, ascending.
+    order : ndarray of int64 or slice
+        The places of the accepted messages, by receiver.
 
     Raises
     ------
     ModelViolation
         A receiver takes too many messages, or a half-duplex link carries two.
     """
-    ports = machine.topology.ports
     limit = machine.model.receive
-    if limit is not None and len(keys) > limit:
-        nodes = keys // ports
-        over = np.flatnonzero(nodes[limit:] == nodes[:-limit])
+    if limit is not None:
+        nodes = arrivals.nodes[order]
+        over = np.flatnonzero(nodes[limit:] == nodes[:-limit]) + limit
         if len(over):
-            node, port = divmod(int(keys[over[0] + limit]), ports)
             raise ModelViolation(
-                f"Step {machine.next_step}: processor {node} receives on port {port}: a processor "
-                f"accepts at most {limit} message(s) in a step."
+                f"Step {machine.next_step}: processor {nodes[over[0]]} receives on port "
+                f"{arrivals.ports[order][over[0]]}: a processor accepts at most {limit} message(s) "
+                "in a step."
             )
     if machine.model.half_duplex:
+        ports = machine.topology.ports
         came = arrivals.nodes * ports + arrivals.ports
         both = np.intersect1d(came, sends.nodes * ports + sends.ports)
         if len(both):

@@ -121,31 +121,31 @@ def by_owner(machine: Machine, nodes: Ints) -> tuple[Ints, Ints]:
     return away[np.argsort(owners[away], kind="stable")], counts
 
 
-def in_order(
-    machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | None
-) -> tuple[Ints | slice, Ints]:
-    """Places of the accepted arrivals by receiver, then port; and their keys in that order."""
-    ports = machine.topology.ports
-    keys = arrivals.nodes * ports + arrivals.ports
+def in_order(machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | None) -> Ints | slice:
+    """Places of the accepted arrivals by receiver, then port."""
     order: Ints | slice = slice(None)
-    if not ascend(keys):
-        order = _sorted_places(machine, arrivals, keys)
-        keys = keys[order]
+    if not ascend_in_pairs(arrivals.nodes, arrivals.ports):
+        order = _sorted_places(machine, arrivals)
     if listen is None:
-        return order, keys
+        return order
+    ports = machine.topology.ports
     wanted = np.asarray(listen[0], np.int64) * ports + np.asarray(listen[1], np.int64)
-    received = np.isin(keys, wanted)
-    return np.arange(len(keys))[order][received], keys[received]
+    received = np.isin(_keys(machine, arrivals)[order], wanted)
+    return np.arange(len(received))[order][received]
 
 
-def _sorted_places(machine: Machine, arrivals: Arrivals, keys: Ints) -> Ints:
-    """What sorts the keys: counted where there are many a processor, else compared."""
-    placement = machine.placement
-    if len(keys) < placement.count or not machine.mapping.contiguous:
-        return np.argsort(keys, kind="stable")
-    by_port, order = np.empty_like(keys), np.empty_like(keys)
-    everything = np.arange(len(keys))
-    sort_by_count(arrivals.ports, 0, machine.topology.ports, everything, by_port)
+def _keys(machine: Machine, arrivals: Arrivals) -> Ints:
+    """Numbers that ascend by receiver, then port."""
+    return arrivals.nodes * machine.topology.ports + arrivals.ports
+
+
+def _sorted_places(machine: Machine, arrivals: Arrivals) -> Ints:
+    """What sorts the arrivals: counted where there are many a processor, else compared."""
+    placement, count = machine.placement, len(arrivals.nodes)
+    if count < placement.count or not machine.mapping.contiguous:
+        return np.argsort(_keys(machine, arrivals), kind="stable")
+    by_port, order = np.empty(count, np.int64), np.empty(count, np.int64)
+    sort_by_count(arrivals.ports, 0, machine.topology.ports, np.arange(count), by_port)
     sort_by_count(arrivals.nodes, placement.first, placement.count, by_port, order)
     return order
 
@@ -155,6 +155,15 @@ def ascend(numbers: Ints) -> bool:
     """Whether no number is less than that before it."""
     for i in range(1, numbers.size):
         if numbers[i] < numbers[i - 1]:
+            return False
+    return True
+
+
+@kernel
+def ascend_in_pairs(nodes: Ints, ports: Ints) -> bool:
+    """Whether no pair of node and port is less than that before it."""
+    for i in range(1, nodes.size):
+        if nodes[i] < nodes[i - 1] or (nodes[i] == nodes[i - 1] and ports[i] < ports[i - 1]):
             return False
     return True
 

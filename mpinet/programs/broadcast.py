@@ -254,26 +254,81 @@ def _by_schedule(
     message: Message,
 ) -> None:
     """Every informed processor asks the schedule's rules."""
-    since = np.full(machine.placement.count, UNINFORMED, np.int32)
-    since[machine.nodes == schedule.root] = 0
+    informed = Informed(machine, schedule.root)
     sends = ScheduledPorts(machine, schedule.rule)
     listening = None if schedule.listen is None else ScheduledPorts(machine, schedule.listen)
-    with State(machine, "schedule", message, step=0, since=Held(since, machine.nodes)) as state:
-        since = state.since
+    with State(machine, "schedule", message, informed, step=0) as state:
         while not schedule.phases or state.step < schedule.steps:
             state.step += 1
-            slots, ports = sends.ports(schedule, since, state.step, 0)
+            slots, ports = sends.ports(schedule, informed, state.step, 0)
             if not schedule.phases and machine.sum(len(slots))[0] == 0:
                 return
             listen = None
             if listening is not None:
-                listeners, accepting = listening.ports(schedule, since, state.step, UNINFORMED)
+                listeners, accepting = listening.ports(schedule, informed, state.step, UNINFORMED)
                 listen = machine.nodes[listeners], accepting
             inbox = machine.step(machine.nodes[slots], ports, message.of(slots), listen=listen)
             receivers = machine.slots(inbox.nodes)
-            since[receivers[since[receivers] == UNINFORMED]] = state.step
+            informed.note(receivers, state.step)
             message.store(receivers, inbox.payload)
             state.boundary()
+
+
+UNINFORMED = -1
+
+RUN = 64
+"""Processors that are passed over together where none of them is asked."""
+
+
+class Informed:
+    """The steps in which this rank's processors were informed.
+
+    Parameters
+    ----------
+    machine : Machine
+        Has the processors.
+    root : int
+        The one that is informed before the first step.
+
+    Attributes
+    ----------
+    since : ndarray of int32, shape (hosted,)
+        Every processor's step, or `UNINFORMED`.
+    latest : ndarray of int32
+        The last step of every run of `RUN` processors.
+    """
+
+    def __init__(self, machine: Machine, root: int):
+        self._nodes = machine.nodes
+        since = np.full(len(self._nodes), UNINFORMED, np.int32)
+        since[self._nodes == root] = 0
+        self._set(since)
+
+    def _set(self, since: Times) -> None:
+        self.since = since
+        begins = np.arange(0, len(since), RUN)
+        self.latest = np.maximum.reduceat(since, begins) if len(since) else since.copy()
+
+    def note(self, slots: Ints, step: int) -> None:
+        """Note who received the message in this step; those that had it stay as they are."""
+        note_informed(slots, step, self.since, self.latest)
+
+    def state(self) -> Fields:
+        """What a checkpoint holds of it."""
+        return {"since": Held(self.since, self._nodes)}
+
+    def restore(self, found: Mapping[str, Any]) -> None:
+        """Go on from what `state` gave on any ranks."""
+        self._set(found["since"])
+
+
+@kernel
+def note_informed(slots: Ints, step: int, since: Shorts, latest: Shorts) -> None:
+    """Write the step of those of these processors that were not informed before."""
+    for i in range(slots.size):
+        slot = slots[i]
+        if since[slot] == UNINFORMED:
+            since[slot] = latest[slot // RUN] = np.int32(step)
 
 
 class ScheduledPorts:
@@ -292,23 +347,29 @@ class ScheduledPorts:
         self._rule = rule
         self._resize(len(self._nodes))
 
-    def ports(self, schedule: Schedule, since: Times, step: int, asked: int) -> tuple[Ints, Ints]:
-        """Slots and ports, in order, of the processors informed in step `asked` or later."""
-        count = self._ask(schedule, since, step, asked)
+    def ports(
+        self, schedule: Schedule, informed: Informed, step: int, asked: int
+    ) -> tuple[Ints, Ints]:
+        """Slots and ports, in order, of the processors informed in step `asked` or later.
+
+        They are valid until the next call.
+        """
+        count = self._ask(schedule, informed, step, asked)
         if count > len(self._slots):
             self._resize(count)
-            self._ask(schedule, since, step, asked)
-        return self._slots[:count].copy(), self._ports[:count].copy()
+            self._ask(schedule, informed, step, asked)
+        return self._slots[:count], self._ports[:count]
 
     def _resize(self, room: int) -> None:
         self._slots, self._ports = np.empty(room, np.int64), np.empty(room, np.int64)
 
-    def _ask(self, schedule: Schedule, since: Times, step: int, asked: int) -> int:
+    def _ask(self, schedule: Schedule, informed: Informed, step: int, asked: int) -> int:
         return int(
             ask_schedule(
                 self._rule.native,
                 self._nodes,
-                since,
+                informed.since,
+                informed.latest,
                 asked,
                 schedule.root,
                 step,
@@ -319,17 +380,12 @@ class ScheduledPorts:
         )
 
 
-UNINFORMED = -1
-
-RUN = 64
-"""Processors that are passed over together where none of them is asked."""
-
-
 @kernel
 def ask_schedule(
     schedule_rule: ScheduleRule,
     nodes: Ints,
     since: Shorts,
+    latest: Shorts,
     asked: int,
     root: int,
     step: int,
@@ -342,13 +398,10 @@ def ask_schedule(
     Only as many are written as there is room for.
     """
     call, count = schedule_rule.call, 0
-    for begin in range(0, nodes.size, RUN):
-        end, latest = min(begin + RUN, nodes.size), np.int32(UNINFORMED)
-        for slot in range(begin, end):
-            latest = max(latest, since[slot])
-        if latest < asked:
+    for run in range(latest.size):
+        if latest[run] < asked:
             continue
-        for slot in range(begin, end):
+        for slot in range(run * RUN, min((run + 1) * RUN, nodes.size)):
             if since[slot] < asked:
                 continue
             answer = call(nodes[slot], root, np.int64(since[slot]), step, params)
@@ -464,10 +517,9 @@ class Message:
 
     def store(self, slots: Ints, payload: Ints) -> None:
         """Keep what these nodes received in the machine's last step."""
-        fresh = slots[self._held[slots] == NOTHING]
-        if (self._machine.nodes[fresh] < self._machine.topology.hosts).any():
-            self._last = self._machine.steps
-        self._held[slots] = payload
+        machine = self._machine
+        if store_message(slots, payload, machine.nodes, machine.topology.hosts, self._held):
+            self._last = machine.steps
 
     def last_step(self, begun: int) -> int:
         """The step, counted by the machine, in which the last one learned it (collective).
@@ -483,3 +535,14 @@ class Message:
         """How many processors hold the right message (collective)."""
         hosts = self._machine.nodes < self._machine.topology.hosts
         return self._machine.sum(int((self._held[hosts] == self._value).sum()))[0]
+
+
+@kernel
+def store_message(slots: Ints, payload: Ints, nodes: Ints, hosts: int, held: Ints) -> bool:
+    """Write what processors received; whether one of them, and no switch, had nothing before."""
+    learned = False
+    for i in range(slots.size):
+        slot = slots[i]
+        learned |= held[slot] == NOTHING and nodes[slot] < hosts
+        held[slot] = payload[i]
+    return learned
