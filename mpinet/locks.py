@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from contextlib import suppress
@@ -42,6 +43,8 @@ def locked(path: Path) -> IO[str] | None:
         It cannot be opened.
     """
     while True:
+        if path.exists() and not path.is_file():  # a pipe would keep who opens it waiting
+            raise OSError(errno.EINVAL, "it is no file")
         file = path.open("a")
         try:
             knows = lock(file)

@@ -11,10 +11,10 @@ from pathlib import Path
 from mpinet.cli.options import number
 from mpinet.commands.demopage import is_demo_page, write_demo_page
 from mpinet.errors import FileError, UsageError
+from mpinet.files import require_writable
 from mpinet.launching.demo import HEADING, JOBS, run
 from mpinet.launching.launcher import find_launcher
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_writable
 from mpinet.report.output import Output
 from mpinet.report.tables import table
 

@@ -32,9 +32,10 @@ from mpinet.errors import (
     Unread,
     UsageError,
 )
+from mpinet.files import write_text
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.memory import out_of_memory
-from mpinet.report.files import ENDINGS, as_csv, as_json, as_lines, require_file, write_text
+from mpinet.report.files import ENDINGS, as_csv, as_json, as_lines, require_file
 from mpinet.report.output import Output, drop
 from mpinet.report.progress import Progress
 

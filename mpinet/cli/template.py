@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from mpinet.errors import UsageError
+from mpinet.files import require_writable, write_text
 from mpinet.launching.templates import TEMPLATES, template
-from mpinet.report.files import require_writable, write_text
 from mpinet.report.output import Output
 
 

@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def prepare(options: argparse.Namespace) -> Job:
     """Find the claims; refuse options that would have no effect."""
     from mpinet.claims.ledger import select
-    from mpinet.report.files import require_writable
+    from mpinet.files import require_writable
 
     if options.html is not None:
         require_writable(options.html)

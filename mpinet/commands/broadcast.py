@@ -24,9 +24,9 @@ from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
+from mpinet.files import require_writable
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
-from mpinet.report.files import require_writable
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 

@@ -13,8 +13,9 @@ from mpinet.commands.options import Network, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
+from mpinet.files import require_writable, write_text
 from mpinet.networks.topology import Topology
-from mpinet.report.files import as_csv, require_writable, write_text
+from mpinet.report.files import as_csv
 from mpinet.report.latex import latex_table
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table

@@ -10,8 +10,8 @@ from typing import Any
 from mpinet.commands.broadcast import broadcast
 from mpinet.commands.draw import draw
 from mpinet.commands.load import load
+from mpinet.files import write_text
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import write_text
 from mpinet.report.recordings import read_recording
 
 NETWORKS = ("ring:64", "mesh:8x8", "torus:8x8", "hypercube:6")

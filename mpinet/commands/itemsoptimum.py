@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.proofs import write_certificate
 from mpinet.errors import UsageError
+from mpinet.files import write_text
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
-from mpinet.report.files import write_text
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 

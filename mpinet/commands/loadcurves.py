@@ -13,10 +13,11 @@ from mpinet.commands.options import MOST_SEED
 from mpinet.commands.plot import ENDINGS
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import key_of
+from mpinet.files import whole_file
 from mpinet.plain import plain
 from mpinet.report.curves import curves_of
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_file, whole_file
+from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 

@@ -14,13 +14,13 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import File, Network, Place, Ports, topology_of
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items
-from mpinet.commands.proofs import write_certificate
+from mpinet.commands.proofs import require_certificate_file, write_certificate
 from mpinet.commands.result import Result
 from mpinet.commands.widthoptimum import WidthOptimum
 from mpinet.errors import UsageError
+from mpinet.files import require_writable, write_text
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
-from mpinet.report.files import require_writable, write_text
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -114,8 +114,10 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(f"--root does not apply: {options.collective} has none.")
     if not sees_whole(topology):
         raise UsageError(f"{topology.name} is too large to be searched as a whole.")
-    for file in filter(None, (options.save, options.schedule)):
-        require_writable(Path(file))
+    if options.save is not None:
+        require_certificate_file(Path(options.save))
+    if options.schedule is not None:
+        require_writable(Path(options.schedule))
     if options.collective == BISECTION:
         return _width(options, topology)
     if pipelined:

@@ -13,9 +13,9 @@ from mpinet.commands.itemsoptimum import shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.proofs import write_certificate
 from mpinet.errors import UsageError
+from mpinet.files import write_text
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
-from mpinet.report.files import write_text
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from mpinet.commands.options import given
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, UsageError
+from mpinet.files import whole_file
 from mpinet.numerals import quoted
 from mpinet.report.curves import (
     Curve,
@@ -29,7 +30,7 @@ from mpinet.report.curves import (
     require_condition,
 )
 from mpinet.report.drawing.figure import library
-from mpinet.report.files import require_file, whole_file
+from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:

@@ -9,7 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mpinet.report.files import write_text
+from mpinet.files import require_room_beside, require_writable, whole_file, write_text
+
+
+def require_certificate_file(file: Path) -> None:
+    """Raise `FileError` unless a certificate can be written here, and its proof beside it."""
+    require_room_beside(file)
+    require_writable(_beside(file))
 
 
 def write_certificate(
@@ -18,8 +24,14 @@ def write_certificate(
     """Write a certificate, and the lines of its proof to a file beside it."""
     document = dict(certificate)
     if proof is not None:
-        beside = file.with_name(f"{file.stem}.lrat.xz")
+        beside = _beside(file)
         packed = lzma.compress("".join(f"{line}\n" for line in proof).encode())
-        beside.write_bytes(packed)
+        with whole_file(beside) as written:
+            written.write(packed)
         document |= {"proof": beside.name, "proof_sha256": sha256(packed).hexdigest()}
     write_text(file, json.dumps(document) + "\n")
+
+
+def _beside(file: Path) -> Path:
+    """Where a certificate's proof lies."""
+    return file.with_name(f"{file.stem}.lrat.xz")

@@ -21,10 +21,10 @@ from mpinet.commands.options import (
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, UsageError
+from mpinet.files import require_writable
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.plain import plain
-from mpinet.report.files import require_writable
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 

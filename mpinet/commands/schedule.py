@@ -11,9 +11,9 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.options import topology_of
 from mpinet.errors import UsageError
+from mpinet.files import require_writable, whole_file
 from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
-from mpinet.report.files import require_writable, whole_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 

@@ -13,8 +13,8 @@ from mpinet.commands.options import Bytes, Hosted, Network, mapping_of, topology
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
+from mpinet.files import require_writable, whole_file
 from mpinet.networks.topology import Topology
-from mpinet.report.files import require_writable, whole_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 

@@ -18,9 +18,10 @@ from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
+from mpinet.files import is_aside, write_text
 from mpinet.launched import launched_ranks
 from mpinet.numerals import is_whole, quoted
-from mpinet.report.files import as_csv, as_json, is_aside, write_text
+from mpinet.report.files import as_csv, as_json
 from mpinet.report.rows import Row, identified
 from mpinet.version import __version__
 

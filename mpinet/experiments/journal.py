@@ -62,6 +62,8 @@ class Journal:
         self._path = folder / f"{f'run-{again}-' if again else ''}{name}.jsonl"
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            if self._path.exists() and not self._path.is_file():
+                raise FileError(f"{option} {self._path}: this is no file.")
             self._file: IO[str] = self._path.open("a")
             if alone:
                 self._lock()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.errors import MpinetError
+from mpinet.files import write_text
 from mpinet.launching.launcher import launch
 
 Result = dict[str, Any]
@@ -93,7 +94,7 @@ def run(job: Job, ranks: int, folder: Path | None = None) -> tuple[str, str, str
         print(f"mpinet demo: {error}", file=sys.stderr)
         return job.title, "failed", job.closed_form, "NO"
     if folder is not None:
-        (folder / f"{job.arguments.split()[0]}.json").write_text(text)
+        write_text(folder / f"{job.arguments.split()[0]}.json", text)
     result = json.loads(text)["result"]
     agrees = "yes" if job.agrees(result) else "NO"
     return job.title, job.measured(result), job.closed_form, agrees

@@ -1,36 +1,19 @@
-"""Result files: written aside and renamed into place, so that what is there is whole."""
+"""Files of results: their endings, and their formats."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from secrets import token_hex
-from typing import Any, BinaryIO
+from typing import Any
 
-from mpinet.errors import FileError, OutputError, UsageError
+from mpinet.errors import UsageError
+from mpinet.files import require_writable
 
 ENDINGS = (".json", ".csv", ".jsonl")
 """Of files of results."""
-
-ASIDE = (".mpinet-", ".part")
-"""What names of files that are being written begin and end with."""
-
-
-def require_writable(path: Path) -> None:
-    """Raise `UsageError` if a file cannot be written at this place."""
-    try:
-        folder = path.is_dir() or not path.absolute().parent.is_dir()
-    except OSError as error:  # its name is too long
-        raise FileError(f"Cannot write {path}: {error.strerror}.") from None
-    if folder:
-        raise FileError(f"Cannot write {path}: its folder does not exist, or it is a folder.")
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise FileError(f"Cannot write {path}: no permission.")
 
 
 def require_file(path: Path, endings: Sequence[str], what: str) -> None:
@@ -49,46 +32,6 @@ def require_file(path: Path, endings: Sequence[str], what: str) -> None:
         listed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
         raise UsageError(f"{path}: {what} ends in {listed}.")
     require_writable(path)
-
-
-def is_aside(path: Path) -> bool:
-    """Whether a file was being written, by a process that was perhaps killed."""
-    return path.name.startswith(ASIDE[0]) and path.name.endswith(ASIDE[1])
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that appears at `path` only when it is complete.
-
-    Parameters
-    ----------
-    path : Path
-        Where it appears.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written, or not all of it.
-    """
-    aside = path.with_name(f"{ASIDE[0]}{token_hex(8)}{ASIDE[1]}")  # nobody can lay in wait at it
-    try:
-        with aside.open("xb") as file:
-            try:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                aside.replace(path)
-            finally:
-                with suppress(OSError):
-                    aside.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"Cannot write {path}: {error.strerror}.") from None
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a whole file of text, as `whole_file`."""
-    with whole_file(path) as file:
-        file.write(text.encode(errors="backslashreplace"))
 
 
 def as_json(document: dict[str, Any]) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Bytes, Ints, Rows
 from mpinet.compiled import inlined, kernel
+from mpinet.files import whole_file
 from mpinet.machine.trace import Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import links_of
 from mpinet.networks.routing import Routing, rules
 from mpinet.networks.topology import Topology
-from mpinet.report.files import whole_file
 
 WINDOW = 1 << 16
 """Nodes or messages whose lines one rank writes at a time."""

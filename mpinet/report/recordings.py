@@ -17,10 +17,10 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.errors import FileError, MpinetError, OutputError
+from mpinet.files import whole_file
 from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.memory import require_memory
-from mpinet.report.files import whole_file
 
 FORMAT, VERSION = "mpinet recording", 1
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mpinet.arrays import Ints
-from mpinet.report.files import whole_file
+from mpinet.files import whole_file
 from mpinet.report.recordings import Recording
 
 STEP = 1000

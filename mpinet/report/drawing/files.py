@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mpinet.files import whole_file
 from mpinet.report.drawing.scene import Scene
-from mpinet.report.files import require_file, whole_file
+from mpinet.report.files import require_file
 
 ENDINGS = (".svg", ".pdf", ".png", ".html")
 

@@ -13,7 +13,7 @@ from mpinet.claims.ledger import PAPERS, paper
 from mpinet.claims.paper import Paper
 from mpinet.claims.summary import tally
 from mpinet.claims.verdict import VERDICTS
-from mpinet.report.files import whole_file
+from mpinet.files import whole_file
 from mpinet.report.ledger.head import counts, findings, head, reading
 from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.plot import drawn

@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from mpinet.report.files import whole_file
+from mpinet.files import whole_file
 from mpinet.report.player.scene import scene
 from mpinet.report.recordings import Recording
 from mpinet.version import __version__

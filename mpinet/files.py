@@ -1,0 +1,167 @@
+"""Files that people name: results are written whole, others' files are read up to a size.
+
+A result is written aside and renamed into place, so that what is there is whole. What is no file
+stays what it is: devices and pipes are written through, symbolic links lead to their files, and
+sockets, disks and folders are refused. Whoever writes what a person named writes it here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fcntl import F_GETFL, fcntl
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from mpinet.errors import FileError, OutputError
+
+ASIDE = (".mpinet-", ".part")
+"""What names of files that are being written begin and end with."""
+
+MOST_LINKS = 40
+"""Symbolic links that lead from one to the next, as many as Linux follows."""
+
+REFUSED = (
+    (stat.S_ISDIR, "it is a folder"),
+    (stat.S_ISSOCK, "it is a socket"),
+    (stat.S_ISBLK, "it is a disk"),
+)
+"""What is neither replaced nor written through, and why."""
+
+
+def require_writable(path: Path) -> None:
+    """Raise `FileError` if a file cannot be written at this place."""
+    try:
+        target, mode = _target(path)
+        if (opened := _descriptor(target)) is not None:
+            allowed = fcntl(opened, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+        elif mode is not None and not stat.S_ISREG(mode):
+            allowed = os.access(target, os.W_OK)
+        elif target.parent.is_dir():
+            allowed = os.access(target.parent, os.W_OK)
+        else:
+            raise FileError(f"Cannot write {path}: its folder does not exist.")
+    except OSError as error:  # its name is too long
+        raise FileError(f"Cannot write {path}: {error.strerror}.") from None
+    if not allowed:
+        raise FileError(f"Cannot write {path}: no permission.")
+
+
+def require_room_beside(path: Path) -> None:
+    """Raise `FileError` if this is no file with others beside it, but a device or a pipe."""
+    require_writable(path)
+    target, mode = _target(path)
+    if _is_stream(target, mode):
+        raise FileError(f"Cannot write {path}: it is no file that another could be put beside.")
+
+
+def is_aside(path: Path) -> bool:
+    """Whether a file was being written, by a process that was perhaps killed."""
+    return path.name.startswith(ASIDE[0]) and path.name.endswith(ASIDE[1])
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that appears at `path` only when it is complete.
+
+    A device or a pipe gets all of it at the end.
+
+    Parameters
+    ----------
+    path : Path
+        Where it appears.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written, or not all of it.
+    """
+    try:
+        target, mode = _target(path)
+        with _through(target) if _is_stream(target, mode) else _aside(target) as file:
+            yield file
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror}.") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file of text, as `whole_file`."""
+    with whole_file(path) as file:
+        file.write(text.encode(errors="backslashreplace"))
+
+
+@contextmanager
+def _aside(target: Path) -> Iterator[BinaryIO]:
+    """Open a file beside the one that it becomes."""
+    aside = target.with_name(f"{ASIDE[0]}{token_hex(8)}{ASIDE[1]}")  # nobody can lay in wait at it
+    with aside.open("xb") as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            aside.replace(target)
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _through(target: Path) -> Iterator[BinaryIO]:
+    """Open a file without a name, which goes to a device or a pipe when it is complete."""
+    with TemporaryFile(prefix="mpinet-") as kept:
+        yield kept
+        kept.seek(0)
+        opened = _descriptor(target)
+        # The descriptor itself: behind its name a file would be written from the beginning.
+        with open(target if opened is None else os.dup(opened), "wb") as stream:
+            shutil.copyfileobj(kept, stream)
+
+
+def _target(path: Path) -> tuple[Path, int | None]:
+    """Where the symbolic links of a name end, and the mode of what is there; None: nothing.
+
+    Raises
+    ------
+    FileError
+        It is a folder, a socket or a disk.
+    OSError
+        The links lead in a circle, or the name is too long.
+    """
+    target = _followed(path)
+    try:
+        mode = target.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return target, None
+    for is_such, reason in REFUSED:
+        if is_such(mode):
+            raise FileError(f"Cannot write {path}: {reason}.")
+    return target, mode
+
+
+def _followed(path: Path) -> Path:
+    """Where the symbolic links of a name end, but for the names of this process's open files."""
+    for _ in range(MOST_LINKS):
+        path = Path(os.path.realpath(path.parent), path.name)
+        if _descriptor(path) is not None or not path.is_symlink():
+            return path
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _descriptor(path: Path) -> int | None:
+    """Which open file of this process a name stands for, as ``/dev/stdout`` does."""
+    within = re.fullmatch(r"/proc/(\d+)(?:/task/\d+)?/fd", str(path.parent))
+    mine = within is not None and int(within[1]) == os.getpid()
+    return int(path.name) if mine and path.name.isdecimal() else None
+
+
+def _is_stream(target: Path, mode: int | None) -> bool:
+    """Whether what is there is written through, instead of being replaced."""
+    return _descriptor(target) is not None or not (mode is None or stat.S_ISREG(mode))
