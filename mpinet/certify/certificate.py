@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import json
 import lzma
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mpinet.certify.clauses import formula, formula_sha256
+from mpinet.certify.clauses import Clauses, formula, formula_sha256, sized
 from mpinet.certify.counting import require_contradiction
 from mpinet.certify.cuts import require_cut
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import (
+    front_cells,
     require_eigenvalue,
     require_flow,
     require_front,
@@ -25,9 +27,18 @@ from mpinet.certify.halves import (
     width_of,
 )
 from mpinet.certify.lrat import refuted
-from mpinet.certify.network import Network
+from mpinet.certify.network import Network, edges_sha256
 from mpinet.certify.pipelines import require_many_hops, require_pipeline_cut
-from mpinet.errors import CertificateError, FileError, MpinetError
+from mpinet.certify.work import (
+    CELLS,
+    EFFORT,
+    Budget,
+    Shape,
+    require_claim,
+    require_network,
+    require_width,
+)
+from mpinet.errors import CertificateError, FileError, MpinetError, OutOfReach
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.networks.topology import Topology
@@ -42,12 +53,11 @@ MOST_PROOF = 2**32
 
 LONGEST_LINE = 2**24
 
+HASH = re.compile("[0-9a-f]{64}")
+
 MOST_STEPS = 2**20
 
 MOST_LINKS = 2**24
-
-MOST_COUNTED = 2**22
-"""Of a formula of cuts: about how many counts it has."""
 
 MOST_ITEMS = 2**20
 
@@ -121,7 +131,28 @@ class Verified:
     edges_sha256: str
 
 
-def certify(file: Path, network: Topology | None = None) -> Verified:
+@dataclass(frozen=True)
+class Proofs:
+    """Where a certificate's proof lies, and how much of it is read.
+
+    Attributes
+    ----------
+    folder : Path
+        The certificate's.
+    budget : Budget
+        A byte of a proof, unpacked, is a look.
+    """
+
+    folder: Path
+    budget: Budget
+
+    @property
+    def most(self) -> float:
+        """Bytes of a proof, unpacked, at most."""
+        return min(self.budget.looks, MOST_PROOF)
+
+
+def certify(file: Path, network: Topology | None = None, effort: float = EFFORT) -> Verified:
     """Check a certificate.
 
     Parameters
@@ -131,6 +162,8 @@ def certify(file: Path, network: Topology | None = None) -> Verified:
     network : Topology, optional
         What it has to be about. Default: the network that it names, of mpinet's families alone, so
         that no code of others is run.
+    effort : float
+        Seconds of work that are allowed, counted in looks (`mpinet.certify.work`).
 
     Raises
     ------
@@ -138,21 +171,34 @@ def certify(file: Path, network: Topology | None = None) -> Verified:
         There is no such file.
     CertificateError
         It does not prove what it claims.
+    OutOfReach
+        To look at it would be more work than is allowed.
     """
     document = _read(file)
     name = document.get("network")
     if not isinstance(name, str):
         raise CertificateError("it names no network.")
+    kind, claim = _claimed(document)
     topology = network if network is not None else _opened(name)
+    budget, shape = Budget(effort), Shape.of(topology)
+    _require_root(claim, shape.hosts, topology.name)
+    if isinstance(claim, Claim):
+        require_claim(budget, shape, kind, claim, document)
+    else:
+        require_width(budget, shape, kind, claim, document)
+    _require_hash(document, budget, shape, topology)
     seen = Network.of(topology)
-    claim, kind = check(document, seen, file, topology.name)
-    return Verified(claim, kind, topology.name, seen.edges_sha256)
+    if kind == "front":
+        looks = front_cells(seen, document.get("order")) // CELLS
+        budget.require("The check of this claim (front)", looks)
+    claimed = check(document, seen, Proofs(file.parent, budget), topology.name)
+    return Verified(claimed, kind, topology.name, seen.edges_sha256)
 
 
 def check(
-    document: dict[str, Any], network: Network, file: Path, name: str
-) -> tuple[Claim | WidthClaim, str]:
-    """Check a certificate for a network; its claim and its kind.
+    document: dict[str, Any], network: Network, proofs: Proofs, name: str
+) -> Claim | WidthClaim:
+    """Check a certificate for a network, whatever work it is; its claim.
 
     Parameters
     ----------
@@ -160,8 +206,8 @@ def check(
         The certificate.
     network : Network
         What it has to be about.
-    file : Path
-        Where it lies: its proof is beside it.
+    proofs : Proofs
+        Where its proof is.
     name : str
         What sentences call the network.
 
@@ -170,26 +216,52 @@ def check(
     CertificateError
         It does not prove what it claims.
     """
-    of_width = _is_of_width(document.get("claim"))
-    kind, kinds = document.get("kind"), WIDTH_CHECKS if of_width else CHECKS
-    claim = None if of_width else _claim(document)
-    if not isinstance(kind, str) or kind not in kinds:
-        raise CertificateError(f"it is of no known kind: those are {', '.join(kinds)}.")
-    if claim is not None and claim.root is not None and claim.root >= network.hosts:
-        raise CertificateError(f"{name} has no processor {claim.root}.")
+    kind, claim = _claimed(document)
+    _require_root(claim, network.hosts, name)
     if document.get("edges_sha256") != network.edges_sha256 or (
         document.get("busses") != (None if network.links else busses_sha256(network))
     ):
-        raise CertificateError(
-            f"it is about another network: {name} has other neighbours (edges_sha256)."
-        )
-    if claim is not None:
-        CHECKS[kind](document, claim, network, file)
-        return claim, kind
-    more_than = document["claim"]["more_than"]
+        raise _another_network(name)
+    if isinstance(claim, Claim):
+        CHECKS[kind](document, claim, network, proofs)
+        return claim
     parted = width_of(network, document.get("side"))
-    WIDTH_CHECKS[kind](document, more_than, network, file)
-    return WidthClaim(more_than, parted, "links" if network.links else "busses"), kind
+    WIDTH_CHECKS[kind](document, claim, network, proofs)
+    return WidthClaim(claim, parted, "links" if network.links else "busses")
+
+
+def _claimed(document: dict[str, Any]) -> tuple[str, Claim | int]:
+    """The kind, and the claim: of steps, or the links that halves part more of."""
+    of_width = _is_of_width(document.get("claim"))
+    kind, kinds = document.get("kind"), WIDTH_CHECKS if of_width else CHECKS
+    claim = int(document["claim"]["more_than"]) if of_width else _claim(document)
+    if not isinstance(kind, str) or kind not in kinds:
+        raise CertificateError(f"it is of no known kind: those are {', '.join(kinds)}.")
+    return kind, claim
+
+
+def _require_root(claim: Claim | int, hosts: int, name: str) -> None:
+    """Raise `CertificateError` where a network has no such processor."""
+    if isinstance(claim, Claim) and claim.root is not None and claim.root >= hosts:
+        raise CertificateError(f"{name} has no processor {claim.root}.")
+
+
+def _require_hash(
+    document: dict[str, Any], budget: Budget, shape: Shape, topology: Topology
+) -> None:
+    """Compare the network's hash before the network is kept; refuse one that is too large."""
+    given = document.get("edges_sha256")
+    if not isinstance(given, str) or not HASH.fullmatch(given):
+        raise _another_network(topology.name)
+    require_network(budget, shape, topology.name)
+    if edges_sha256(topology) != given:
+        raise _another_network(topology.name)
+
+
+def _another_network(name: str) -> CertificateError:
+    return CertificateError(
+        f"it is about another network: {name} has other neighbours (edges_sha256)."
+    )
 
 
 def busses_sha256(network: Network) -> str:
@@ -262,7 +334,7 @@ def _opened(name: str) -> Topology:
         raise CertificateError(f"its network cannot be opened: {error}") from None
 
 
-def _by_distance(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     roots = range(network.hosts) if claim.root is None else [claim.root]
     farthest = max(
         _waits(claim, network, root) + max(network.distances(root)[: network.hosts])
@@ -283,7 +355,7 @@ def _waits(claim: Claim, network: Network, root: int) -> int:
     return -(-claim.items // max(1, network.channels(root))) - 1
 
 
-def _by_growth(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     """One informs one a step, or on a bus all other members."""
     if claim.ports != "one":
         raise CertificateError("growth is a bound for one port.")
@@ -300,42 +372,48 @@ def _by_growth(document: dict[str, Any], claim: Claim, network: Network, file: P
         )
 
 
-def _by_counting(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+def _by_counting(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
     require_contradiction(network, root, _of_last(claim), classes, rows, multipliers)
 
 
-def _by_proof(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+def _by_proof(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     root = _root_of_one_port(claim, network)
     steps = _of_last(claim)
-    variables, clauses = formula(network, root, steps)
-    _follow_proof(document, variables, clauses, f"{steps} steps", file)
+    _follow_proof(
+        document, lambda: formula(network, root, steps), f"{steps} steps on this network", proofs
+    )
 
 
 def _follow_proof(
-    document: dict[str, Any], variables: int, clauses: list[list[int]], of: str, file: Path
+    document: dict[str, Any], written: Callable[[], Clauses], of: str, proofs: Proofs
 ) -> None:
-    """Raise `CertificateError` unless the proof beside the certificate refutes this formula."""
-    if document.get("formula_sha256") != formula_sha256(variables, clauses, len(clauses)):
+    """Raise `CertificateError` unless the proof beside the certificate refutes this formula.
+
+    The formula is written three times, to be counted, hashed and kept: one that has another hash
+    never takes memory.
+    """
+    variables, count = sized(written())
+    if document.get("formula_sha256") != formula_sha256(variables, written(), count):
         raise CertificateError(
-            f"its proof is for another formula than that of {of} on this network (formula_sha256)."
+            f"its proof is for another formula than that of {of} (formula_sha256)."
         )
     name = document.get("proof")
     if not isinstance(name, str) or Path(name).name != name:
         raise CertificateError("its proof is no file beside it.")
-    refuted(clauses, _lines(file.parent / name, document.get("proof_sha256")))
+    refuted(written(), _lines(proofs.folder / name, document.get("proof_sha256"), proofs.most))
 
 
-def _by_cut(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+def _by_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     pipelined = claim.collective in (*SPREADING, "allreduce")
     require = require_pipeline_cut if pipelined else require_cut
     place = (claim.collective, claim.root, claim.ports == "one")
     require(network, *place, claim.more_than, claim.items, document)
 
 
-def _by_hops(document: dict[str, Any], claim: Claim, network: Network, file: Path) -> None:
+def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
     if claim.collective != "allreduce":
         raise CertificateError("hops of items are counted for allreduce.")
     require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
@@ -349,13 +427,16 @@ def _of_last(claim: Claim) -> int:
     return steps
 
 
-def _width_by_proof(document: dict[str, Any], more_than: int, network: Network, file: Path) -> None:
+def _width_by_proof(
+    document: dict[str, Any], more_than: int, network: Network, proofs: Proofs
+) -> None:
     order = require_order(network, document.get("order"))
-    channels = sum(map(len, network.neighbors)) // 2 if network.links else len(network.busses)
-    if network.size**2 + channels * (more_than + 1) > MOST_COUNTED:
-        raise CertificateError("its formula would be too large to be written.")
-    variables, clauses = half_formula(network, more_than, order)
-    _follow_proof(document, variables, clauses, f"a cut that parts at most {more_than}", file)
+    _follow_proof(
+        document,
+        lambda: half_formula(network, more_than, order),
+        f"a cut that parts at most {more_than} on this network",
+        proofs,
+    )
 
 
 def _root_of_one_port(claim: Claim, network: Network) -> int:
@@ -366,15 +447,19 @@ def _root_of_one_port(claim: Claim, network: Network) -> int:
     return claim.root
 
 
-def _lines(file: Path, expected: object) -> Iterator[bytes]:
+def _lines(file: Path, expected: object, most: float) -> Iterator[bytes]:
     """A proof's lines, unpacked on the way, of bounded length and number.
 
     Raises
     ------
     CertificateError
         The file is not the one that was certified, or too large.
+    OutOfReach
+        It is more than is to be read.
     """
     try:
+        if not file.is_file():
+            raise CertificateError(f"{file.name} cannot be read: there is no such file.")
         with file.open("rb") as packed:
             text = sha256()
             while part := packed.read(2**20):
@@ -387,6 +472,11 @@ def _lines(file: Path, expected: object) -> Iterator[bytes]:
         with lzma.open(file) if file.suffix == ".xz" else file.open("rb") as opened:
             while line := opened.readline(LONGEST_LINE + 1):
                 read += len(line)
+                if read > most and most < MOST_PROOF:
+                    raise OutOfReach(
+                        f"{file.name} has more than {most:,.0f} bytes, and no more are read: "
+                        "nothing is proved or refuted so far (--effort SECONDS allows more)."
+                    )
                 if len(line) > LONGEST_LINE or read > MOST_PROOF:
                     raise CertificateError(
                         f"{file.name} is too large: more than {MOST_PROOF} bytes, or a line of "
@@ -409,7 +499,7 @@ CHECKS = {
 }
 """The kinds of certificates."""
 
-WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Path], None]] = {
+WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Proofs], None]] = {
     "eigenvalue": lambda document, more_than, network, _: require_eigenvalue(
         network, more_than, document.get("at_least")
     ),

@@ -8,7 +8,7 @@ anyway, are cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from hashlib import sha256
 
 from mpinet.certify.network import Network
@@ -16,8 +16,12 @@ from mpinet.certify.network import Network
 TRUE, FALSE = "true", "false"
 
 
-def formula(network: Network, root: int, steps: int) -> tuple[int, list[list[int]]]:
-    """Return the number of variables, and the clauses."""
+Clauses = Generator[list[int], None, int]
+"""The clauses of a formula, one after the other; at its end it returns the number of variables."""
+
+
+def formula(network: Network, root: int, steps: int) -> Clauses:
+    """Write the formula."""
     distance = network.distances(root)
     arcs: list[tuple[int, tuple[int, ...]]]
     if network.links:
@@ -51,26 +55,25 @@ def formula(network: Network, root: int, steps: int) -> tuple[int, list[list[int
         out[sender].append(arc)
         for node in receivers:
             into[node].append(arc)
-    clauses: list[list[int]] = []
     for step in range(1, steps + 1):
         for node in range(network.size):
             received_now = [used[arc, step] for arc in into[node] if (arc, step) in used]
             now, before = has[node, step], has[node, step - 1]
-            clauses += clause([negated(now), before, *received_now])
-            clauses += clause([negated(before), now])
+            yield from clause([negated(now), before, *received_now])
+            yield from clause([negated(before), now])
     for step in range(1, steps + 1):
         for node in range(network.size):
             mine = [used[arc, step] for arc in out[node] if (arc, step) in used]
             for arc in mine:
-                clauses += clause([-arc, has[node, step - 1]])
+                yield from clause([-arc, has[node, step - 1]])
             for place, arc in enumerate(mine):
-                clauses += [[-arc, -other] for other in mine[place + 1 :]]
+                yield from ([-arc, -other] for other in mine[place + 1 :])
     for step in range(1, steps + 1) if network.links else ():
         for node in range(network.size):
             for arc in into[node]:
                 if (arc, step) in used:
-                    clauses += clause([-used[arc, step], negated(has[node, step - 1])])
-    return numbers, clauses
+                    yield from clause([-used[arc, step], negated(has[node, step - 1])])
+    return numbers
 
 
 def negated(literal: int | str) -> int | str:
@@ -86,6 +89,17 @@ def clause(literals: Iterable[int | str]) -> list[list[int]]:
     if TRUE in kept:
         return []
     return [[literal for literal in kept if isinstance(literal, int)]]
+
+
+def sized(clauses: Clauses) -> tuple[int, int]:
+    """How many variables, and how many clauses a formula has; nothing is kept."""
+    count = 0
+    while True:
+        try:
+            next(clauses)
+        except StopIteration as end:
+            return end.value, count
+        count += 1
 
 
 def formula_sha256(variables: int, clauses: Iterable[Iterable[int]], count: int) -> str:

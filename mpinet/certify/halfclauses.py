@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mpinet.certify.clauses import FALSE, TRUE, negated
+from mpinet.certify.clauses import FALSE, TRUE, Clauses, negated
 from mpinet.certify.clauses import clause as kept
 from mpinet.certify.network import Network
 
 
-def half_formula(network: Network, most: int, order: list[int]) -> tuple[int, list[list[int]]]:
-    """Return the number of variables, and the clauses."""
+def half_formula(network: Network, most: int, order: list[int]) -> Clauses:
+    """Write the formula."""
     place = {node: number for number, node in enumerate(order)}
     inside = {node: number for number, node in enumerate(order, start=1)}
     numbers = len(order)
-    clauses = [[-inside[order[0]]]]  # of a cut and its mirror image, one
+    yield [-inside[order[0]]]  # of a cut and its mirror image, one
     if network.links:
         channels = [[u, v] for u, others in enumerate(network.neighbors) for v in others if u < v]
     else:
@@ -32,18 +32,16 @@ def half_formula(network: Network, most: int, order: list[int]) -> tuple[int, li
         numbers += 1
         parted.append(numbers)
         for before, after in pairwise(members):
-            clauses.append([numbers, inside[before], -inside[after]])
-            clauses.append([numbers, -inside[before], inside[after]])
+            yield [numbers, inside[before], -inside[after]]
+            yield [numbers, -inside[before], inside[after]]
     hosts = [inside[node] for node in order if node < network.hosts]
     fewest, largest = len(hosts) // 2, (len(hosts) + 1) // 2
-    numbers = _count(clauses, hosts, fewest, largest, numbers)
-    return _count(clauses, parted, None, most, numbers), clauses
+    numbers = yield from _count(hosts, fewest, largest, numbers)
+    return (yield from _count(parted, None, most, numbers))
 
 
-def _count(
-    clauses: list[list[int]], counted: list[int], fewest: int | None, most: int, numbers: int
-) -> int:
-    """Add that of some variables so many are true; return the number of all variables.
+def _count(counted: list[int], fewest: int | None, most: int, numbers: int) -> Clauses:
+    """Write that of some variables so many are true; return the number of all variables.
 
     Where there is no fewest, nothing says that they are counted as true only if they are.
     """
@@ -62,10 +60,10 @@ def _count(
                 now[amount] = numbers
         for amount in range(1, len(now)):
             same, less = before.get(amount, FALSE), before[amount - 1]
-            clauses += kept([negated(same), now[amount]])
-            clauses += kept([negated(less), -variable, now[amount]])
+            yield from kept([negated(same), now[amount]])
+            yield from kept([negated(less), -variable, now[amount]])
             if fewest is not None:
-                clauses += kept([same, variable, negated(now[amount])])
-                clauses += kept([less, negated(now[amount])])
+                yield from kept([same, variable, negated(now[amount])])
+                yield from kept([less, negated(now[amount])])
         before = now
     return numbers

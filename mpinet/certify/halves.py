@@ -170,9 +170,32 @@ def require_front(network: Network, more_than: int, order: object) -> None:
         raise CertificateError("a front says nothing of busses.")
     if sum(map(len, network.neighbors)) // 2 >= UNREACHED:
         raise CertificateError(f"a front is for networks of fewer than {UNREACHED} links.")
+    front_cells(network, nodes)  # refuses one that is too wide
     width = _narrowest(network, nodes)
     if width <= more_than:
         raise CertificateError(f"there is a cut into halves that parts {width} links.")
+
+
+def front_cells(network: Network, order: object) -> int:
+    """How many cells all the tables over a front have, from node to node; without making them.
+
+    Raises
+    ------
+    CertificateError
+        The order is none, or a table is too large.
+    """
+    cells, front = 0, set[int]()
+    waiting = [len(others) for others in network.neighbors]
+    for node in require_order(network, order):
+        size = (halves(network)[0] + 1) << (len(front) + 1)
+        if size > MOST_CELLS:
+            raise CertificateError(f"its front takes more than {MOST_CELLS} cells.")
+        cells += size
+        front.add(node)
+        for other in network.neighbors[node]:
+            waiting[other] -= 1
+        front -= {v for v in (node, *network.neighbors[node]) if waiting[v] == 0}
+    return cells
 
 
 def _narrowest(network: Network, order: list[int]) -> int:
@@ -187,8 +210,6 @@ def _narrowest(network: Network, order: list[int]) -> int:
     front: list[int] = []
     waiting = [len(others) for others in network.neighbors]
     for node in order:
-        if 2 * table.size > MOST_CELLS:
-            raise CertificateError(f"its front takes more than {MOST_CELLS} cells.")
         inside = table
         if node < network.hosts:
             inside = np.full_like(table, UNREACHED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
@@ -12,6 +13,9 @@ from mpinet.networks.topology import Topology
 
 MOST_PORTS = 2**24
 """Ports of the largest network that is looked at."""
+
+AT_ONCE = 2**12
+"""Nodes whose ports are looked at together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,7 @@ class Network:
         """How many nodes there are."""
         return len(self.neighbors)
 
-    @property
+    @cached_property
     def edges_sha256(self) -> str:
         """Of the lines ``u v`` of all pairs of neighbours, u < v, ascending."""
         text = sha256()
@@ -104,3 +108,16 @@ class Network:
         if len(distance) < self.size:
             raise CertificateError("the network is not connected: nothing can be said of it.")
         return [distance[node] for node in range(self.size)]
+
+
+def edges_sha256(topology: Topology) -> str:
+    """The `Network.edges_sha256` of a topology, of which some nodes at a time are looked at."""
+    text = sha256()
+    ports = np.arange(topology.ports)
+    for first in range(0, topology.size, AT_ONCE):
+        nodes = np.arange(first, min(first + AT_ONCE, topology.size))
+        ends = topology.neighbor(np.repeat(nodes, len(ports)), np.tile(ports, len(nodes)))
+        for node, others in zip(nodes.tolist(), ends.reshape(len(nodes), -1), strict=True):
+            higher = sorted({v for v in others.tolist() if v > node})
+            text.update("".join(f"{node} {v}\n" for v in higher).encode())
+    return text.hexdigest()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
+from mpinet.errors import UsageError
 from mpinet.networks import open as open_topology
 from mpinet.report.rows import Row
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 def prepare(options: argparse.Namespace) -> Job:
     """Open the network that was asked for."""
+    if not 0 < options.effort < float("inf"):
+        raise UsageError(f"An effort is a number of seconds above 0, not {options.effort}.")
     return Certify(options)
 
 
@@ -26,13 +29,14 @@ class Certify(Job):
     def __init__(self, options: argparse.Namespace):
         super().__init__()
         self._file = Path(options.file)
+        self._effort = options.effort
         self._on = None if options.on is None else open_topology(options.on)
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""
         from mpinet.certify.certificate import Claim, certify
 
-        found = certify(self._file, self._on)
+        found = certify(self._file, self._on, self._effort)
         self.topology = found.network
         return {
             "network": found.network,

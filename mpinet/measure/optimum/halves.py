@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from mpinet.arrays import Flags, Ints
-from mpinet.certify.certificate import FORM, busses_sha256, check
+from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
+from mpinet.certify.work import UNLIMITED
 from mpinet.errors import CertificateError, ConservationError, UsageError
 from mpinet.measure.bisection import (
     LARGEST_SPECTRUM,
@@ -150,7 +151,7 @@ class WidthSearch:
         document |= {"side": self.side, **more}
         if proof is None:
             try:
-                check(document, seen, Path(), self.topology.name)
+                check(document, seen, Proofs(Path(), UNLIMITED), self.topology.name)
             except CertificateError as error:
                 raise ConservationError(f"the search's certificate is refused: {error}") from None
         self.lower, self.lower_by, self.certificate, self.proof = lower, by, document, proof
@@ -221,7 +222,7 @@ class WidthSearch:
     def _refute(self, asked: HalfFormula, order: list[int], drup: list[str]) -> None:
         """Take the solver's proof, if it holds for the formula that the checker writes."""
         proof = lrat_of(asked.clauses, drup)
-        _, clauses = half_formula(self._network, self.upper - 1, order)
+        clauses = list(half_formula(self._network, self.upper - 1, order))
         if clauses != asked.clauses:
             raise ConservationError("the checker writes another formula than the search.")
         try:

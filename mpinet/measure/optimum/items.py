@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mpinet.certify.certificate import FORM, busses_sha256, check
+from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.network import Network
+from mpinet.certify.work import UNLIMITED
 from mpinet.errors import CertificateError, ConservationError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
@@ -84,7 +85,7 @@ def certificate_of(
     if not seen.links:
         document["busses"] = busses_sha256(seen)
     try:
-        check(document, seen, Path(), topology.name)
+        check(document, seen, Proofs(Path(), UNLIMITED), topology.name)
     except CertificateError as error:
         raise ConservationError(f"the search's cut does not hold: {error}") from None
     return seen.edges_sha256, document

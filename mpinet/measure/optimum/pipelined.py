@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mpinet.certify.certificate import FORM, busses_sha256, check
+from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.network import Network
+from mpinet.certify.work import UNLIMITED
 from mpinet.errors import CertificateError, ConservationError
 from mpinet.machine.model import PortModel
 from mpinet.measure.optimum.search import Search
@@ -122,7 +123,7 @@ class Pipelined:
         if self.proof is not None:
             return  # its lines were followed when the solver gave them
         try:
-            check(self.certificate, self._network, Path(), self.topology.name)
+            check(self.certificate, self._network, Proofs(Path(), UNLIMITED), self.topology.name)
         except CertificateError as error:
             raise ConservationError(f"the search's certificate does not hold: {error}") from None
 

@@ -190,7 +190,7 @@ class Search:
     def _refute(self, asked: Formula, drup: list[str]) -> None:
         """Take the solver's proof, if it holds for the formula that the checker writes."""
         proof = lrat_of(asked.clauses, drup)
-        _, clauses = checkers_formula(self._network, self.root, self.lower)
+        clauses = list(checkers_formula(self._network, self.root, self.lower))
         if clauses != asked.clauses:
             raise ConservationError("the checker writes another formula than the search.")
         try:

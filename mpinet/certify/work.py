@@ -1,0 +1,176 @@
+"""How much a certificate makes its checker do: estimated before anything is built.
+
+A few bytes can claim what takes hours to look at. So the work is estimated from the claim and from
+the size of the network, in looks: what Python does in an inner loop once, `LOOKS` a second. The
+same certificate takes the same number everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from mpinet.errors import CertificateError, OutOfReach
+from mpinet.memory import require_memory
+
+if TYPE_CHECKING:
+    from mpinet.certify.certificate import Claim
+    from mpinet.networks.topology import Topology
+
+LOOKS = 2**22
+"""A second, about."""
+
+EFFORT = 30.0
+"""Seconds of work that are allowed where nothing else is said."""
+
+A_PORT, BYTES_A_PORT = 16, 160
+"""Looks and bytes that it takes to ask the rules who is behind a port, and to keep it."""
+
+A_COUNT, BYTES_A_COUNT = 30, 500
+"""The same of a formula, of each variable or clause that is about two things."""
+
+CELLS = 64
+"""Of a front's table, which NumPy fills while Python looks once."""
+
+PRODUCTS = 256
+"""Of a matrix, likewise."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is known of a network before its neighbours are.
+
+    Attributes
+    ----------
+    size, hosts, ports : int
+        Nodes, processors, and the largest degree.
+    links : bool
+        Whether there are links; else there are busses.
+    """
+
+    size: int
+    hosts: int
+    ports: int
+    links: bool
+
+    @classmethod
+    def of(cls, topology: Topology) -> Shape:
+        """Of a topology, as it says of itself."""
+        return cls(topology.size, topology.hosts, topology.ports, topology.links)
+
+    @property
+    def arcs(self) -> int:
+        """Ports of all nodes, at most."""
+        return self.size * self.ports
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The work that is allowed, in seconds of `LOOKS`; `UNLIMITED`: any."""
+
+    effort: float
+
+    @property
+    def looks(self) -> float:
+        """The same in looks."""
+        return self.effort * LOOKS
+
+    def require(self, what: str, looks: int, held: int = 0) -> None:
+        """Refuse what takes more.
+
+        Parameters
+        ----------
+        what : str
+            The sentence's subject, in the singular.
+        looks : int
+            The work.
+        held : int
+            Bytes of memory.
+
+        Raises
+        ------
+        OutOfReach
+            It is too much work.
+        TooLarge
+            It is more memory than there is.
+        """
+        if looks > self.looks:
+            raise OutOfReach(
+                f"{what} takes {looks // LOOKS + 1:,} seconds or so, and {self.effort:g} are "
+                "allowed: nothing is proved or refuted so far (--effort SECONDS allows more)."
+            )
+        require_memory(held, what)
+
+
+UNLIMITED = Budget(inf)
+"""Of the search itself, which checks what it has just found."""
+
+
+def require_network(budget: Budget, shape: Shape, name: str) -> None:
+    """Refuse a network that takes too long to be asked for all neighbours."""
+    looks, held = A_PORT * shape.arcs, BYTES_A_PORT * shape.arcs
+    budget.require(f"A look at every port of {name}", looks, held)
+
+
+def require_claim(
+    budget: Budget, shape: Shape, kind: str, claim: Claim, document: Mapping[str, Any]
+) -> None:
+    """Refuse a claim about steps that takes too long to be checked, or is beyond all proof."""
+    if kind in ("class-lp", "lrat"):
+        _require_provable(claim, shape)
+    looks, held = _of_steps(kind, claim, shape, document)
+    budget.require(f"The check of this claim ({kind})", looks, held)
+
+
+def require_width(
+    budget: Budget, shape: Shape, kind: str, more_than: int, document: Mapping[str, Any]
+) -> None:
+    """Refuse a claim about a bisection width likewise; a front is looked at with its order."""
+    size, held = shape.size, 0
+    looks = 0
+    if kind == "eigenvalue":
+        looks, held = size**3 // PRODUCTS, 100 * size**2
+    elif kind == "flow":
+        rounds = document.get("lengths")
+        looks = 6 * size * shape.arcs * (len(rounds) if isinstance(rounds, list) else 0)
+    elif kind == "lrat":
+        channels = shape.arcs // 2 if shape.links else shape.arcs
+        counts = size**2 + channels * (more_than + 1)
+        looks, held = A_COUNT * counts, BYTES_A_COUNT * counts
+    budget.require(f"The check of this claim ({kind})", looks, held)
+
+
+def _require_provable(claim: Claim, shape: Shape) -> None:
+    """Raise `CertificateError` for steps that are enough on any network of this size."""
+    steps = claim.more_than - (claim.items - 1)
+    if steps >= shape.size - 1 > 0:
+        raise CertificateError(
+            f"its claim is false: a {claim.collective} along a tree informs somebody in each step, "
+            f"so that {shape.size} nodes take {shape.size - 1} steps at most."
+        )
+
+
+def _of_steps(
+    kind: str, claim: Claim, shape: Shape, document: Mapping[str, Any]
+) -> tuple[int, int]:
+    """Looks and bytes, at most."""
+    arcs, ports, steps = shape.arcs, shape.ports, claim.more_than
+    roots = shape.hosts if claim.root is None else 1
+    if kind == "distance":
+        return roots * arcs, 0
+    if kind == "class-lp":
+        given = document.get("multipliers")
+        named = len(given) if isinstance(given, Mapping) else 0
+        variables = min(arcs * steps, 2 * ports * steps * named)
+        return steps * (arcs * (ports + 2) + 2 * ports * named), 150 * variables
+    if kind == "lrat":
+        counts = steps * (2 * shape.size + arcs * (2 + ports // 2))
+        return A_COUNT * counts, BYTES_A_COUNT * counts
+    if kind == "cut":
+        if claim.collective == "exchange":
+            return 2 * shape.hosts * arcs, 0
+        over_time = arcs * steps if "since" in document and not shape.links else 0
+        return arcs + over_time + ports**2 + claim.items * ports, 0
+    return arcs, 0
