@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx-mathjax-offline",  # formulas without a network
     "sphinx.ext.napoleon",
+    "contract",
     "ledger",
     "gallery",
 ]

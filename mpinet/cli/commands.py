@@ -1,4 +1,4 @@
-"""The commands, and the parser that knows them all by name but loads only the one that is typed."""
+"""The parser, which knows all commands by name but loads only the one that is typed."""
 
 from __future__ import annotations
 
@@ -6,60 +6,13 @@ import argparse
 import difflib
 import os
 from collections.abc import Sequence
-from importlib import import_module
-from types import ModuleType
+from typing import Any
 
-from mpinet.commands import MODULES
+from mpinet.cli.options import add_options
+from mpinet.commands import function_of
+from mpinet.commands.catalogue import ALIASES, COMMANDS, VERBS
 from mpinet.numerals import quoted
 from mpinet.version import __version__
-
-COMMANDS = {
-    "topologies": "list the networks that can be named",
-    "show": "what a network is: size, degrees, links; with --distances its diameter",
-    "draw": "draw a network, with routes and link loads",
-    "compare": "put networks side by side: sizes, distances, cuts, costs, steps",
-    "find": "find the best networks for a number of processors and a degree",
-    "measure": "measure one thing of a network, such as its bisection",
-    "check": "check a network's rules against each other",
-    "neighbors": "the ports of one node",
-    "path": "the way of one message",
-    "route": "route messages over the machine",
-    "load": "measure latency and throughput under traffic that goes on all the time",
-    "flood": "flood the machine from one node",
-    "broadcast": "broadcast one-port from one processor",
-    "gossip": "bring every processor's item to all processors",
-    "scatter": "bring a different item from one processor to every other",
-    "gather": "bring an item from every processor to one",
-    "exchange": "bring a different item from every processor to every other",
-    "reduce": "combine the items of all processors at one",
-    "allreduce": "combine the items of all processors at all of them",
-    "optimum": "find the fewest steps of a broadcast, or links of a bisection, with a certificate",
-    "certify": "check a certificate: of how many steps or links it takes",
-    "schedule": "run, check and export schedules as files",
-    "circulate": "let every item visit all processors of its subcube",
-    "ascend": "run an ASCEND program",
-    "descend": "run a DESCEND program",
-    "embed": "embed a network in another, and emulate its programs",
-    "run": "run a program of one's own on every processor",
-    "exec": "run an mpi4py script, unchanged, on every processor",
-    "sweep": "run a command at all combinations of its options' values, from a file",
-    "plot": "draw curves of results, as papers print them",
-    "trace": "write a recording as a trace of Perfetto, Paje or CSV",
-    "play": "make a page of a recording that shows it step by step",
-    "verify": "judge the papers' claims, or one's own, by measurements",
-    "resume": "go on with a run from its checkpoint",
-    "predict": "predict what one rank of many needs and sends, on one process",
-    "bench": "measure how fast mpinet is here, in turn with its baselines",
-    "launch": "run a command on several ranks, by the MPI launcher of this installation",
-    "template": "print a batch script or a list of hosts to begin with",
-    "doctor": "look whether MPI, launcher, compiler cache and memory are as mpinet needs them",
-    "demo": "run four jobs whose results are known by closed forms",
-}
-"""Every command with a sentence; each has a module of its name in this folder."""
-
-
-ALIASES = {"list": "topologies", "describe": "topologies"}
-"""Other words for commands."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -72,16 +25,20 @@ class Parser(argparse.ArgumentParser):
 
 def parse(typed: Sequence[str]) -> argparse.Namespace:
     """Read what was typed; `SystemExit` with status 2 if it is wrong, 0 after help."""
-    wanted = next((word for word in typed if not word.startswith("-")), None)
-    if wanted in ALIASES:
-        at = typed.index(wanted)
-        wanted = ALIASES[wanted]
-        typed = [*typed[:at], wanted, *typed[at + 1 :]]
-    parser = _parser(wanted)
-    typed = _with_format(typed)
-    if wanted is not None and wanted not in COMMANDS:
-        parser.error(_unknown(wanted))
-    return parser.parse_args(typed)
+    words = [word for word in typed if not word.startswith("-")]
+    if words[:1] and words[0] in ALIASES:
+        at = typed.index(words[0])
+        words[0] = ALIASES[words[0]]
+        typed = [*typed[:at], words[0], *typed[at + 1 :]]
+    parser = _parser(_command_in(words))
+    if words and words[0] not in {command.split()[0] for command in COMMANDS}:
+        parser.error(_unknown(words[0]))
+    return parser.parse_args(_with_format(typed))
+
+
+def _command_in(words: Sequence[str]) -> str | None:
+    """The command that words begin with, of one word or of two."""
+    return next((c for c in (" ".join(words[:2]), *words[:1]) if c in COMMANDS), None)
 
 
 def _with_format(typed: Sequence[str]) -> list[str]:
@@ -109,11 +66,19 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
         "result. mpinet COMMAND --help tells a command's options.",
     )
     parser.add_argument("--version", action="version", version=f"mpinet {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    verbs: dict[str, Any] = {}
+    for first, summary in VERBS.items():
+        group = commands.add_parser(first, help=summary, description=f"{summary.capitalize()}.")
+        verbs[first] = group.add_subparsers(metavar="ACTION", required=True)
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        first, _, verb = name.partition(" ")
+        command = verbs.get(first, commands).add_parser(
+            verb or first, help=summary, description=f"{summary.capitalize()}."
+        )
         if name == wanted:
-            module_of(name).add_options(command)
+            command.set_defaults(command=name)
+            add_options(command, function_of(name))
     return parser
 
 
@@ -129,15 +94,10 @@ def complete() -> None:
     except ImportError:
         return
     words = os.environ.get("COMP_LINE", "")[: int(os.environ.get("COMP_POINT", 0))].split()[1:]
-    autocomplete(_parser(next((word for word in words if word in COMMANDS), None)))
+    autocomplete(_parser(_command_in(words)))
 
 
 def _unknown(word: str) -> str:
     close = difflib.get_close_matches(word.lower(), [*COMMANDS, *ALIASES], n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     return f"there is no command {quoted(word)}: {hint}'mpinet --help' lists them all."
-
-
-def module_of(command: str) -> ModuleType:
-    """The module that does a command."""
-    return import_module(f"mpinet.cli.{MODULES.get(command, command)}")

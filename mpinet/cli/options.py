@@ -1,233 +1,148 @@
-"""Options that several commands share."""
+"""A command's parser, made from its function: see `mpinet.commands.signature`."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from mpinet import numerals
+from mpinet.commands import function_of
+from mpinet.commands.signature import EMPTY, REST, Option, listed_in_help, signature_of
 from mpinet.errors import UsageError
-from mpinet.memory import bytes_of
-from mpinet.numerals import is_whole, quoted, whole
+from mpinet.numerals import quoted, whole
+
+Taking = argparse.ArgumentParser | argparse._ArgumentGroup
 
 
-def add_common(parser: argparse.ArgumentParser, files: bool = True) -> None:
-    """Options of every command.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        The command's.
-    files : bool
-        Whether --out is the result's file, and --seed applies; a command that has --out for what
-        it makes has neither.
-    """
-    group = parser.add_argument_group("common options")
-    group.add_argument("--json", action="store_true", help="print one JSON document")
-    if files:
-        group.add_argument(
-            "--out", type=Path, metavar="FILE", help="also write FILE (.json, .csv or .jsonl)"
-        )
-        group.add_argument("--seed", type=seed, default=0, help="for everything random (default 0)")
-    else:
-        parser.set_defaults(out=None)
-    add_progress(group)
-
-
-def add_progress(group: argparse._ArgumentGroup) -> None:
-    """What is told of a run, and what ends one that has been stopped."""
-    group.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="show progress on standard error; --progress json: a JSON object a line, for programs",
-    )
-    group.add_argument("--progress-as", dest="progress", choices=("json",), help=argparse.SUPPRESS)
-    group.add_argument(
-        "--watchdog",
-        type=seconds,
-        metavar="SECONDS",
-        help="end the job where a rank, or its launcher, has been stopped (SIGSTOP) for so long; "
-        "0: never, the default but under mpinet launch and launch/run: 60",
-    )
-
-
-def add_topology(parser: argparse.ArgumentParser) -> None:
-    """The network's string."""
-    action = parser.add_argument(
-        "topology", metavar="TOPO", help="a network, such as torus:8x8x8 (see: mpinet topologies)"
-    )
-    action.completer = families_completed  # type: ignore[attr-defined]
-
-
-def families_completed(prefix: str, **asked: object) -> list[str]:
-    """The families that a name may go on to, for a shell that asks."""
-    from mpinet.networks.catalogue import FAMILIES
-
-    return [f"{name}:" for name in FAMILIES if name.startswith(prefix)]
-
-
-def add_machine(parser: argparse.ArgumentParser, ports: str, reason: str = "") -> None:
-    """Options of commands that run a machine.
-
-    Parameters
-    ----------
-    ports : str
-        The port model that the command has by default.
-    reason : str
-        Why it has this one, where a user of another command would wonder.
-    """
-    group = parser.add_argument_group("machine")
-    group.add_argument(
-        "--ports",
-        choices=("one", "all"),
-        default=ports,
-        help=f"ports that a processor uses in a step (default {ports}{reason and ': '}{reason})",
-    )
-    group.add_argument(
-        "--duplex",
-        choices=("full", "half"),
-        default="full",
-        help="messages that a link carries in a step: one each way, or one (default full)",
-    )
-    add_mapping(group)
-    add_memory(group)
-    recording = parser.add_argument_group("recording")
-    recording.add_argument(
-        "--record",
-        metavar="FILE",
-        help="write what moved in which step to FILE (.npz, or .csv: movements alone); see "
-        "mpinet play and mpinet trace",
-    )
-    recording.add_argument("--record-steps", metavar="A..B", help="record steps A to B alone")
-    recording.add_argument(
-        "--record-nodes",
-        metavar="SET",
-        help="record alone what moves from or to these nodes, such as 0..15,20",
-    )
-    for option, what in (
-        ("draw", "draw link loads, and who sends when: FILE.svg, .pdf, .png or .html"),
-        ("play", "write a page that plays the run step by step: FILE.html"),
-        ("trace", "write a trace: FILE.json for Perfetto, .paje for ViTE, .csv for a table"),
-    ):
-        recording.add_argument(f"--{option}", metavar="FILE", help=what)
-
-
-def add_items(parser: argparse.ArgumentParser) -> None:
-    """The option that makes a pipeline of a collective."""
-    parser.add_argument(
-        "--items",
-        type=number,
-        metavar="M",
-        default=1,
-        help="items in a pipeline, one a message (default 1); with more, the algorithms are rarest "
-        "and trees (all ports), matching and cycle (one port)",
-    )
-
-
-def add_mapping(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
-    """The option that says which rank hosts which processors."""
-    group.add_argument(
-        "--mapping",
-        choices=("blocks", "clusters", "measured", "random"),
-        default="blocks",
-        help="how ranks host processors; never changes a result. blocks: as even as possible "
-        "(default); clusters: blocks that end where the network's clusters do; measured: of these "
-        "two the one by which fewer ports lead to other ranks; random",
-    )
-
-
-def add_memory(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
-    """What a run may take of its hosts' memory."""
-    group.add_argument(
-        "--memory-limit",
-        type=memory,
-        metavar="BYTES",
-        help="memory that the ranks of a host may take together, such as 4GiB or 500MB; a run that "
-        "needs more is refused before it begins (default: what the host has left)",
-    )
-    group.add_argument(
-        "--force",
-        action="store_true",
-        help="try a run that does not fit into the memory there is",
-    )
-
-
-def folder(text: str) -> Path:
-    """A folder's name; '' would be the current one, which a run deletes at its end."""
-    if not text:
-        raise argparse.ArgumentTypeError("it takes the name of a folder, not ''")
-    return Path(text)
-
-
-def add_checkpoint(parser: argparse.ArgumentParser, every: bool = True) -> None:
-    """Options of commands that can be saved and go on.
+def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> None:
+    """Give a parser the options of a command.
 
     Parameters
     ----------
     parser : ArgumentParser
         The command's.
-    every : bool
-        Whether it writes now and then; otherwise it writes down at once whatever it has found.
+    function : callable
+        What does it.
     """
-    group = parser.add_argument_group("checkpoints")
-    group.add_argument(
-        "--checkpoint",
-        metavar="FOLDER",
-        type=folder,
-        help="keep the run's state in FOLDER, which is made; mpinet resume FOLDER goes on from "
-        "there. SIGTERM and SIGUSR1 write it and end with status 75",
-    )
-    parser.set_defaults(every=None)
-    if not every:
+    said = signature_of(function)
+    if said.usage:
+        parser.usage = f"%(prog)s {said.usage}"
+    if said.onward:
+        _add_commands(parser, said.options)
         return
-    group.add_argument(
-        "--every",
-        type=seconds,
-        metavar="SECONDS",
-        help="from one checkpoint to the next (default 600, or more where the run would wait for "
-        "them for more than 2 %% of its time)",
-    )
+    if all(option.typed.many == REST for option in said.options):
+        parser.prefix_chars = "\0"  # a character that no word can have: nothing here is an option
+    groups: dict[str, Taking] = {"": parser}
+    for option in sorted([*said.options, *said.alone], key=_place):
+        if option.heading not in groups:
+            groups[option.heading] = parser.add_argument_group(option.heading)
+        _add(groups[option.heading], option)
 
 
-def refuse_checkpoint(parser: argparse.ArgumentParser, what: str) -> None:
-    """Let a command that cannot be saved say so."""
-
-    class Refusal(argparse.Action):
-        def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
-            parser.error(f"--checkpoint: {what} cannot be saved, as Python keeps its state")
-
-    parser.add_argument(
-        "--checkpoint", action=Refusal, help=argparse.SUPPRESS, default=argparse.SUPPRESS
-    )
+def _place(option: Option) -> int:
+    """Where an option is added: what may be left out by place goes before what may not."""
+    if option.typed.many == REST:
+        return 2
+    return 0 if option.typed.words == () else 1
 
 
-def seconds(text: str) -> float:
-    """Read a time."""
+def _add_commands(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
+    """Parsers of the commands that the first option names, with the other options besides."""
+    first, *others = options
+    commands = parser.add_subparsers(dest=first.dest, metavar="COMMAND", required=True)
+    for name in first.choices:
+        command = commands.add_parser(name)
+        add_options(command, function_of(name))
+        group = command.add_argument_group(f"options of {parser.prog.split()[-1]}")
+        for option in others:
+            _add(group, option)
+
+
+def _add(into: Taking, option: Option) -> None:
+    """Add one option."""
+    typed = option.typed
+    if typed.within:
+        return
+    settings: dict[str, Any] = {"help": _help(option)}
+    if option.is_flag:
+        both = argparse.BooleanOptionalAction
+        action = "store_true" if option.default is False else both
+        into.add_argument(
+            *option.words, dest=option.dest, action=action, default=option.default, **settings
+        )
+        return
+    settings |= {"type": _reader(option), "choices": option.choices or None}
+    if typed.metavar or not option.choices:
+        settings["metavar"] = option.metavar
+    settings["default"] = None if option.default is EMPTY else option.default
+    if option.default == ():
+        settings["default"] = []
+    if typed.many is not None:
+        settings["nargs"] = typed.many
+    if not option.words:
+        _add_by_place(into, option, settings)
+        return
+    settings["required"] = typed.required or option.default is EMPTY
+    if option.is_several and typed.many != REST:
+        settings["action"] = "append"
+    into.add_argument(*option.words, dest=option.dest, **settings)
+
+
+def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> None:
+    """Add what is typed by its place."""
+    needed = option.default is EMPTY
+    if option.is_several and option.typed.many is None:
+        settings["nargs"] = "+" if needed else "*"
+    elif not needed and option.typed.many is None:
+        settings["nargs"] = "?"
+    action = into.add_argument(option.dest, **settings)
+    if option.typed.complete is not None:
+        action.completer = option.typed.complete  # type: ignore[attr-defined]
+
+
+def _help(option: Option) -> str:
+    """What the help says: the docstring's text, what it lists, and the default."""
+    if option.typed.hidden:
+        return argparse.SUPPRESS
+    text = option.help.replace("`", "").rstrip(".")
+    if option.is_flag:
+        text = text.removeprefix("Whether to ")
+    if not text[1:2].isupper():
+        text = text[:1].lower() + text[1:]
+    if listed := listed_in_help(option):
+        text += f": {listed}"
+    if not any(option.default is unset for unset in (None, EMPTY, False, ())):
+        told = option.default
+        text += f" (default {told:g})" if isinstance(told, float) else f" (default {told})"
+    return text.replace("%", "%%")
+
+
+def _reader(option: Option) -> Callable[[str], Any] | None:
+    """What reads a value; errors are sentences."""
+    if option.choices:
+        return None
+    kinds = option.kinds
+    by_kind: dict[Any, Callable[[str], Any]] = {int: whole, float: real, Path: Path}
+    read = option.typed.read or (by_kind.get(kinds[0]) if len(kinds) == 1 else None)
+    return None if read is None else _told(read)
+
+
+def _told(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A reader whose sentence on a wrong word is shown as it is."""
+
+    def reading(text: str) -> Any:
+        try:
+            return read(text)
+        except (ValueError, UsageError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return reading
+
+
+def real(text: str) -> float:
+    """Read a number."""
     try:
-        return numerals.seconds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def memory(text: str) -> int:
-    """Read a number of bytes."""
-    try:
-        return bytes_of(text)
-    except UsageError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def seed(text: str) -> int:
-    """Read a seed: 0 .. 2^63 - 1."""
-    if not is_whole(text) or int(text) >= 2**63:
-        raise argparse.ArgumentTypeError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
-    return int(text)
-
-
-def number(text: str) -> int:
-    """Read a whole number."""
-    try:
-        return whole(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is not a number") from None

@@ -1,9 +1,8 @@
 """One run of a command: from what was typed to what is printed, and how it ends.
 
-Every command's module has ``add_options(parser)``. A command that runs on all ranks has
-``prepare(options)``, which checks all that can be checked without MPI and gives a `Job`. A command
-of this host alone, such as one that starts ranks, has ``act(options)``, which gives the exit
-status.
+The module of a command that runs on all ranks has ``prepare(options)``, which checks all that can
+be checked without MPI and gives a `Job`. A command of this host alone, such as one that starts
+ranks, is done by its function, which gives the exit status.
 """
 
 from __future__ import annotations
@@ -21,9 +20,11 @@ from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
 from mpinet.cli.kept import Kept
+from mpinet.commands import function_of, module_of
 from mpinet.commands.job import Failed, Job, allowed
+from mpinet.commands.signature import signature_of
 from mpinet.errors import (
     FileError,
     MpinetError,
@@ -78,12 +79,9 @@ class Session:
             options = self._parse()
             if options.command == "resume":
                 return self._resume(options)
-            module = module_of(options.command)
             self._json = getattr(options, "json", False)  # the word may be meant for a script
-            if hasattr(module, "act"):
-                require_no_launcher(options.command)
-                status: int = module.act(options)
-                return status
+            if signature_of(function_of(options.command)).here:
+                return self._here(options)
             with allowed(options):
                 job = self._prepare(options)
         except SystemExit as ended:
@@ -97,13 +95,22 @@ class Session:
         with allowed(options):
             return self._run(options, job)
 
+    @staticmethod
+    def _here(options: argparse.Namespace) -> int:
+        """Do a command of this host alone; the exit status."""
+        given = vars(options)
+        command = given.pop("command")
+        require_no_launcher(command)
+        status: int = function_of(command)(**given)
+        return status
+
     def _resume(self, options: argparse.Namespace) -> int:
         """Go on from a checkpoint, as if the command were still running; the exit status."""
-        from mpinet.cli.resume import found_in
         from mpinet.commands.checkpoints import require_inputs
+        from mpinet.commands.resume import taken_up
 
         try:
-            resumed, found = found_in(options)
+            resumed, found = taken_up(options, parse)
             require_inputs(options.folder, resumed, found)
         except FileError as error:  # this rank's host may differ
             return self._run(options, Failed(error))
@@ -116,7 +123,7 @@ class Session:
     def _prepare(options: argparse.Namespace) -> Job:
         """Prepare the job; what goes wrong on this rank alone is raised when all have met."""
         try:
-            if options.out is not None:
+            if getattr(options, "out", None) is not None:
                 require_file(options.out, ENDINGS, "a result's file")
             if getattr(options, "every", None) is not None and options.checkpoint is None:
                 raise UsageError("--every does not apply without --checkpoint.")
@@ -216,7 +223,7 @@ class Session:
         except MemoryError as error:
             self._say_error(out_of_memory(error), 1)
             return 1
-        if not options.json:
+        if not self._json:
             for remark in job.remarks(result):
                 print(f"mpinet: {remark}", file=sys.stderr, flush=True)
         if shortfall := job.shortfall(result):
@@ -228,12 +235,12 @@ class Session:
         from mpinet.commands.result import Result
 
         result = Result(job, vars(options), self._typed, found, ranks, self._began)
-        text = as_json(result.document()) if options.json else f"{result}\n"
+        text = as_json(result.document()) if self._json else f"{result}\n"
         try:
             self._out.write(text)
         finally:  # also where nobody reads what is printed
             job.publish(result.document())
-            if options.out is not None:
+            if getattr(options, "out", None) is not None:
                 self._write(options.out, result)
 
     @staticmethod

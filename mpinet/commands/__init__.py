@@ -10,11 +10,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from mpinet.commands.catalogue import COMMANDS, MODULES
 from mpinet.errors import UsageError
 from mpinet.numerals import quoted
-
-MODULES = {"descend": "ascend", "gather": "scatter"}
-"""Commands that share a module; the others have one of their name."""
 
 
 def function_of(command: str) -> Callable[..., Any]:
@@ -23,13 +21,14 @@ def function_of(command: str) -> Callable[..., Any]:
     Raises
     ------
     UsageError
-        There is no such function.
+        There is no such command.
     """
-    name = f"{__name__}.{MODULES.get(command, command)}"
-    try:
-        function: Callable[..., Any] = getattr(import_module(name), command)
-    except (ImportError, AttributeError):
-        function = import_module
-    if function.__module__ != name:
-        raise UsageError(f"Python has no function for a command {quoted(command)}.")
+    if command not in COMMANDS:
+        raise UsageError(f"There is no command {quoted(command)}.")
+    function: Callable[..., Any] = getattr(module_of(command), command.split()[-1])
     return function
+
+
+def module_of(command: str) -> Any:
+    """The module that does a command, with its `prepare`."""
+    return import_module(f"{__name__}.{MODULES.get(command, command)}")

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import Literal
 
 from mpinet.commands.job import Job
-from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Algorithm, Common, OnMachine, Operator, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 
 
+@command(Views, SavedOften, Common)
 def allreduce(
     topology: Network,
     *,
-    operator: Literal["min", "max", "sum"] = "min",
-    algorithm: str | None = None,
+    operator: Operator = "min",
+    algorithm: Algorithm = None,
     items: int = 1,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Combine the items of all processors at all of them (collective).
 
@@ -41,21 +36,15 @@ def allreduce(
         steps.
     items : int
         Items of every processor, each of which is combined with those of the others.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
     duplex : {'full', 'half'}
         Messages that a link carries in a step: one each way, or one (not for allreduce).
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        items, operator, value (of item 0, 0..2^64-1), algorithm, steps, messages, lower_bound,
+        lower_by (as of ``broadcast``; ``optimum --items`` has the certificates), correct, phases,
+        bandwidth (so many items in so many steps, a pair, or null). See docs/how-to/pipelines.
 
     Examples
     --------

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Common, OnMachine, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
@@ -21,46 +23,40 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal import Rehearsal
 
 
+Computed = Annotated[
+    str,
+    Typed(
+        "What is computed, or one's own, as ``path/file.py:Class`` or ``module:Class``",
+        metavar="NAME",
+        listed="mpinet.programs.operators:listed",
+    ),
+]
+Pairing = Annotated[
+    str | None,
+    Typed(
+        "How pairs are brought together: the network's own way (default; its name is in the "
+        "result), or one of these",
+        metavar="NAME",
+        listed="mpinet.programs.schedules:SCHEDULES",
+    ),
+]
+
+
+@command(Views, SavedOften, Common)
 def ascend(
     topology: Network,
     *,
-    operator: str,
-    algorithm: str | None = None,
+    operator: Computed,
+    algorithm: Pairing = None,
     ports: Ports = "all",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Run an ASCEND program, checked against the serial computation (collective).
 
-    Parameters
-    ----------
-    topology : str or Topology
-        The network.
-    operator : str
-        What is computed: ``sum``, ``fft``, .., or one's own as ``path/file.py:Class``.
-    algorithm : str, optional
-        How pairs are brought together; default: the network's own way.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+    Returns
+    -------
+    Result
+        operator, algorithm, elements, steps, correct (against the serial computation), phases.
 
     Examples
     --------
@@ -71,46 +67,21 @@ def ascend(
     return perform(ascend, locals())
 
 
+@command(Views, SavedOften, Common)
 def descend(
     topology: Network,
     *,
-    operator: str,
-    algorithm: str | None = None,
+    operator: Computed,
+    algorithm: Pairing = None,
     ports: Ports = "all",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Run a DESCEND program, checked against the serial computation (collective).
 
-    Parameters
-    ----------
-    topology : str or Topology
-        The network.
-    operator : str
-        What is computed: ``sum``, ``fft``, .., or one's own as ``path/file.py:Class``.
-    algorithm : str, optional
-        How pairs are brought together; default: the network's own way.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+    Returns
+    -------
+    Result
+        operator, algorithm, elements, steps, correct (against the serial computation), phases.
 
     Examples
     --------

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.opening import Network, port_model, topology_of
 from mpinet.commands.options import (
-    Bytes,
-    Duplex,
+    Algorithm,
+    Common,
     File,
-    Hosted,
-    Network,
+    OnMachine,
     Place,
     Ports,
-    port_model,
-    topology_of,
+    SavedOften,
+    Views,
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.files import require_writable
 from mpinet.networks.schedule import Schedule
@@ -36,57 +37,44 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal import Rehearsal
 
 
+@command(Views, SavedOften, Common)
 def broadcast(
     topology: Network,
     *,
     root: Place = 0,
-    algorithm: str | None = None,
+    algorithm: Algorithm = None,
     schedule: bool = False,
     schedule_out: File | None = None,
     items: int = 1,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Broadcast from one processor (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     root : int or str
         Where it starts: a number or an address.
     algorithm : str, optional
-        A schedule of the network, ``tree`` or ``flooding``; default: the first that applies.
+        A schedule of the network, ``passes`` (a search), ``tree`` (links), ``flooding`` (busses),
+        or ``best`` (the shortest of all); default: the first that applies.
     schedule : bool
-        Whether to hash the schedule, too.
+        Whether to give the schedule's sha256, too.
     schedule_out : str, optional
-        The file that gets the lines which are hashed.
+        The file that gets the lines that ``schedule`` hashes.
     items : int
         Items of the root, sent in a pipeline where there are more than one:
         ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the
         fewest steps.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, informed, phases [{name, steps}], lower_bound, lower_by (what
+        shows it: distance, growth, ends: what a processor has to send or accept, hops: all items'
+        over all channels, or cut, flow, which have certificates); with ``--schedule`` or
+        ``--schedule-out`` (writes the hashed lines) schedule_sha256; with ``--items`` above 1 also
+        items, correct, bandwidth (as of ``allreduce``).
 
     Examples
     --------

@@ -5,15 +5,57 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.certify.work import EFFORT
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.opening import Network, opened
+from mpinet.commands.options import Common, File, Seed
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.networks import open as open_topology
+from mpinet.numerals import seconds
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
+
+
+@command(Common)
+def certify(
+    file: Annotated[File, Typed("A certificate (mpinet optimum).")],
+    *,
+    on: Annotated[Network | None, Typed(metavar="TOPO")] = None,
+    effort: Annotated[float, Typed(metavar="SECONDS", read=seconds)] = EFFORT,
+    seed: Seed = 0,
+) -> Result:
+    """Check a certificate: of how many steps or links it takes (collective).
+
+    No solver is needed, and none is loaded.
+
+    Parameters
+    ----------
+    on : str or Topology, optional
+        The network that it has to be about; needed for a class of one's own, whose code is run
+        then; default: the one that it names.
+    effort : float
+        Work that the check may be, as estimated beforehand: the same on every computer, and about
+        so many seconds.
+    seed : int
+        Changes nothing.
+
+    Returns
+    -------
+    Result
+        network, edges_sha256, kind, collective, ports, root, more_than, items (of more than one),
+        verified (of a bisection width, measure, more_than, parted (by the cut that it shows) and
+        medium (links, busses) in place of collective, ports, root and more_than); exit status 1
+        where the certificate does not prove it, or where it is more work to see that than
+        ``--effort`` allows (estimated beforehand). No solver is imported, and code of a user's
+        class is run only where ``--on`` names it.
+    """
+    return perform(certify, locals())
 
 
 def prepare(options: argparse.Namespace) -> Job:
@@ -30,7 +72,7 @@ class Certify(Job):
         super().__init__()
         self._file = Path(options.file)
         self._effort = options.effort
-        self._on = None if options.on is None else open_topology(options.on)
+        self._on = None if options.on is None else opened(options.on)
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""

@@ -7,8 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
-from mpinet.networks import check
-from mpinet.networks import open as open_topology
+from mpinet.commands.opening import Network, opened
+from mpinet.commands.options import Common, Seed
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import command
+from mpinet.networks import check as checked
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -17,9 +21,23 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+@command(Common)
+def check(topology: Network, *, seed: Seed = 0) -> Result:
+    """Check a network's rules against each other (collective).
+
+    Every node of a small network, and a sample of a large one that the seed draws.
+
+    Returns
+    -------
+    Result
+        topology, nodes, ports, exhaustive, addresses, routes: how much was looked at.
+    """
+    return perform(check, locals())
+
+
 def prepare(options: argparse.Namespace) -> Job:
     """Open the network."""
-    return Check(open_topology(options.topology), options.seed)
+    return Check(opened(options.topology), options.seed)
 
 
 class Check(Job):
@@ -33,7 +51,7 @@ class Check(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check all nodes, or a seeded sample of a large network."""
-        return asdict(check(self._network, seed=self._seed))
+        return asdict(checked(self._network, seed=self._seed))
 
     def show(self, result: Row) -> str:
         """What was looked at; `show` and ``--ports`` mean other ports than all there are."""

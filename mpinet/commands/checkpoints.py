@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mpinet.errors import FileError
+from mpinet.errors import FileError, UsageError
 from mpinet.experiments.journal import version_of
 from mpinet.experiments.plan import files_named
 from mpinet.machine.checkpoint import Keeper, read_manifest
@@ -23,6 +23,12 @@ HEADER: Shape = {
     "inputs": dict,
 }
 """What a manifest says of the run."""
+
+
+def refuse_checkpoint(options: argparse.Namespace, what: str) -> None:
+    """Raise `UsageError` where a command that cannot be saved is to be."""
+    if getattr(options, "checkpoint", None) is not None:
+        raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
 
 def keeper_of(
@@ -51,7 +57,8 @@ def keeper_of(
         "where": str(Path.cwd()),
         "inputs": inputs_of(options),
     }
-    return Keeper(Path(options.checkpoint).absolute(), header, transport, options.every, found)
+    every = getattr(options, "every", None)
+    return Keeper(Path(options.checkpoint).absolute(), header, transport, every, found)
 
 
 def inputs_of(options: argparse.Namespace) -> dict[str, str]:

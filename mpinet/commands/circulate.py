@@ -5,57 +5,40 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from mpinet.commands.ascend import Pairing
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Common, OnMachine, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.programs.collective import CollectiveResult
 
 
+@command(Views, SavedOften, Common)
 def circulate(
     topology: Network,
     *,
     dimensions: int | None = None,
-    algorithm: str | None = None,
+    algorithm: Pairing = None,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Let every item visit all processors of its subcube (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     dimensions : int, optional
         Circulate in every subcube of so many low dimensions; default: all.
-    algorithm : str, optional
-        How pairs are brought together; see `mpinet.ascend`.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by, correct, phases.
 
     Examples
     --------

@@ -6,12 +6,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Common, Picture, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.files import require_writable, write_text
 from mpinet.networks.topology import Topology
@@ -24,14 +26,15 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+@command(Common)
 def compare(
     topologies: Sequence[Network] | Topology,
     *,
-    only: str | None = None,
-    effort: float = 0.1,
+    only: Annotated[str | None, Typed(metavar="COLUMN,..")] = None,
+    effort: Annotated[float, Typed(metavar="SECONDS")] = 0.1,
     format: Literal["table", "csv", "latex"] = "table",
-    output: Path | str | None = None,
-    seed: int = 0,
+    output: Picture = None,
+    seed: Seed = 0,
 ) -> Result:
     """Put networks side by side: sizes, distances, cuts, costs, steps of collectives (collective).
 
@@ -40,8 +43,8 @@ def compare(
     topologies : sequence of str or Topology
         The networks.
     only : str, optional
-        Names of columns, joined by commas; default: all but ``saturation`` and
-        ``optimum``.
+        Names of columns, joined by commas, such as ``diameter,bisection``; default: all but
+        ``saturation`` and ``optimum``.
     effort : float
         Seconds of search for an exact bisection, counted in work, and for the fewest steps of a
         broadcast (``optimum``), on the clock.
@@ -49,8 +52,15 @@ def compare(
         How the result prints.
     output : path, optional
         Where that is written, too.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        list of topology, processors, switches, links, degree, diameter, moore, average_distance,
+        bisection {lower, upper}, connectivity, degree_diameter, links_diameter, traffic_density,
+        vertex_transitive, broadcast, gossip, exchange, ascend, and saturation and optimum {lower,
+        upper} (fewest steps of a one-port broadcast from 0) where ``--only`` names them (null where
+        left out; the digest leaves out an optimum whose bounds differ), left_out {column: reason}.
 
     Examples
     --------

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, routing_of, topology_of
+from mpinet.commands.opening import Network, routing_of, topology_of
+from mpinet.commands.options import Common, Picture, RoutingName, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command, is_typed
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -24,42 +26,45 @@ WIDTHS = (0.5, 50.0)
 """Least and largest width of a picture, in inches."""
 
 
+@command(Common)
 def draw(
     topology: Network,
     *,
-    output: Path | str | None = None,
-    path: Sequence[Sequence[int | str]] | None = None,
-    routes: str | None = None,
-    loads: str | None = None,
-    routing: str | None = None,
+    output: Picture = None,
+    path: Annotated[
+        Sequence[Sequence[int | str]] | None, Typed(metavar=("SRC", "DST"), many=2)
+    ] = None,
+    routes: Annotated[str | None, Typed(metavar="PATTERN")] = None,
+    loads: Annotated[str | None, Typed(metavar="PATTERN")] = None,
+    routing: RoutingName = None,
     label: Literal["none", "number", "address"] = "none",
-    size: float = 6.0,
-    seed: int = 0,
+    size: Annotated[float, Typed(metavar="INCHES")] = 6.0,
+    seed: Seed = 0,
 ) -> Result:
     """Draw a network, with routes and link loads (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     output : path, optional
-        The picture: .svg, .pdf, .png, or .html. Without one, a notebook shows the result as a
-        picture.
+        The picture: .svg, .pdf, .png, or .html (a page to move about in). Without one, a notebook
+        shows the result as a picture.
     path : sequence of (source, target)
-        Routes to show, between numbers or addresses.
+        Routes to show, between numbers or addresses; may be given several times.
     routes : str, optional
         A traffic pattern whose pairs' routes are shown.
     loads : str, optional
         A traffic pattern: links are coloured by the messages over them when every pair of it sends
         one, metered by the machine.
-    routing : str, optional
-        A routing of the network; default: its first.
     label : {'none', 'number', 'address'}
         What stands at the nodes.
     size : float
         The picture's width in inches.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        nodes, links, busses, routes (a list of nodes each); with ``--loads`` load {max}. FILE:
+        ``.svg``, ``.pdf``, ``.png`` (extra ``plots``), ``.html``; the same bytes in every run.
 
     Examples
     --------
@@ -77,6 +82,8 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.report.drawing.scene import require_scene
 
     topology = topology_of(options)
+    if options.output is None and is_typed(options):
+        raise UsageError("draw: say where the picture goes: -o FILE.svg (or .pdf, .png, .html).")
     if options.output is not None:
         options.output = Path(options.output)
         require_picture_file(options.output)

@@ -5,26 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
-    Ports,
-    routing_of,
-    topology_of,
-    without_folders,
-)
+from mpinet.commands.opening import Network, routing_of, topology_of, without_folders
+from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
-from mpinet.numerals import quoted
+from mpinet.numerals import is_whole, quoted
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -40,58 +32,52 @@ IDENTITY = "identity"
 """The word for guest node x at host processor x."""
 
 
+def images_of(text: str) -> list[int] | str:
+    """Read numbers joined by commas, or a word."""
+    if text == IDENTITY:
+        return text
+    words = text.split(",")
+    if not all(map(is_whole, words)):
+        raise ValueError(f"host processors are numbers U,V,.., not {quoted(text)}")
+    return [int(word) for word in words]
+
+
+@command(Views, SavedOften, Common)
 def embed(
-    guest: Network,
-    topology: Network,
+    guest: Annotated[Network, Typed(metavar="GUEST")],
+    topology: Annotated[Network, Typed(metavar="HOST")],
     *,
-    images: Sequence[int] | str | None = None,
+    images: Annotated[Sequence[int] | str | None, Typed(metavar="U,V,..", read=images_of)] = None,
     program: Literal["step", "ascend", "descend"] = "step",
     operator: str | None = None,
-    routing: str | None = None,
+    routing: RoutingName = None,
     ports: Ports = "all",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Embed a network in another, and emulate a program of it (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     guest : str or Topology
         The network that is embedded.
     topology : str or Topology
-        The host.
+        The network that it runs on, such as ``torus:8x8``.
     images : sequence of int or 'identity', optional
-        The host processors of guest nodes 0, 1, ..; default: identity, but a ring along the host's
-        Hamiltonian cycle where one is known.
+        The host processors of guest nodes 0, 1, .., or ``identity``: node x at processor x;
+        default: identity, but a ring along the host's Hamiltonian cycle where one is known.
     program : {'step', 'ascend', 'descend'}
-        What is emulated.
+        What is emulated: one step with a message over every guest link, both ways, or ASCEND or
+        DESCEND.
     operator : str, optional
         What ``ascend`` or ``descend`` computes.
     routing : str, optional
         A routing of the host.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        guest, host, routing, dilation, route_length, congestion, expansion, program, operator,
+        guest_steps, host_steps, slowdown, correct.
 
     Examples
     --------

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
+from mpinet.commands.opening import Network, port_model, routing_of, topology_of
 from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
+    Algorithm,
+    Common,
+    OnMachine,
     Ports,
-    port_model,
-    routing_of,
-    topology_of,
+    RoutingName,
+    SavedOften,
+    Views,
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
@@ -29,46 +29,26 @@ if TYPE_CHECKING:
     from mpinet.programs.collective import CollectiveResult
 
 
+@command(Views, SavedOften, Common)
 def exchange(
     topology: Network,
     *,
-    routing: str | None = None,
-    algorithm: str | None = None,
+    routing: RoutingName = None,
+    algorithm: Algorithm = None,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Bring a different item from every processor to every other (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
-    routing : str, optional
-        A routing of the network; default: its first.
     algorithm : str, optional
-        ``routed`` (default), or ``farthest`` (links), which looks for few steps.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        ``routed`` (default), or ``farthest`` (links): farthest target first, few steps.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
 
     Examples
     --------

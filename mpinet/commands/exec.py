@@ -7,22 +7,16 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
+from mpinet.commands.checkpoints import refuse_checkpoint
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
-    Ports,
-    routing_of,
-    topology_of,
-)
+from mpinet.commands.opening import Network, routing_of, topology_of
+from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import REST, Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, by_name
@@ -32,12 +26,6 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
-
-
-PATTERNS = ("tree", "exchange", "binomial", "direct")
-
-
-"""What collectives can be set to use."""
 
 
 SHOWN = 24
@@ -58,58 +46,59 @@ COSTS = ("calls", "messages", "hops", "bytes", "steps")
 """What a kind of call, or a call on a line, has cost."""
 
 
+class Ways(TypedDict):
+    """What is run instead of a script."""
+
+    module: Annotated[
+        Sequence[str] | None,
+        Typed("Run a module.", default=None, words=("-m",), many=REST, metavar="MODULE"),
+    ]
+    code: Annotated[
+        Sequence[str] | None,
+        Typed("Run code as it stands.", default=None, words=("-c",), many=REST, metavar="CODE"),
+    ]
+
+
+USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
+(what follows SCRIPT.py, MODULE or CODE belongs to the script)"""
+
+
+@command(Views, Unsaved, Common, Ways, usage=USAGE)
 def exec(
-    script: Path | str,
-    topology: Network,
+    script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS ..")],
+    topology: Annotated[Network, Typed(words=("--on",))],
     *,
-    arguments: Sequence[str] = (),
-    routing: str | None = None,
-    packet: int | None = None,
+    arguments: Annotated[Sequence[str], Typed(within="script")] = (),
+    routing: RoutingName = None,
+    packet: Annotated[int | None, Typed(metavar="BYTES")] = None,
     sends: Literal["buffered", "synchronous"] = "buffered",
     collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Run an mpi4py script, unchanged, on every processor (collective).
 
     Parameters
     ----------
     script : path
-        The script.
-    topology : str or Topology
-        The network.
+        The mpi4py script, and what it gets.
     arguments : sequence of str
         What the script finds in ``sys.argv`` after its name.
     routing : str, optional
-        Brings messages to their targets; default: the network's first.
+        Brings messages to their targets; default: the network's first (see route).
     packet : int, optional
         Bytes of the packets that messages travel in; default: each is one message of the machine.
     sends : {'buffered', 'synchronous'}
         Whether sends return at once or wait for their receives.
     collectives : {'tree', 'exchange', 'binomial', 'direct'}, optional
-        Whom their messages go to.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        Whom their messages go to; default: the machine's own broadcast tree, partners whose ranks
+        differ in one bit where those are neighbours, else a binomial tree.
+
+    Returns
+    -------
+    Result
+        script, processors, steps, messages, hops, bytes, unreceived, unreceived_at, output_sha256,
+        kinds and calls: lists of call, calls, messages, hops, bytes, steps (calls also file, line).
 
     Examples
     --------
@@ -126,6 +115,7 @@ def exec(
 def prepare(options: argparse.Namespace) -> Job:
     """Find the network and the script."""
     topology = topology_of(options)
+    refuse_checkpoint(options, "a script")
     if options.routing is not None:
         routing_of(topology, options.routing)
     if options.packet is not None and options.packet < 1:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.numerals import quoted
@@ -18,14 +20,15 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+@command(Common)
 def find(
     *,
-    processors: str,
-    degree: str | None = None,
-    minimise: str = "diameter,average",
-    families: str | None = None,
+    processors: Annotated[str, Typed(metavar="A..B")],
+    degree: Annotated[str | None, Typed(metavar="..K")] = None,
+    minimise: Annotated[str, Typed(metavar="WHAT,..")] = "diameter,average",
+    families: Annotated[str | None, Typed(metavar="NAME,..")] = None,
     best: int = 10,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Result:
     """Find the best networks of the whole catalogue, measured (collective).
 
@@ -42,8 +45,12 @@ def find(
         Families to search, joined by commas; default: all.
     best : int
         How many networks to tell.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        list of topology, processors, switches, links, degree, diameter, moore, average_distance,
+        cost.
 
     Examples
     --------

@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
-    Place,
-    Ports,
-    require_all_port,
-    topology_of,
-)
+from mpinet.commands.opening import Network, require_all_port, topology_of
+from mpinet.commands.options import Common, OnMachine, Place, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -30,43 +22,25 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal import Rehearsal
 
 
+@command(Views, SavedOften, Common)
 def flood(
     topology: Network,
     *,
     root: Place = 0,
     ports: Ports = "all",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Flood the machine from one node (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     root : int or str
         Where it starts: a number or an address.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        steps, messages, informed, eccentricity.
 
     Examples
     --------

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import Bytes, Duplex, File, Hosted, Network, Ports, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Algorithm, Common, OnMachine, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
@@ -18,49 +20,32 @@ if TYPE_CHECKING:
     from mpinet.programs.collective import CollectiveResult
 
 
+@command(Views, SavedOften, Common)
 def gossip(
     topology: Network,
     *,
-    algorithm: str | None = None,
+    algorithm: Algorithm = None,
     items: int = 1,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Bring every processor's item to all processors (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     algorithm : str, optional
-        ``cycle``, ``tree`` or ``routed`` (default: the first that applies), ``rarest`` (all
-        ports) or ``matching`` (one port).
+        ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default: the first
+        of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take few steps.
     items : int
         Items of every processor, sent in a pipeline where there are more than one:
         ``rarest`` (all ports), ``matching`` or ``cycle`` (one port); default: the
         fewest steps.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases;
+        with ``--items`` above 1 also items, bandwidth (as of ``allreduce``).
 
     Examples
     --------

@@ -5,13 +5,22 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Bytes, File, Hosted, Network, mapping_of, topology_of
+from mpinet.commands.opening import Network, mapping_of, topology_of
+from mpinet.commands.options import (
+    Common,
+    FaultWords,
+    File,
+    OnHosts,
+    RoutingName,
+    SavedOften,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.route import parse_faults
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
@@ -24,15 +33,18 @@ if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.transport import Local
 
-Rates = str | float | int | Sequence[float]
+Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
 
 MOST_RATES = 1000
 
 
+@command(SavedOften, Common)
 def load(
     topology: Network | Sequence[Any],
     *,
-    pattern: str = "uniform",
+    pattern: Annotated[
+        str, Typed(metavar="PATTERN", listed="mpinet.programs.patterns:NAMES")
+    ] = "uniform",
     rate: Rates = "0.02..0.2/10",
     flits: str | int = "1",
     switching: Literal["saf", "vct", "wormhole"] = "wormhole",
@@ -40,21 +52,18 @@ def load(
     vcs: int = 2,
     policy: Literal["rotating", "oldest", "fifo"] = "rotating",
     classes: Literal["none", "dateline", "wrap", "hops", "own"] | None = None,
-    routing: str | None = None,
+    routing: RoutingName = None,
     warmup: int = 500,
     steps: int = 1000,
     limit: int = 5000,
-    bursts: str | float | int | None = None,
+    bursts: Annotated[str | float | int | None, Typed(metavar="B[:Q]")] = None,
     crossbar: Literal["one", "all"] = "one",
     eject: Literal["one", "all"] = "one",
     link_delay: int = 1,
-    faults: str | None = None,
-    mapping: Hosted = "blocks",
-    memory_limit: Bytes | None = None,
-    force: bool = False,
+    faults: FaultWords = None,
     seeds: int = 1,
     plot: File | None = None,
-    seed: int = 0,
+    **options: Unpack[OnHosts],
 ) -> Result:
     """Measure latency and throughput where processors generate messages all the time (collective).
 
@@ -63,14 +72,13 @@ def load(
     topology : str, Topology, or a sequence of them
         The networks.
     pattern : str
-        Who sends to whom, such as ``uniform`` or ``tornado``, or a trace in a CSV file; several
-        joined by commas.
+        Who sends to whom, or several patterns joined by commas.
     rate : float, str or sequence of float
-        Messages of a processor a step: one rate, several, or ``A..B/K``.
+        Messages of a processor a step: ``R``, ``A,B,C`` or ``A..B/K``, K rates from A to B.
     flits : int or str
-        Flits of a message, or ``F1:p1,F2:p2`` for two lengths with their shares.
+        Flits of a message: ``F``, or ``F1:p1,F2:p2``, two lengths with their shares.
     switching : {'wormhole', 'vct', 'saf'}
-        How messages go on: flit by flit, cut through, or stored and forwarded.
+        How messages go on: flit by flit, cut through, or stored and forwarded (saf).
     buffers : int
         Flits that a virtual channel's buffer holds; 0: without limit.
     vcs : int
@@ -89,20 +97,25 @@ def load(
         Flits that leave an input port, and that a processor takes, in a step.
     link_delay : int
         Steps that a flit takes over a link.
-    faults : str, optional
-        ``node:U,link:U-V,..``, or a file of such words: what is dead.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
     seeds : int
         Curves of each network and pattern, with consecutive seeds.
     plot : path, optional
         A picture of latency over rate, .pdf, .svg or .png, with the mean's interval over seeds.
     seed : int
         For everything random; the first one of several.
+
+    Returns
+    -------
+    Result
+        curves: a list, one a network (of several patterns P,Q,.. or seeds: one for each of them,
+        with pattern and seed), {network, routing, classes, bound, better_routing, saturation_point,
+        saturation_throughput, points}; a point has rate, steps, closed, generated, generated_flits,
+        accepted, accepted_flits, delivered, undeliverable, unfinished, latency_sum,
+        network_latency_sum, hops_sum, latency_max, latency_p50, latency_p95, latency_p99,
+        loads_sum, loads_max, moves, backlog_before, backlog_after, source_queue_max,
+        node_flits_max, stuck_flits, deadlock, last_move, cycle, cycle_messages, batches, seal,
+        offered, throughput, latency_mean, latency_ci95, network_latency_mean, hops_mean,
+        utilisation_mean, utilisation_max, jain, saturated (docs/reference/traffic).
 
     Examples
     --------

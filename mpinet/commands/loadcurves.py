@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import MOST_SEED
 from mpinet.commands.plot import ENDINGS
+from mpinet.commands.signature import MOST_SEED
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import key_of
 from mpinet.files import whole_file

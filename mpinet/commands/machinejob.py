@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import mapping_of, port_model
+from mpinet.commands.opening import mapping_of, port_model
 from mpinet.commands.recorded import Recorded
 from mpinet.networks.topology import Topology
 

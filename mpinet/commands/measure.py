@@ -6,12 +6,14 @@ import argparse
 import difflib
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.numerals import is_whole, quoted
@@ -33,21 +35,27 @@ SHORT = {
 """Other names of measures."""
 
 
+@command(Common)
 def measure(
-    topology: Network, what: str, arguments: Sequence[str] = (), *, seed: int = 0
+    topology: Network,
+    what: str,
+    arguments: Annotated[Sequence[str], Typed(metavar="NAME=VALUE")] = (),
+    *,
+    seed: Seed = 0,
 ) -> Result:
     """Measure one thing of a network (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     what : str
-        A function of `mpinet.measure`.
+        Diameter, bisection, connectivity, orbits, ..: a function of `mpinet.measure`.
     arguments : sequence of str
         Its other arguments: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        measure, arguments, value.
     """
     return perform(measure, locals())
 

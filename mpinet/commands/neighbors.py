@@ -6,9 +6,11 @@ import argparse
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, Place, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Common, Place
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import command
 from mpinet.effort import require_walk
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -24,6 +26,7 @@ MOST_LISTED = 2**20
 """Most ports of a node that are listed: some seconds."""
 
 
+@command(Common)
 def neighbors(
     topology: Network,
     node: Place,
@@ -32,10 +35,13 @@ def neighbors(
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     node : int or str
         A number or an address.
+
+    Returns
+    -------
+    Result
+        list of port, neighbor (null where not wired), reverse_port, channel, address.
 
     Examples
     --------

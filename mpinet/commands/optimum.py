@@ -7,16 +7,18 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import File, Network, Place, Ports, topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import Common, File, Place, Ports, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items
 from mpinet.commands.proofs import require_certificate_file, write_certificate
 from mpinet.commands.result import Result
-from mpinet.commands.widthoptimum import WidthOptimum
+from mpinet.commands.signature import Typed, command
+from mpinet.commands.widthoptimum import Way, WidthOptimum
 from mpinet.errors import UsageError
 from mpinet.files import require_writable, write_text
 from mpinet.machine.model import PortModel
@@ -33,26 +35,27 @@ SPREADING, ITEMS = ("broadcast", "reduce"), ("scatter", "gather", "gossip", "exc
 BISECTION = "bisection"
 """No collective, but the fewest channels between two halves: proved by certificates, too."""
 
-COLLECTIVES = (*SPREADING, *ITEMS, "allreduce", BISECTION)
+Sought = Literal[
+    "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "bisection"
+]
 """Whose optimum is searched."""
 
 ROOTLESS = ("gossip", "exchange", "allreduce")
 
 
+@command(Common)
 def optimum(
     topology: Network,
     *,
-    collective: Literal[
-        "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "bisection"
-    ] = "broadcast",
+    collective: Annotated[Sought, Typed(words=())] = "broadcast",
     items: int = 1,
     root: Place = 0,
     ports: Ports = "one",
-    limit: float = 60.0,
+    limit: Annotated[float, Typed(metavar="SECONDS")] = 60.0,
     save: File | None = None,
     schedule: File | None = None,
-    by: Literal["eigenvalue", "flow", "front", "lrat"] | None = None,
-    seed: int = 0,
+    by: Way | None = None,
+    seed: Seed = 0,
 ) -> Result:
     """Find the fewest steps of a collective, or what is known of them (collective).
 
@@ -60,17 +63,12 @@ def optimum(
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     collective : str
-        What takes the steps: ``"broadcast"``, ``"reduce"``, ``"scatter"``, ``"gather"``,
-        ``"gossip"``, ``"exchange"`` or ``"allreduce"``; or ``"bisection"``.
+        What takes the steps; or ``bisection``, the fewest links between two halves.
     items : int
         Of broadcast, reduce, gossip and allreduce: items in a pipeline.
     root : int or str
         Where it starts, or ends: a number or an address. Gossip, exchange and allreduce have none.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
     limit : float
         Seconds to search.
     save, schedule : str, optional
@@ -79,6 +77,20 @@ def optimum(
         The kind of certificate of a bisection width. Default: what is found first.
     seed : int
         Changes nothing.
+
+    Returns
+    -------
+    Result
+        collective, network, edges_sha256, root, ports, lower, upper, exact, lower_by (distance,
+        growth, class-lp, lrat, cut, flow, or hops of many items; over no cut ends or hops, which
+        have no certificate), items (of more than one, and of allreduce), upper_by, own,
+        own_algorithm, classes, bounds {name: steps}, messages, correct, seconds. The digest leaves
+        out seconds, and what more time could change where ``exact`` is false. FILE: a certificate
+        (with a proof, also FILE's name with ``.lrat.xz``); a schedule as rows step, from, to,
+        chunk. Of ``bisection``: measure, network, edges_sha256, lower, upper, exact, lower_by (the
+        kind of certificate; null where the width is 0 or no kind shows anything), upper_by
+        (search, front or sat), side (nodes on one side of a cut of ``upper`` links or busses),
+        bounds {kind: links}, seconds. The digest and FILE as above.
 
     Examples
     --------

@@ -1,182 +1,210 @@
-"""What the options of several commands stand for, and what values they may have."""
+"""Options that stand in several commands, each written once: what it is, its values, its help."""
 
 from __future__ import annotations
 
-import argparse
-import difflib
-import inspect
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypedDict
 
-from mpinet.errors import UsageError
-from mpinet.networks import check
-from mpinet.networks import open as open_topology
-from mpinet.networks.topology import Topology
-from mpinet.numerals import quoted
+from mpinet import numerals
+from mpinet.commands.signature import MOST_SEED, Typed
+from mpinet.memory import bytes_of
+from mpinet.numerals import is_whole, quoted
 
-if TYPE_CHECKING:
-    from mpinet.machine import PortModel
-    from mpinet.machine.placement import Mapping as Hosting
-    from mpinet.machine.transport import Local
-    from mpinet.networks.routing import Routing
 
-Network = str | Topology
-"""A network by its string, or as `mpinet.open` gives it."""
+def folder(text: str) -> Path:
+    """Read a folder's name; '' would be the current one, which a run deletes at its end."""
+    if not text:
+        raise ValueError("it takes the name of a folder, not ''")
+    return Path(text)
 
-Place = int | str
-"""A node by its number or address."""
 
-File = str | Path
+def seed_of(text: str) -> int:
+    """Read a seed: 0 .. 2^63 - 1."""
+    if not is_whole(text) or int(text) > MOST_SEED:
+        raise ValueError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
+    return int(text)
+
+
+File = Annotated[str | Path, Typed(metavar="FILE")]
 """A file's name."""
 
-Bytes = int | str
-"""A number of bytes, or one with a unit: ``4294967296``, ``"4GiB"``."""
+Place = Annotated[int | str, Typed("A node: its number or address.", metavar="NODE")]
+"""A node by its number or address."""
 
-Ports = Literal["one", "all"]
-Duplex = Literal["full", "half"]
-Hosted = Literal["blocks", "clusters", "measured", "random"]
+Recording = Annotated[File, Typed("What ``--record`` has written.")]
 
-MOST_SEED = 2**63 - 1
+Picture = Annotated[
+    Path | str | None,
+    Typed("The picture: .pdf, .svg or .png.", words=("-o", "--output"), metavar="FILE"),
+]
+"""Where a picture is drawn."""
 
-FOLDERS = re.compile(r"[^:,=]*/(?=[^/:,=]*\.[A-Za-z])")
-"""The folders of a file, in a name."""
+RoutingName = Annotated[
+    str | None, Typed("A routing of the network; default: its first.", metavar="NAME")
+]
+PORTS = "Ports that a processor uses in a step."
 
+Ports = Annotated[Literal["one", "all"], Typed(PORTS)]
+Algorithm = Annotated[str | None, Typed(metavar="NAME")]
+Operator = Annotated[Literal["min", "max", "sum"], Typed("What becomes of two items.")]
 
-def without_folders(name: str) -> str:
-    """A name as a result has it, whose digest is the same wherever the files in it lie."""
-    return FOLDERS.sub("", name)
+FaultWords = Annotated[
+    str | None,
+    Typed("``node:U,link:U-V,..``, or a file of such words: what is dead.", metavar="FAULTS"),
+]
+Seed = Annotated[int, Typed("For everything random.", default=0, metavar="SEED", read=seed_of)]
 
-
-def named(value: Any) -> str:
-    """What a person calls a value: a network or a function by its name."""
-    if isinstance(value, Topology):
-        return value.name
-    if callable(value):
-        return f"{value.__module__}:{value.__name__}"
-    return str(value)
-
-
-def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.Namespace:
-    """A command's options as its function takes them, those that are not given by default.
-
-    Parameters
-    ----------
-    function : callable
-        The command's function: its parameters and their types say what is allowed.
-    values : mapping
-        What was given by name.
-
-    Raises
-    ------
-    UsageError
-        An option is missing or of no such value, or nothing has this name.
-    """
-    command, parameters = function.__name__, inspect.signature(function).parameters
-    for name in values:
-        if name not in parameters:
-            close = difflib.get_close_matches(name, parameters, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(parameters)}."
-            raise UsageError(f"{command} has no option {quoted(name)}: {hint}")
-    hints = get_type_hints(function)
-    options = argparse.Namespace(command=command)
-    for name, parameter in parameters.items():
-        value = values.get(name, parameter.default)
-        if value is parameter.empty:
-            raise UsageError(f"{command} needs its option {name}.")
-        value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
-        if not _is_of(value, hints[name]):
-            raise UsageError(f"{command}: {name} is {_described(hints[name])}, not {value!r}.")
-        if name == "seed" and not 0 <= value <= MOST_SEED:
-            raise UsageError(f"{command}: a seed is a whole number 0..2^63-1, not {value}.")
-        setattr(options, name, value)
-    return options
+Hosted = Annotated[
+    Literal["blocks", "clusters", "measured", "random"],
+    Typed(
+        "How ranks host processors; changes no result. blocks: as even as possible; clusters: "
+        "blocks that end where the network's clusters do; measured: of these two the one by which "
+        "fewer ports lead to other ranks; random.",
+        default="blocks",
+    ),
+]
+MemoryLimit = Annotated[
+    int | str | None,
+    Typed(
+        "Bytes that the ranks of a host may take together, such as ``4GiB`` or ``500MB``; a run "
+        "that needs more is refused before it begins. Default: what the host has left.",
+        default=None,
+        metavar="BYTES",
+        read=bytes_of,
+    ),
+]
+Force = Annotated[
+    bool, Typed("Whether to try what does not fit into the memory there is.", default=False)
+]
 
 
-def _is_of(value: Any, hint: Any) -> bool:
-    """Whether a value is of a parameter's type."""
-    kind = get_origin(hint)
-    if kind is Literal:
-        return any(value == choice and type(value) is type(choice) for choice in get_args(hint))
-    if kind in (Union, UnionType):
-        return any(_is_of(value, choice) for choice in get_args(hint))
-    if hint is Any:
-        return True
-    if hint in (int, float) and isinstance(value, bool):
-        return False
-    if hint is float:
-        return isinstance(value, int | float)
-    return isinstance(value, kind or hint)
+class OnHosts(TypedDict, total=False):
+    """Hosts."""
+
+    mapping: Hosted
+    memory_limit: MemoryLimit
+    force: Force
+    seed: Seed
 
 
-WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+class OnMachine(OnHosts, total=False):
+    """Machine."""
+
+    duplex: Annotated[
+        Literal["full", "half"],
+        Typed("Messages that a link carries in a step: one each way, or one.", default="full"),
+    ]
+    record: Annotated[
+        File | None,
+        Typed(
+            "The file that gets what moved in which step (.npz, or .csv: movements alone); see "
+            "mpinet play and mpinet trace.",
+            default=None,
+        ),
+    ]
+    record_steps: Annotated[
+        str | None, Typed("Record steps A to B alone.", default=None, metavar="A..B")
+    ]
+    record_nodes: Annotated[
+        str | None,
+        Typed(
+            "Record alone what moves from or to these nodes, such as ``0..15,20``.",
+            default=None,
+            metavar="SET",
+        ),
+    ]
 
 
-def _described(hint: Any) -> str:
-    """A parameter's type as a person reads it."""
-    kind = get_origin(hint)
-    if kind is Literal:
-        return " or ".join(map(str, get_args(hint)))
-    if kind in (Union, UnionType):
-        return " or ".join(
-            _described(choice) for choice in get_args(hint) if choice is not type(None)
-        )
-    return WORDS.get(hint, f"a {getattr(hint, '__name__', str(hint)).lower()}")
+class Views(TypedDict):
+    """Recording."""
+
+    draw: Annotated[
+        File | None,
+        Typed("Draw link loads, and who sends when: FILE.svg, .pdf, .png or .html.", default=None),
+    ]
+    play: Annotated[
+        File | None, Typed("Write a page that plays the run step by step: FILE.html.", default=None)
+    ]
+    trace: Annotated[
+        File | None,
+        Typed(
+            "Write a trace: FILE.json for Perfetto, .paje for ViTE, .csv for a table.", default=None
+        ),
+    ]
 
 
-def topology_of(options: argparse.Namespace) -> Topology:
-    """The network that was named; one of a user's own is checked against the contract.
+class Saved(TypedDict):
+    """Checkpoints."""
 
-    Raises
-    ------
-    TopologyError
-        There is no such network.
-    WiringError
-        A user's rules contradict each other; names processor and port.
-    """
-    named = options.topology
-    topology = named if isinstance(named, Topology) else open_topology(named)
-    if not type(topology).__module__.startswith("mpinet."):
-        check(topology, schedules=False)  # the machine refuses wrong ones when they run
-    return topology
+    checkpoint: Annotated[
+        Path | None,
+        Typed(
+            "Keep the run's state in FOLDER, which is made; mpinet resume FOLDER goes on from "
+            "there. SIGTERM and SIGUSR1 write it and end with status 75.",
+            default=None,
+            metavar="FOLDER",
+            read=folder,
+        ),
+    ]
 
 
-def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
-    """A routing by name whose ways are known before anything moves.
+class SavedOften(Saved):
+    """Checkpoints."""
 
-    Raises
-    ------
-    UsageError
-        There is none of that name, or its nodes choose among channels by what has room.
-    """
-    routing = topology.routing(name, seed)
-    if routing.adaptive:
-        raise UsageError(
-            f"Routing {routing.name} of {topology.name} leaves its ways to what has room in the "
-            "routers of mpinet load; elsewhere give one of "
-            f"{', '.join([*topology.routings, *topology.random_routings])}."
-        )
-    return routing
+    every: Annotated[
+        float | None,
+        Typed(
+            "From one checkpoint to the next; default: 600, or more where the run would wait for "
+            "them for more than 2 % of its time.",
+            default=None,
+            metavar="SECONDS",
+            read=numerals.seconds,
+        ),
+    ]
 
 
-def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local) -> Hosting:
-    """The mapping that was asked for (collective)."""
-    from mpinet.machine.choice import open_mapping
+class Unsaved(TypedDict):
+    """Checkpoints."""
 
-    return open_mapping(options.mapping, topology, transport, options.seed)
-
-
-def port_model(options: argparse.Namespace) -> PortModel:
-    """The port model that was asked for."""
-    from mpinet.machine import PortModel
-
-    return replace(PortModel.named(options.ports), half_duplex=options.duplex == "half")
+    checkpoint: Annotated[str | None, Typed(default=None, hidden=True)]
 
 
-def require_all_port(options: argparse.Namespace, what: str) -> None:
-    """Raise `UsageError` where --ports one would have no effect."""
-    if options.ports == "one":
-        raise UsageError(f"{what} uses all ports: --ports one does not apply.")
+class Watched(TypedDict):
+    """Common options."""
+
+    progress: Annotated[
+        bool | None,
+        Typed(
+            "Show progress on standard error; ``--progress json``: a JSON object a line, for "
+            "programs.",
+            default=None,
+        ),
+    ]
+    progress_as: Annotated[
+        str | None, Typed(default=None, dest="progress", choices=("json",), hidden=True)
+    ]
+    watchdog: Annotated[
+        float | None,
+        Typed(
+            "End the job where a rank, or its launcher, has been stopped (SIGSTOP) for so long; "
+            "0: never, the default but under mpinet launch and launch/run: 60.",
+            default=None,
+            metavar="SECONDS",
+            read=numerals.seconds,
+        ),
+    ]
+
+
+class Shown(Watched):
+    """Common options."""
+
+    json: Annotated[bool, Typed("Print one JSON document.", default=False)]
+
+
+class Common(Shown):
+    """Common options."""
+
+    out: Annotated[
+        Path | None, Typed("Also write FILE (.json, .csv or .jsonl).", default=None, metavar="FILE")
+    ]
+    seed: Seed

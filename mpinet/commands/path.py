@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Network, Place, routing_of, topology_of
+from mpinet.commands.opening import Network, routing_of, topology_of
+from mpinet.commands.options import Common, Place, RoutingName, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.networks.routing import Routing
 from mpinet.networks.routing import path as way
 from mpinet.networks.topology import Topology
@@ -19,26 +21,28 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+@command(Common)
 def path(
     topology: Network,
-    source: Place,
-    target: Place,
+    source: Annotated[Place, Typed(metavar="SRC")],
+    target: Annotated[Place, Typed(metavar="DST")],
     *,
-    routing: str | None = None,
-    seed: int = 0,
+    routing: RoutingName = None,
+    seed: Seed = 0,
 ) -> Result:
     """Tell the way of one message.
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     source, target : int or str
         Its ends: numbers or addresses.
-    routing : str, optional
-        A routing of the network; default: its first.
     seed : int
         For routings that draw random numbers.
+
+    Returns
+    -------
+    Result
+        nodes, ports, addresses (lists), hops, header_bits, routing.
 
     Examples
     --------

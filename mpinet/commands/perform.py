@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from typing import Any
 
 from mpinet.commands.hosts import require_alike
 from mpinet.commands.job import Job, Watch, allowed
-from mpinet.commands.options import given, named
+from mpinet.commands.opening import named
 from mpinet.commands.result import Result
+from mpinet.commands.signature import REST, Option, given, options_of
 from mpinet.compiled import watching
 from mpinet.launched import launched_rank
 from mpinet.machine.transport import Local, world
@@ -74,41 +74,38 @@ def carried_out(
     return Result(job, vars(options), [*words(function, options)], found, transport.size, began)
 
 
-SPELT = {
-    "run": {"topology": "--on", "arguments": "--arg"},
-    "exec": {"topology": "--on"},
-    "sweep": {"folder": "--out"},
-}
-"""Options that the command line spells in another way."""
-
-
 def words(function: Callable[..., Result], options: argparse.Namespace) -> Iterator[str]:
     """The command line that does the same, without options that are as by default."""
-    command, typed = options.command, vars(options)
-    yield command
-    beside = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        value = typed[name]
-        option = SPELT.get(command, {}).get(name)
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and option is None:
-            if value is not parameter.default:
-                yield from map(_word, value if isinstance(value, list | tuple) else [value])
-        elif value != parameter.default:
-            beside += _option(option or f"--{name.replace('_', '-')}", value)
-    yield from beside
+    yield from options.command.split()
+    said, last = options_of(function), list[str]()
+    for option in sorted(said, key=lambda one: one.typed.words != ()):
+        value = getattr(options, option.dest)
+        if option.typed.many == REST or option.typed.within:
+            last += _all_of(value)
+        elif option.by_place and value != option.default:
+            yield from _all_of(value)
+    for option in said:
+        value = getattr(options, option.dest)
+        if option.words and not option.typed.within and value != option.default:
+            yield from _option(option, value)
+    yield from last
 
 
-def _option(option: str, value: Any) -> list[str]:
+def _all_of(value: Any) -> Iterator[str]:
+    """A value's words."""
+    return map(_word, value if isinstance(value, list | tuple) else [value])
+
+
+def _option(option: Option, value: Any) -> list[str]:
     """An option that is not as by default."""
+    word = option.words[-1]
     if isinstance(value, bool):
-        return [option if value else option.replace("--", "--no-", 1)]
-    if option == "--arg":
-        by_name = isinstance(value, Mapping)
-        all_of = [f"{k}={v}" for k, v in value.items()] if by_name else map(_word, value)
-        return [word for item in all_of for word in (option, item)]
-    if isinstance(value, list | tuple) and all(isinstance(item, list | tuple) for item in value):
-        return [word for item in value for word in (option, *map(_word, item))]
-    return [option, _word(value)]
+        return [word if value else word.replace("--", "--no-", 1)]
+    if isinstance(value, Mapping):
+        value = [f"{name}={one}" for name, one in value.items()]
+    if option.is_several and isinstance(value, list | tuple):
+        return [each for item in value for each in (word, *_all_of(item))]
+    return [word, _word(value)]
 
 
 def _word(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Watch
-from mpinet.commands.options import port_model
+from mpinet.commands.opening import port_model
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row

@@ -12,12 +12,13 @@ import inspect
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import given
+from mpinet.commands.options import Common, Picture
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command, given, is_typed
 from mpinet.errors import FileError, UsageError
 from mpinet.files import whole_file
 from mpinet.numerals import quoted
@@ -51,21 +52,25 @@ ALSO = {"colour": "by", "facet": "panels", "out": "output"}
 """Second names of options in a table, as the command line has them."""
 
 
+Column = Annotated[str | None, Typed(metavar="COLUMN")]
+
+
+@command(Common)
 def plot(
-    results: Result | Path | str | Sequence[Path | str],
+    results: Annotated[Result | Path | str | Sequence[Path | str], Typed(metavar="FOLDER|FILE")],
     *,
-    x: str | None = None,
-    y: str | None = None,
-    by: str | None = None,
-    panels: str | None = None,
-    error: str | None = None,
+    x: Column = None,
+    y: Column = None,
+    by: Annotated[str | None, Typed(metavar="COLUMN,..")] = None,
+    panels: Column = None,
+    error: Column = None,
     bars: Literal["confidence", "deviation", "range"] | None = None,
-    where: str | Sequence[str] | None = None,
-    log: str | None = None,
-    x_label: str | None = None,
-    y_label: str | None = None,
-    width: float | None = None,
-    output: Path | str | None = None,
+    where: Annotated[str | Sequence[str] | None, Typed(metavar="COLUMN=VALUE")] = None,
+    log: Annotated[str | None, Typed(metavar="x,y")] = None,
+    x_label: Annotated[str | None, Typed(metavar="TEXT")] = None,
+    y_label: Annotated[str | None, Typed(metavar="TEXT")] = None,
+    width: Annotated[float | None, Typed(metavar="INCHES")] = None,
+    output: Picture = None,
 ) -> Result:
     """Draw curves of results.
 
@@ -89,15 +94,18 @@ def plot(
         What the bars show: the mean's interval of 95 % by Student's t (the default), the sample's
         standard deviation, or the least and the largest value.
     where : str or sequence of str, optional
-        ``COLUMN=VALUE``: only rows at which all of these hold.
+        ``COLUMN=VALUE``: only rows at which all of these hold; may be given several times.
     log : str, optional
         ``x``, ``y`` or ``x,y``: axes that are logarithmic.
     x_label, y_label : str, optional
         What stands at the axes; default: the columns.
     width : float, optional
         The picture's width in inches; default: 5.
-    output : path, optional
-        The picture: .pdf, .svg or .png.
+
+    Returns
+    -------
+    Result
+        rows, failed, without_value, curves [{panel, label, points [{x, y, low, high, count}]}].
 
     Examples
     --------
@@ -112,6 +120,8 @@ def plot(
 def prepare(options: argparse.Namespace) -> Job:
     """Read the rows, make the curves, refuse what cannot be drawn."""
     _complete(options, _planned(options.results))
+    if options.output is None and is_typed(options) and not (options.out or options.json):
+        raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
     if options.output is not None:
         options.output = Path(options.output)
         require_file(options.output, ENDINGS, "a plot's file")

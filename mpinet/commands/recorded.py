@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from mpinet.commands.options import without_folders
+from mpinet.commands.opening import without_folders
 from mpinet.errors import NodeError, UsageError
 from mpinet.networks.topology import Topology
 from mpinet.numerals import quoted

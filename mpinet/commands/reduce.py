@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.opening import Network, port_model, topology_of
 from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
+    Algorithm,
+    Common,
+    OnMachine,
+    Operator,
     Place,
     Ports,
-    port_model,
-    topology_of,
+    SavedOften,
+    Views,
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -31,54 +32,35 @@ if TYPE_CHECKING:
     from mpinet.programs.reduce import ReduceResult
 
 
+@command(Views, SavedOften, Common)
 def reduce(
     topology: Network,
     *,
-    operator: Literal["min", "max", "sum"] = "min",
+    operator: Operator = "min",
     root: Place = 0,
-    algorithm: str | None = None,
+    algorithm: Algorithm = None,
     items: int = 1,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Combine the items of all processors at one (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
-    operator : {'min', 'max', 'sum'}
-        What becomes of two items.
     root : int or str
         Who learns it: a number or an address.
     algorithm : str, optional
-        The broadcast that is turned round; default: the first that applies.
+        The broadcast that is turned round; default: the first that applies (see broadcast).
     items : int
         Items of every processor, each of which is combined with the others'; in a pipeline where
         there are more than one: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one
         port); default: the fewest steps.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+
+    Returns
+    -------
+    Result
+        operator, value, algorithm, steps, messages, lower_bound, lower_by, correct, phases; with
+        ``--items`` above 1 also items, bandwidth (as of ``allreduce``).
 
     Examples
     --------

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from mpinet.commands.options import named
+from mpinet.commands.opening import named
 from mpinet.plain import plain
 from mpinet.report.envelope import envelope
 from mpinet.report.html import card

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
+from mpinet.commands.opening import Network, routing_of, topology_of
 from mpinet.commands.options import (
-    Bytes,
-    Duplex,
+    Common,
+    FaultWords,
     File,
-    Hosted,
-    Network,
+    OnMachine,
     Ports,
-    routing_of,
-    topology_of,
+    RoutingName,
+    SavedOften,
+    Views,
 )
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import FileError, UsageError
 from mpinet.files import require_writable
 from mpinet.networks.routing import Routing
@@ -49,64 +51,46 @@ MOST_READ = 1 << 26
 """Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
 
 
+@command(Views, SavedOften, Common)
 def route(
     topology: Network,
     *,
-    pairs: str = "permutation",
-    routing: str | None = None,
+    pairs: Annotated[
+        str, Typed(metavar="PAIRS", listed="mpinet.programs.traffic:PATTERNS")
+    ] = "permutation",
+    routing: RoutingName = None,
     mode: Literal["ideal", "queued"] = "queued",
     policy: Literal["oldest", "fifo"] = "oldest",
-    faults: str | None = None,
+    faults: FaultWords = None,
     paths: bool = False,
     paths_out: File | None = None,
     loads: bool | None = None,
     ports: Ports = "all",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Route a traffic pattern, injected in step 0 (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     pairs : str
-        The pattern, such as ``transpose`` or ``random:100``, or a CSV file.
-    routing : str, optional
-        A routing of the network; default: its first.
+        Who sends to whom, such as ``transpose`` or ``random:100``.
     mode : {'queued', 'ideal'}
         Whether the port model holds, or every message hops in every step.
     policy : {'oldest', 'fifo'}
         Which waiting message a channel takes.
-    faults : str, optional
-        ``node:U,link:U-V,..``, or a file of such words: what is dead.
     paths : bool
-        Whether to hash all paths, too.
+        Whether to give the sha256 of all paths, too.
     paths_out : str, optional
-        The file that gets the lines which are hashed.
+        The file that gets the lines that ``paths`` hashes.
     loads : bool, optional
-        Whether to meter channel loads; default: up to `MAX_METERED` ports.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        Whether to meter channel loads; default: up to 2^28 ports.
+
+    Returns
+    -------
+    Result
+        messages, delivered, undeliverable, steps, hops_total, hops_max, latency {mean, p50, p99,
+        max}, queue_max, link_load {max, mean}, routing; with ``--paths`` or ``--paths-out`` (writes
+        the hashed lines) paths_sha256.
 
     Examples
     --------

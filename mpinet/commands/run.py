@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.commands.checkpoints import refuse_checkpoint
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
-    Ports,
-    named,
-    routing_of,
-    topology_of,
-    without_folders,
-)
+from mpinet.commands.opening import Network, named, routing_of, topology_of, without_folders
+from mpinet.commands.options import Common, OnMachine, Ports, RoutingName, Unsaved, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -37,52 +29,34 @@ SHOWN = 16
 """Most processors whose values are shown to a person."""
 
 
+@command(Views, Unsaved, Common)
 def run(
-    program: str | Callable[..., Any],
-    topology: Network,
+    program: Annotated[str | Callable[..., Any], Typed(metavar="FILE.py:PROGRAM")],
+    topology: Annotated[Network, Typed(words=("--on",))],
     *,
-    arguments: Sequence[Any] | Mapping[str, Any] = (),
-    routing: str | None = None,
+    arguments: Annotated[
+        Sequence[Any] | Mapping[str, Any], Typed(words=("--arg",), metavar="[NAME=]VALUE")
+    ] = (),
+    routing: RoutingName = None,
     ports: Ports = "all",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Run a program of one's own on every processor (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     program : callable or str
         A generator function of a node, or ``FILE.py:PROGRAM``.
-    topology : str or Topology
-        The network.
     arguments : sequence or mapping
         What the program gets after its node, by place or by name. Text in a sequence is read as
         the command line's ``--arg`` reads it.
     routing : str, optional
-        Brings routed messages to their targets.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        Brings routed messages to their targets; see route.
+
+    Returns
+    -------
+    Result
+        program, processors, steps, messages, unreceived, unreceived_at, values.
 
     Examples
     --------
@@ -98,6 +72,7 @@ def prepare(options: argparse.Namespace) -> Job:
     from mpinet.process.program import named_program
 
     topology = topology_of(options)
+    refuse_checkpoint(options, "a program of one's own")
     if options.routing is not None:
         routing_of(topology, options.routing)
     program = options.program

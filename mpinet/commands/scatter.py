@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING
 
 from mpinet.commands.collective import Collective
 from mpinet.commands.job import Job
-from mpinet.commands.options import (
-    Bytes,
-    Duplex,
-    File,
-    Hosted,
-    Network,
-    Place,
-    Ports,
-    port_model,
-    topology_of,
-)
+from mpinet.commands.opening import Network, port_model, topology_of
+from mpinet.commands.options import Algorithm, Common, OnMachine, Place, Ports, SavedOften, Views
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.networks.topology import Topology
 
 if TYPE_CHECKING:
@@ -27,46 +19,29 @@ if TYPE_CHECKING:
     from mpinet.programs.collective import CollectiveResult
 
 
+@command(Views, SavedOften, Common)
 def scatter(
     topology: Network,
     *,
     root: Place = 0,
-    algorithm: str | None = None,
+    algorithm: Algorithm = None,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Bring a different item from one processor to every other (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     root : int or str
         The one processor: a number or an address.
     algorithm : str, optional
-        ``tree``, ``routed`` or ``flow`` (fewest steps); default: the first that applies.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the first that
+        applies.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
 
     Examples
     --------
@@ -77,46 +52,29 @@ def scatter(
     return perform(scatter, locals())
 
 
+@command(Views, SavedOften, Common)
 def gather(
     topology: Network,
     *,
     root: Place = 0,
-    algorithm: str | None = None,
+    algorithm: Algorithm = None,
     ports: Ports = "one",
-    duplex: Duplex = "full",
-    mapping: Hosted = "blocks",
-    record: File | None = None,
-    record_steps: str | None = None,
-    record_nodes: str | None = None,
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    **options: Unpack[OnMachine],
 ) -> Result:
     """Bring an item from every processor to one (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     root : int or str
         The one processor: a number or an address.
     algorithm : str, optional
-        ``tree``, ``routed`` or ``flow`` (fewest steps); default: the first that applies.
-    ports : {'one', 'all'}
-        Ports that a processor uses in a step.
-    duplex : {'full', 'half'}
-        Messages that a link carries in a step: one each way, or one.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    record, record_steps, record_nodes : str, optional
-        The file that gets what moved in which step; the steps ``A..B`` and the nodes ``0..15,20``
-        that it is limited to.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the first that
+        applies.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
 
     Examples
     --------

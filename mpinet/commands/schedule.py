@@ -5,11 +5,25 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
-from mpinet.commands.options import topology_of
+from mpinet.commands.opening import Network, topology_of
+from mpinet.commands.options import (
+    PORTS,
+    Algorithm,
+    Common,
+    File,
+    OnMachine,
+    Place,
+    Ports,
+    Shown,
+    Views,
+)
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.files import require_writable, whole_file
 from mpinet.memory import require_memory
@@ -20,7 +34,7 @@ from mpinet.report.tables import fields
 if TYPE_CHECKING:
     from mpinet.machine.model import PortModel
     from mpinet.machine.transport import Local
-    from mpinet.programs.schedules.files.schedulefile import ScheduleFile
+    from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
     from mpinet.programs.schedules.timetable import Timetable
 
 PIPELINED = ("broadcast", "gossip", "reduce", "allreduce")
@@ -32,11 +46,152 @@ BYTES_A_ROW, BITS_A_PAIR = 500, 3
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
 """What other tools call our collectives: the heading of what they wrote."""
 
+Exported = Literal["broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce"]
+"""Collectives whose schedules are written."""
+
+Read = Literal[
+    "broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce", "reducescatter"
+]
+"""Collectives that a schedule may be for."""
+
+
+class Reading(TypedDict, total=False):
+    """What the file does not say."""
+
+    route: Annotated[
+        bool, Typed("Whether rows go over several hops, by the network's routing.", default=False)
+    ]
+    collective: Annotated[Read | None, Typed("What it is for, if no header tells.", default=None)]
+    chunks: Annotated[int | None, Typed("Chunks a unit, likewise.", default=None)]
+    root: Annotated[Place | None, Typed("The root, likewise.", default=None)]
+    bytes: Annotated[int | None, Typed("Bytes of a message of GOAL; default: any.", default=None)]
+    rounds: Annotated[int | None, Typed("How often ForestColl's trees are used.", default=None)]
+    ports: Annotated[
+        Ports | None, Typed(f"{PORTS} Default: as the file's header says, else one.", default=None)
+    ]
+
+
+class Running(OnMachine, Reading, total=False):
+    """Machine."""
+
+
+ScheduleFile = Annotated[File, Typed("CSV, NPZ, MSCCL-XML, ForestColl XML or GOAL.")]
+Where = Annotated[Network, Typed(words=("--on",), dest="topology")]
+
+
+@command(Views, Common)
+def run(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
+    r"""Run a schedule from a file (collective).
+
+    Returns
+    -------
+    Result
+        file, format (mpinet, MSCCL, ForestColl or GOAL), collective (null where nobody says it),
+        processors, chunks, root, rows, routed, steps, messages, lower_bound, lower_by, correct
+        (null: data not checked). ``--ports`` as in the header, else one. See
+        docs/reference/schedules.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, is for another network, or sends what the sender does not hold.
+    ModelViolation
+        It asks more than the port model allows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "path.csv")
+    ...     _ = path.write_text("step,from,to,chunk\n1,0,1,0\n2,1,2,0\n")
+    ...     run(path, "mesh:3", collective="broadcast", root=0).steps
+    2
+    """
+    return perform(run, locals())
+
+
+@command(Views, Common)
+def check(file: ScheduleFile, on: Where, **options: Unpack[Running]) -> Result:
+    """Run a schedule from a file, to be told what was checked (collective).
+
+    A notebook shows form, wiring, ports, data and result, each with what was found. Errors and
+    result are those of `run`.
+
+    Returns
+    -------
+    Result
+        file, format (mpinet, MSCCL, ForestColl or GOAL), collective (null where nobody says it),
+        processors, chunks, root, rows, routed, steps, messages, lower_bound, lower_by, correct
+        (null: data not checked). ``--ports`` as in the header, else one. See
+        docs/reference/schedules.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = export("broadcast", "hypercube:3", out=f"{folder}/cube.csv")
+    ...     check(f"{folder}/cube.csv", "hypercube:3").correct
+    True
+    """
+    return perform(check, locals())
+
+
+@command(Shown)
+def export(
+    collective: Exported,
+    topology: Network,
+    *,
+    out: Annotated[File, Typed(dest="file")],
+    algorithm: Algorithm = None,
+    root: Place = 0,
+    items: int = 1,
+    ports: Ports = "one",
+    format: Literal["csv", "npz", "msccl", "goal"] | None = None,
+) -> Result:
+    """Write the schedule of a collective, by rank 0 (collective).
+
+    Parameters
+    ----------
+    collective : str
+        Whose schedule.
+    out : str
+        The file: .csv, .npz, .xml (MSCCL) or .goal.
+    algorithm : str, optional
+        As for the collective's command.
+    root : int or str
+        Of a collective that has one.
+    items : int
+        Items in a pipeline: of the root, of each processor, or to be combined.
+    format : {'csv', 'npz', 'msccl', 'goal'}, optional
+        What is written; default: by the file's ending.
+
+    Returns
+    -------
+    Result
+        collective, items (of more than one), algorithm, format, rows, steps, messages, correct;
+        FILE: the schedule.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written, or there is no such algorithm.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = export("gossip", "petersen", out=f"{folder}/p.goal", algorithm="matching")
+    >>> written.format, written.rows, written.steps
+    ('goal', 90, 9)
+    """
+    return perform(export, locals())
+
 
 def prepare(options: argparse.Namespace) -> Job:
     """Read the file, or find what is to be exported."""
     topology = topology_of(options)
-    if options.action == "export":
+    if options.command == "schedule export":
         return _prepare_export(options, topology)
     from mpinet.programs.schedules.files.reading import read_schedule
     from mpinet.programs.schedules.files.schedulefile import ReadingOptions
@@ -57,13 +212,12 @@ def prepare(options: argparse.Namespace) -> Job:
         options.rounds or 1,
     )
     read = read_schedule(Path(options.file), reading)
-    if options.ports is None:
-        options.ports = read.timetable.ports or "one"
     require_same_network(topology, read)
-    return RunSchedule(options, topology, read)
+    ports = options.ports or read.timetable.ports or "one"
+    return RunSchedule(argparse.Namespace(**{**vars(options), "ports": ports}), topology, read)
 
 
-def require_same_network(topology: Topology, read: ScheduleFile) -> None:
+def require_same_network(topology: Topology, read: Schedule) -> None:
     """Raise `UsageError` where a file is for a network of other edges."""
     from mpinet.certify.network import Network
 
@@ -79,7 +233,7 @@ def require_same_network(topology: Topology, read: ScheduleFile) -> None:
 class RunSchedule(MachineJob):
     """A schedule from a file, run on a machine, its data checked."""
 
-    def __init__(self, options: argparse.Namespace, network: Topology, read: ScheduleFile):
+    def __init__(self, options: argparse.Namespace, network: Topology, read: Schedule):
         super().__init__(options, network)
         self._read = read
 
@@ -118,7 +272,7 @@ class RunSchedule(MachineJob):
             f"{name or 'messages'} on {self.topology} by {result['file']} ({result['format']})"
         )
         data = {True: "yes", False: "NO", None: "data not checked"}[result["correct"]]
-        if self.options.action == "check":
+        if self.options.command == "schedule check":
             ports = f"kept, {self.options.ports}-port, in {result['steps']} steps"
             carried = "by the routing" if result["routed"] else "every row has its channel"
             held = (

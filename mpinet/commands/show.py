@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import Bytes, Hosted, Network, mapping_of, topology_of
+from mpinet.commands.opening import Network, mapping_of, topology_of
+from mpinet.commands.options import Common, File, OnHosts, SavedOften
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
 from mpinet.files import require_writable, whole_file
 from mpinet.networks.topology import Topology
@@ -22,34 +24,34 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
+@command(SavedOften, Common)
 def show(
     topology: Network,
     *,
     distances: bool = False,
-    edges: Path | str | None = None,
-    mapping: Hosted = "blocks",
-    memory_limit: Bytes | None = None,
-    force: bool = False,
-    seed: int = 0,
+    edges: File | None = None,
+    **options: Unpack[OnHosts],
 ) -> Result:
     """Tell what a network is: size, degrees, links (collective).
 
     Parameters
     ----------
-    topology : str or Topology
-        The network.
     distances : bool
-        Whether to measure distances by floods from all nodes.
+        Whether to measure distances by floods from all nodes: each rank makes its share of them on
+        a machine of its own, and their steps count nowhere.
     edges : path, optional
-        Where the links are written.
-    mapping : {'blocks', 'clusters', 'measured', 'random'}
-        How ranks host processors; changes no result.
-    memory_limit : int or str, optional
-        Bytes that the ranks of a host may take together, such as ``"4GiB"``.
-    force : bool
-        Whether to try what does not fit into the memory there is.
-    seed : int
-        For everything random.
+        Where the links are written: .graphml, .dot, .anynet (BookSim), .csv, or lines ``u v``
+        (.txt, .edges).
+
+    Returns
+    -------
+    Result
+        size, ports, links, degree_histogram {degree: count}, edges_sha256, stated {name: value}; on
+        busses also busses, incidence_sha256; with switches also hosts; with ``--distances``
+        diameter, distance_sum (over ordered pairs), average_distance, measured by flooding the
+        machine, and with switches host_diameter, host_distance_sum, average_host_distance over the
+        processors alone. FILE: ``.graphml``, ``.dot``, ``.anynet`` (BookSim), ``.csv``, or lines
+        ``u v`` (``.txt``, ``.edges``).
 
     Examples
     --------

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mpinet.commands import function_of
+from mpinet.commands.catalogue import TYPED_ALONE
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.options import given
+from mpinet.commands.options import Saved, Shown
 from mpinet.commands.perform import carried_out, perform, prepared
 from mpinet.commands.plot import TABLE, table_of
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command, given
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
 from mpinet.files import is_aside, write_text
@@ -36,18 +38,21 @@ MARK = "sweep.json"
 FORM = {"sweep": 1}
 """What stands in it: the form of the folder."""
 
-NO_RUNS = ("sweep", "plot")
+NO_RUNS = {"sweep", "plot", *TYPED_ALONE} - {"measure"}
 """Commands whose runs are no experiments."""
 
 UNKEPT = ("ranks",)
 """Columns that may differ from run to run."""
 
 
+@command(Saved, Shown)
 def sweep(
-    plan: Path | str | Mapping[str, Any],
+    plan: Annotated[Path | str | Mapping[str, Any], Typed(metavar="FILE.toml")],
     *,
-    folder: Path | str | None = None,
-    shard: str | None = None,
+    folder: Annotated[
+        Path | str | None, Typed(words=("--out",), metavar="FOLDER", required=True)
+    ] = None,
+    shard: Annotated[str | None, Typed(metavar="K/N")] = None,
     together: bool = False,
 ) -> Result:
     """Run a command at all combinations of its options' values (collective).
@@ -63,7 +68,17 @@ def sweep(
     shard : str, optional
         ``K/N``: only the K-th of N shares of the points, 1..N.
     together : bool
-        Whether all ranks play each point together, instead of each its own.
+        Whether all ranks play each point together, instead of each its own: for machines too large
+        for one rank.
+
+    Returns
+    -------
+    Result
+        points, share, computed, left, damaged_lines, failed [{point, error}], rows, csv_sha256;
+        FOLDER gets ``results.csv`` and ``results.json`` {mpinet, rows}: a row for each row of each
+        point's ``--out FILE.csv``, without ``ranks``, with ``point`` (hash of command, options and
+        files), ``mpinet`` and ``digest``, and ``error`` where one failed; ``plot.json`` holds the
+        file's table ``[plot]``.
 
     Examples
     --------

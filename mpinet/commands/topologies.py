@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.experiments.find import most_degree, range_of
 from mpinet.networks import open as open_topology
@@ -28,8 +30,12 @@ TERMINAL = 80
 """Columns that every terminal has."""
 
 
+@command(Common)
 def topologies(
-    family: str | None = None, *, size: str | None = None, degree: str | None = None
+    family: Annotated[str | None, Typed(metavar="NAME")] = None,
+    *,
+    size: Annotated[str | None, Typed(metavar="A..B")] = None,
+    degree: Annotated[str | None, Typed(metavar="..K")] = None,
 ) -> Result:
     """List the networks that can be named (collective).
 
@@ -42,6 +48,13 @@ def topologies(
         is least, measured.
     degree : str, optional
         The largest degree of these networks: ``..4``, or ``4``.
+
+    Returns
+    -------
+    Result
+        list of name, parameters, range, example, paper, specification (page and section of these
+        documents); with ``--size`` a list of name and the fields of ``find``: of each family the
+        network with so many processors whose diameter is least.
 
     Examples
     --------

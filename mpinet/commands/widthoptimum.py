@@ -6,7 +6,7 @@ import argparse
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.proofs import write_certificate
@@ -19,7 +19,7 @@ from mpinet.report.tables import fields
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
-WAYS = ("eigenvalue", "flow", "front", "lrat")
+Way = Literal["eigenvalue", "flow", "front", "lrat"]
 """The kinds of certificates."""
 
 LIBRARIES = {"flow": ("igraph", "measure"), "lrat": ("pysat", "optimum")}

@@ -16,12 +16,17 @@ def told_to_checkers(room: str) -> dict[str, str]:
     """Where a room's names come from, by what it imports for type checkers alone."""
     tree = ast.parse(Path(import_module(room).__file__).read_text())
     (block,) = (part for part in tree.body if isinstance(part, ast.If) and type_checking(part.test))
-    return {
+    names = {
         name.asname: part.module
         for part in block.body
         if isinstance(part, ast.ImportFrom)
         for name in part.names
+        if name.name != "*"
     }
+    whole = (part.module for part in block.body if part.names[0].name == "*")
+    return {
+        name: source for room in whole for name, source in told_to_checkers(room).items()
+    } | names
 
 
 def type_checking(test: ast.expr) -> bool:

@@ -4,15 +4,15 @@ import argparse
 from random import Random
 
 import mpinet
-from mpinet.cli import commands
-from mpinet.cli.commands import module_of
+from mpinet.cli.options import add_options
+from mpinet.commands import catalogue, function_of
 from mpinet.networks.catalogue import families
 from mpinet.networks.topology import Topology
 
 UNSUITED = ("launch", "demo", "doctor", "resume")
 """Commands without right lines: they start jobs of their own, or need a run that was stopped."""
 
-COMMANDS = [command for command in commands.COMMANDS if command not in UNSUITED]
+COMMANDS = [command for command in catalogue.COMMANDS if command not in UNSUITED]
 
 NETWORKS = [family.example for family in families() if family.name != "graph"]
 
@@ -204,7 +204,7 @@ OPTIMAL = ["ring:4", "ring:5", "mesh:2x3", "complete:4", "hypercube:3"]
 
 SCHEDULED = ("broadcast", "gossip", "scatter", "gather", "exchange", "reduce", "allreduce")
 
-UNCOMMON = {"sweep": ["--json"], "schedule": ["--json"], "template": []}
+UNCOMMON = {"sweep": ["--json"], "schedule export": ["--json"], "template": []}
 """Commands that have not all of ``--json``, ``--out`` and ``--seed``, with what they have."""
 
 ENDLESS = ("bench", "verify")
@@ -217,8 +217,8 @@ def line(random: Random) -> list[str]:
     """One command line: as often meant to be right as of any kind."""
     if random.random() < 0.6:
         return right(random, random.choice(COMMANDS))
-    command = random.choice(list(commands.COMMANDS))
-    words = [command, *arguments(random, command)]
+    command = random.choice(list(catalogue.COMMANDS))
+    words = [*command.split(), *arguments(random, command)]
     free = len(words) - (command in ENDLESS)
     if random.random() < 0.1:
         words[random.randrange(free)] = random.choice(HOSTILE)
@@ -229,7 +229,7 @@ def line(random: Random) -> list[str]:
 
 def right(random: Random, command: str) -> list[str]:
     """A line whose arguments are of the kinds, and in the ranges, that the command asks for."""
-    words = [command, *RIGHT.get(command, of_a_network)(random, command)]
+    words = [*command.split(), *RIGHT.get(command, of_a_network)(random, command)]
     common = UNCOMMON.get(command, ["--json", "--out", "--seed"])
     if random.random() < 0.3 and "--json" in common:
         words += ["--json"]
@@ -448,15 +448,18 @@ def right_certificate(random: Random, _: str) -> list[str]:
     return [random.choice(["steps.json", "links.json"]), *some(random, [["--on", "ring:4"]])]
 
 
-def right_schedule(random: Random, _: str) -> list[str]:
-    """A collective to be exported, or a file to be run or checked."""
-    if random.random() < 0.5:
-        file = f"exported.{random.choice(['csv', 'npz', 'xml', 'goal'])}"
-        return ["export", random.choice(SCHEDULED), random.choice(SMALL), "--out", file]
-    words = [random.choice(["run", "check"]), random.choice(["four.csv", "four.goal"])]
+def right_export(random: Random, _: str) -> list[str]:
+    """A collective whose schedule is written."""
+    file = f"exported.{random.choice(['csv', 'npz', 'xml', 'goal'])}"
+    return [random.choice(SCHEDULED), random.choice(SMALL), "--out", file]
+
+
+def right_schedule(random: Random, command: str) -> list[str]:
+    """A file to be run or checked."""
+    words = [random.choice(["four.csv", "four.goal"])]
     if random.random() < 0.3:
         return [*words, "--on", "hypercube:2", "--route"]
-    return [*words, "--on", "ring:4", *right_machine(random, "schedule")]
+    return [*words, "--on", "ring:4", *right_machine(random, command)]
 
 
 def right_plot(random: Random, _: str) -> list[str]:
@@ -494,7 +497,9 @@ RIGHT = {
     "load": right_load,
     "optimum": right_optimum,
     "certify": right_certificate,
-    "schedule": right_schedule,
+    "schedule run": right_schedule,
+    "schedule check": right_schedule,
+    "schedule export": right_export,
     "sweep": lambda random, command: ["floods.toml", "--out", random.choice(["runs", "others"])],
     "plot": right_plot,
     "trace": right_trace,
@@ -517,7 +522,7 @@ def arguments(random: Random, command: str) -> list[str]:
         predicted = random.choice(PREDICTED)
         rest = arguments(random, predicted)
         return [predicted, *rest, "--ranks", random.choice(["2", "5", *HOSTILE])]
-    module_of(command).add_options(parser)
+    add_options(parser, function_of(command))
     words, script = [], []
     if command in ENDLESS:
         script = ["--list"] if command == "bench" or random.random() < 0.5 else ["claims.py"]

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import mpinet.cli.session
 from mpinet.cli import main
-from mpinet.cli.commands import COMMANDS, module_of
+from mpinet.commands import module_of
+from mpinet.commands.catalogue import COMMANDS
 
 GRAPH_COMMANDS = ["show", "check", "flood", "route", "broadcast"]
 

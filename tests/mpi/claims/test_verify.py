@@ -8,7 +8,8 @@ from mpinet.claims import claim, over
 from mpinet.claims.journal import Journal
 from mpinet.claims.ledger import claims_in
 from mpinet.claims.verify import verify
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local, world

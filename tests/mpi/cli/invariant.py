@@ -6,7 +6,8 @@ As a program it is a rank of a job that runs them all, and rank 0 writes their d
 import json
 import sys
 
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from mpi.machine.ranks import shared_folder, some_ranks
 
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import FileError, Suspended
 from mpinet.machine.checkpoint import Keeper, read_manifest
 from mpinet.machine.traffic import run as runs

@@ -11,7 +11,8 @@ from mpi.machine.ranks import MAPPINGS, mapping_of, transport
 
 import mpinet
 from mpinet import examples
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.machine.transport import Local
 from mpinet.mpi.script import run_script
 from mpinet.report.envelope import digest

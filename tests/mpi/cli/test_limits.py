@@ -7,8 +7,9 @@ import pytest
 
 import mpinet
 from mpinet import memory
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
 from mpinet.cli.session import Session
+from mpinet.commands import module_of
 from mpinet.errors import TooLarge, UsageError
 from mpinet.launched import launched_rank, launched_ranks
 from mpinet.machine import room

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import TooLarge
 from mpinet.machine import trace as traces
 from mpinet.machine.transport import Local, world

@@ -9,7 +9,8 @@ from mpi.machine.ranks import MAPPINGS, everyone, mapping_of, transport
 
 import mpinet
 from mpinet import ModelViolation, process, rule
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import ConservationError, Deadlock, ProgramError, RoutingError
 from mpinet.machine import PortModel, hop
 from mpinet.machine.router import Router

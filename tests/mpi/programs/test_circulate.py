@@ -8,7 +8,8 @@ from serial.gbsn.reference import rotl, rotr
 from serial.machine.outcome import moves_of, together
 
 import mpinet
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import UsageError
 from mpinet.machine.trace import Trace
 from mpinet.programs.circulate import circulate

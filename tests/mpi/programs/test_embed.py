@@ -9,7 +9,8 @@ from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, transp
 from serial.machine.reference import BruteForceRouter, direction
 
 import mpinet
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.routing import path

@@ -6,7 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.commands.machinejob import MachineJob
 from mpinet.machine.transport import world
 

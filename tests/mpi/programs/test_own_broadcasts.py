@@ -9,7 +9,8 @@ from mpi.machine.ranks import MAPPINGS, everyone, machine_of, mapping_of, own
 from serial.machine.outcome import moves_of, together
 
 import mpinet
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.trace import Trace

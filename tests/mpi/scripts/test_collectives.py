@@ -9,7 +9,8 @@ from mpi.machine.ranks import everyone, machine_of, transport
 from mpi.scripts import playing
 from mpi.scripts.playing import PRELUDE
 
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
 from mpinet.mpi.world.trees import Pattern

@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import os
+import runpy
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -104,6 +105,15 @@ def result(command: str) -> dict:
 @pytest.mark.parametrize("command", FIELDS)
 def test_a_result_has_the_fields_of_the_contract(command):
     assert FIELDS[command] <= set(result(command))
+
+
+def test_the_page_says_of_every_command_what_its_function_does():
+    made = runpy.run_path(str(Path(__file__).parents[3] / "docs/_extensions/contract.py"))
+    assert made["page"]() == made["PAGE"].read_text(), "run docs/_extensions/contract.py"
+    assert (
+        "| `flood TOPO [--root NODE]` | steps, messages, informed, eccentricity |"
+        in made["table"]()
+    )
 
 
 def test_the_result_of_a_script_has_the_fields_of_the_contract(tmp_path):

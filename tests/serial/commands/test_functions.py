@@ -4,70 +4,119 @@ import argparse
 import inspect
 import json
 import re
-from typing import Literal, get_args, get_origin, get_type_hints
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
 import pytest
 
 import mpinet
-from mpinet.cli.commands import COMMANDS, Parser, module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.cli.options import add_options
 from mpinet.cli.session import Session
 from mpinet.commands import function_of
+from mpinet.commands.catalogue import COMMANDS, FUNCTIONS
+from mpinet.commands.options import OnHosts, Saved
+from mpinet.commands.perform import words
+from mpinet.commands.signature import Typed, Unpack, command, given, signature_of
 from mpinet.errors import UsageError
 from mpinet.report.files import as_csv
 
 FLOOD = "mpinet.examples.flood:flood"
 
-OF_TYPING = {
-    *("json", "out", "progress", "help", "seed", "command", "draw", "play", "trace"),
-    *("checkpoint", "every", "watchdog"),
-}
-"""What is of the command line alone, and seed, which every command takes there."""
-
-SCRIPTS = {"script", "module", "code", "arguments"}
-"""What is run: the command line takes the rest of its words for it."""
-
-TYPED_ALONE = {
-    *("check", "verify", "predict", "bench", "launch", "template", "doctor", "demo", "measure"),
-    *("trace", "play", "certify", "schedule", "resume"),
-}
-"""Commands without a function of `mpinet`: ``check`` is older and takes a topology, ``measure`` is
-the room of all measures."""
-
-
-def functions() -> list[str]:
-    return sorted(set(COMMANDS) - TYPED_ALONE)
-
 
 def parser_of(command: str) -> argparse.ArgumentParser:
     """The parser of one command."""
-    parser = Parser(prog=command)
-    module_of(command).add_options(parser)
+    parser = argparse.ArgumentParser(prog=f"mpinet {command}")
+    add_options(parser, function_of(command))
     return parser
 
 
-def choices(hint: object) -> set[str] | None:
-    """The values that a parameter's type lists."""
-    if get_origin(hint) is Literal:
-        return set(get_args(hint))
-    of_parts = [choices(part) for part in get_args(hint)]
-    return next((found for found in of_parts if found), None)
+def odd(
+    place: int,
+    rest: Sequence[str] = (),
+    *,
+    choice: Literal["a", "b"] = "b",
+    number: float | None = None,
+    flag: bool = False,
+    maybe: bool | None = None,
+    several: Annotated[Sequence[str], Typed(metavar="WORD")] = (),
+    **options: Unpack[OnHosts],
+) -> None:
+    """Do what no command does.
+
+    Parameters
+    ----------
+    place : int
+        A `place` by number; 2 % of it.
+    number : float, optional
+        One that is read.
+    """
 
 
-@pytest.mark.parametrize("command", functions())
-def test_a_function_has_the_options_of_its_command_with_their_defaults_and_choices(command):
-    function = function_of(command)
-    assert function is getattr(mpinet, command)
-    parameters, hints = inspect.signature(function).parameters, get_type_hints(function)
-    actions = {action.dest: action for action in parser_of(command)._actions}
-    assert set(actions) - OF_TYPING - SCRIPTS == set(parameters) - {"seed"} - SCRIPTS
-    for name in set(parameters) - SCRIPTS:
-        action, parameter = actions[name], parameters[name]
-        if parameter.default is parameter.empty:
-            assert action.required
-        else:
-            assert str(action.default) == str(parameter.default)
-        listed = choices(hints[name])
-        assert (set(action.choices) if action.choices else None) == listed or name == "algorithm"
+ODD = command(Saved)(odd)
+"""A command with an option of every kind."""
+
+
+def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
+    parser = argparse.ArgumentParser()
+    add_options(parser, ODD)
+    typed = "3 --choice a --number 2.5 --flag --no-maybe --several x --several y --seed 4"
+    found = vars(parser.parse_args([*typed.split(), "--memory-limit", "1KiB"]))
+    assert found == {
+        "place": 3, "rest": [], "choice": "a", "number": 2.5, "flag": True, "maybe": False,
+        "several": ["x", "y"], "seed": 4, "memory_limit": 1024, "mapping": "blocks",
+        "force": False, "checkpoint": None,
+    }  # fmt: skip
+    shown = " ".join(parser.format_help().split())
+    assert "a place by number; 2 % of it" in shown and "--choice {a,b}" in shown
+    assert "--number NUMBER one that is read" in shown and "--several WORD" in shown
+    assert "(default b)" in shown and "(default None)" not in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("x", "'x' is not a whole number"),
+        ("1 --number many", "'many' is not a number"),
+        ("1 --choice c", "invalid choice: 'c'"),
+        ("1 --memory-limit some", "some"),
+        ("1 --seed -1", "whole number 0..2^63-1"),
+        ("", "required: PLACE"),
+    ],
+)
+def test_a_word_that_an_option_cannot_have_gets_a_sentence(typed, said, capsys):
+    parser = argparse.ArgumentParser()
+    add_options(parser, ODD)
+    with pytest.raises(SystemExit):
+        parser.parse_args(typed.split())
+    assert said in capsys.readouterr().err
+
+
+def test_the_help_of_a_function_has_what_it_shares_with_others_in_the_order_of_its_signature():
+    names = list(inspect.signature(mpinet.flood).parameters)
+    assert names[:3] == ["topology", "root", "ports"] and "record_steps" in names
+    entries = re.findall(r"^(\w+) : ", mpinet.flood.__doc__, re.MULTILINE)
+    assert entries == names
+    assert mpinet.flood.__doc__.count("0..15,20") == 1
+    assert inspect.signature(mpinet.flood).parameters["duplex"].default == "full"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_of_a_command_is_explained(command):
+    said = signature_of(function_of(command))
+    silent = [option.name for option in [*said.options, *said.alone] if not option.help]
+    assert {"words", "progress_as", "checkpoint"}.issuperset(silent)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_is_typed_twice_for_one_command(command):
+    words = [word for action in parser_of(command)._actions for word in action.option_strings]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize("command", FUNCTIONS)
+def test_a_function_of_the_package_is_that_of_the_command(command):
+    assert function_of(command) is getattr(mpinet, command)
 
 
 CALLS = {
@@ -83,6 +132,7 @@ CALLS = {
     f"run {FLOOD} --on ring:4 --arg 2": ([FLOOD, "ring:4"], {"arguments": ["2"]}),
     "gather ring:6 --mapping random": (["ring:6"], {"mapping": "random"}),
     "topologies": ([], {}),
+    "compare ring:4 ring:6 --only degree": ([["ring:4", "ring:6"]], {"only": "degree"}),
 }
 
 
@@ -98,6 +148,27 @@ def test_a_call_gives_the_document_and_the_rows_of_what_is_typed(typed, capsys, 
     assert set(document["made"]) == set(printed["made"])
     assert parse(document["command"][1:]) == parse(typed.split())
     assert as_csv(found.records()) == (tmp_path / "rows.csv").read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("typed", "options"),
+    [
+        ("optimum gossip ring:4 --ports all", {"collective": "gossip", "ports": "all"}),
+        ("exec --on ring:4 a.py 1 2", {"script": "a.py", "arguments": ["1", "2"]}),
+        ("plot a.csv b.csv --x rate --where a=1 --where b=2", {
+            "results": ["a.csv", "b.csv"], "x": "rate", "where": ["a=1", "b=2"],
+        }),
+        ("draw ring:4 --path 0 1 --path 1 2", {"path": [[0, 1], ["1", 2]]}),
+        ("embed ring:4 ring:4 --images 1,2,3,0", {"guest": "ring:4", "images": [1, 2, 3, 0]}),
+        ("schedule export gossip ring:4 --out g.csv", {"collective": "gossip", "out": "g.csv"}),
+    ],
+)  # fmt: skip
+def test_what_python_gives_is_typed_as_the_command_line_takes_it(typed, options):
+    first, *rest = typed.split()
+    function = function_of(f"{first} {rest[0]}" if first == "schedule" else first)
+    named = {"topology": "ring:4"} if first != "plot" else {}
+    assert " ".join(words(function, given(function, named | options))) == typed
+    parse(typed.split())
 
 
 @pytest.mark.parametrize(
@@ -136,6 +207,6 @@ def test_a_result_in_a_notebook_tells_what_was_run_and_escapes_it():
     assert "<b>&lt;b&gt;" not in page and "&lt;" in page
 
 
-def test_a_command_without_a_function_is_refused():
-    with pytest.raises(UsageError, match="no function for a command 'bench'"):
-        function_of("bench")
+def test_a_command_that_is_not_there_is_refused():
+    with pytest.raises(UsageError, match="There is no command 'fly'"):
+        function_of("fly")

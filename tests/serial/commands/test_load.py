@@ -10,7 +10,7 @@ from mpinet.cli.session import Session
 from mpinet.commands.load import Load
 
 SHORT = {"rate": "0.1,0.3", "warmup": 20, "steps": 40}
-WORDS = "--rate 0.1,0.3 --warm-up 20 --measure 40"
+WORDS = "--rate 0.1,0.3 --warmup 20 --steps 40"
 
 
 def typed(words: str) -> int:

@@ -1,41 +1,14 @@
 """Schedules from Python: the options, the document and the errors of the command."""
 
-import inspect
 import json
-from typing import get_args, get_type_hints
 
 import pytest
-from serial.commands.test_functions import OF_TYPING
 
 import mpinet
 from mpinet import schedule
-from mpinet.cli.commands import Parser, module_of, parse
+from mpinet.cli.commands import parse
 from mpinet.cli.session import Session
 from mpinet.errors import UsageError
-
-NAMES = {"run": {"topology": "on"}, "check": {"topology": "on"}, "export": {"file": "out"}}
-
-
-def actions(action):
-    """What the command line of an action takes, by the function's names."""
-    parser = Parser()
-    module_of("schedule").add_options(parser)
-    (choices,) = (each.choices for each in parser._actions if each.dest == "action")
-    taken = {each.dest: each for each in choices[action]._actions}
-    renamed = {NAMES[action].get(name, name): one for name, one in taken.items()}
-    return {name: one for name, one in renamed.items() if name not in OF_TYPING - {"seed", "out"}}
-
-
-@pytest.mark.parametrize("action", NAMES)
-def test_a_function_has_the_options_of_its_action_with_their_choices(action):
-    function, typed = getattr(schedule, action), actions(action)
-    taken = set(typed) - ({"out"} if action != "export" else set())
-    assert taken == set(inspect.signature(function).parameters)
-    hints = get_type_hints(function)
-    for name, option in ((name, typed[name]) for name in taken):
-        listed = [get_args(one) or (one,) for one in (get_args(hints[name]) or (hints[name],))]
-        words = {str(word) for words in listed for word in words}
-        assert not option.choices or set(option.choices) <= words
 
 
 def test_a_call_gives_the_document_of_what_is_typed(tmp_path, capsys):

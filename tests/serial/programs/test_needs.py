@@ -10,7 +10,8 @@ import pytest
 
 import mpinet
 from mpinet.bench.footprint import PEAK
-from mpinet.cli.commands import module_of, parse
+from mpinet.cli.commands import parse
+from mpinet.commands import module_of
 from mpinet.commands.machinejob import MachineJob
 from mpinet.machine.transport import Local
 from mpinet.programs import needs

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
-from mpinet.cli.options import number
 from mpinet.commands.demopage import is_demo_page, write_demo_page
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import FileError, UsageError
 from mpinet.files import require_writable
 from mpinet.launching.demo import HEADING, JOBS, run
@@ -19,37 +19,39 @@ from mpinet.report.output import Output
 from mpinet.report.tables import table
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """On how many ranks, and where results go."""
-    parser.add_argument(
-        "-n",
-        dest="ranks",
-        type=number,
-        metavar="R",
-        help="ranks (default 4, and 1 where there is no MPI launcher)",
-    )
-    parser.add_argument(
-        "--results", type=Path, metavar="FOLDER", help="write the result documents there, too"
-    )
-    parser.add_argument(
-        "--page",
-        metavar="FILE",
-        help="a page with three pictures, where matplotlib is installed (default demo.html, in the "
-        "results folder if there is one; none: no page)",
-    )
+@command(here=True)
+def demo(
+    *,
+    ranks: Annotated[int | None, Typed(words=("-n",), metavar="R")] = None,
+    results: Annotated[Path | None, Typed(metavar="FOLDER")] = None,
+    page: Annotated[str | None, Typed(metavar="FILE")] = None,
+) -> int:
+    """Run four jobs whose results are known by closed forms; 1 unless every one is as they say.
 
+    Parameters
+    ----------
+    ranks : int, optional
+        Ranks; default: 4, and 1 where there is no MPI launcher.
+    results : path, optional
+        Write the result documents there, too.
+    page : str, optional
+        A page with three pictures, where matplotlib is installed; default: demo.html, in the
+        results folder if there is one; none: no page.
 
-def act(options: argparse.Namespace) -> int:
-    """Run the jobs; 1 unless every result is as its closed form says."""
-    ranks = _ranks(options.ranks)
-    folder: Path | None = options.results
+    Returns
+    -------
+    int
+        no document: a table; the jobs' documents and ``demo.html`` in FOLDER (``--page none``: no
+        page).
+    """
+    ranks, folder = _ranks(ranks), results
     if folder is not None:
         require_writable(folder / "route.json" if os.path.isdir(folder) else folder)
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise FileError(f"--results {folder}: {error.strerror}.") from None
-    page = _page(options.page, folder)
+    pictures = _page(page, folder)
     output, rows = Output(sys.stdout, "the standard output"), []
     for job in JOBS:
         front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
@@ -57,10 +59,10 @@ def act(options: argparse.Namespace) -> int:
         sys.stdout.flush()
         rows.append(run(job, ranks, folder))
     output.write(f"\n{table(rows, HEADING)}\n")
-    if page is not None:
+    if pictures is not None:
         sys.stdout.flush()
-        write_demo_page(page)
-        output.write(f"\nPictures are in {page}\n")
+        write_demo_page(pictures)
+        output.write(f"\nPictures are in {pictures}\n")
     if folder is not None:
         output.write(f"\nThe full results are in {folder}/\n")
     return int(any(row[-1] != "yes" for row in rows))

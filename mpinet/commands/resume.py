@@ -4,36 +4,64 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from mpinet.cli.commands import parse
-from mpinet.cli.options import add_mapping, add_memory, add_progress
+from mpinet.commands.checkpoints import resumable
+from mpinet.commands.job import Job
+from mpinet.commands.options import Force, Hosted, MemoryLimit, Watched
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import FileError, UsageError
 
 OWN = ("mapping", "memory_limit", "force", "progress", "watchdog")
 """Options that a run may go on with, whatever it began with."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The folder, and how ranks host processors from now on."""
-    parser.add_argument(
-        "folder",
-        metavar="FOLDER",
-        type=Path,
-        help="what --checkpoint was given: the command goes on as it was typed, in the folder that "
-        "it was typed in, on the ranks that there are now",
-    )
-    add_mapping(parser)
-    add_memory(parser)
-    add_progress(parser.add_argument_group("common options"))
-    parser.set_defaults(mapping=None, force=None, json=False, out=None)
+@command(Watched)
+def resume(
+    folder: Annotated[Path, Typed(metavar="FOLDER")],
+    *,
+    mapping: Hosted | None = None,
+    memory_limit: MemoryLimit = None,
+    force: Force | None = None,
+) -> Result:
+    """Go on with a run from its checkpoint.
+
+    Parameters
+    ----------
+    folder : path
+        What ``--checkpoint`` was given: the command goes on as it was typed, in the folder that it
+        was typed in, on the ranks that there are now.
+
+    Returns
+    -------
+    Result
+        the document of the command that the checkpoint in FOLDER is of.
+    """
+    return perform(resume, locals())
 
 
-def found_in(options: argparse.Namespace) -> tuple[argparse.Namespace, dict[str, Any]]:
+def prepare(options: argparse.Namespace) -> Job:
+    """Say why not: Python has no command line to go on with."""
+    raise UsageError("A checkpoint is of a command line: mpinet resume FOLDER goes on from it.")
+
+
+def taken_up(
+    options: argparse.Namespace, parse: Callable[[Sequence[str]], argparse.Namespace]
+) -> tuple[argparse.Namespace, dict[str, Any]]:
     """The options to go on with, and the manifest; this process goes where they were typed.
+
+    Parameters
+    ----------
+    options : Namespace
+        Those of ``mpinet resume``.
+    parse : callable
+        Reads a command line.
 
     Raises
     ------
@@ -42,8 +70,6 @@ def found_in(options: argparse.Namespace) -> tuple[argparse.Namespace, dict[str,
     UsageError
         The command has not the option that it is to go on with.
     """
-    from mpinet.commands.checkpoints import resumable
-
     found = resumable(options.folder)
     folder = options.folder.absolute()
     try:

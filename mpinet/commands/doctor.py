@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
+from json import dumps
 
+from mpinet.commands.signature import command
 from mpinet.launching.doctor import BAD, Finding, examine
 from mpinet.report.output import Output
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """How it is printed."""
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+@command(here=True)
+def doctor(*, json: bool = False) -> int:
+    """Look whether MPI, launcher, compiler cache and memory are as mpinet needs them.
 
+    Parameters
+    ----------
+    json : bool
+        Print one JSON document.
 
-def act(options: argparse.Namespace) -> int:
-    """Examine the host; 1 if something does not work."""
+    Returns
+    -------
+    int
+        no document: a list of what, found, verdict (ok, note, BAD), advice.
+    """
     output = Output(sys.stdout, "the standard output")
-    if options.json:
+    if json:
         findings = list(examine())
-        output.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
+        output.write(dumps([asdict(finding) for finding in findings], indent=2) + "\n")
         return _status(findings)
     findings = []
     for finding in examine():

@@ -3,85 +3,75 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.numerals import is_whole, quoted
+from mpinet.numerals import quoted
 from mpinet.plain import plain
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
-PREDICTED = {
-    "ascend": "an ASCEND program",
-    "descend": "a DESCEND program",
-    "route": "routing",
-    "flood": "a flood",
-    "broadcast": "a broadcast",
-}
-"""The commands that it can predict."""
-
 LASTING = ("memory", "seconds")
 """What of the result differs from run to run."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The command with its own options, the rank, and the cluster."""
-    from mpinet.cli.commands import module_of
-
-    commands = parser.add_subparsers(dest="predicted", metavar="COMMAND", required=True)
-    for name, what in PREDICTED.items():
-        command = commands.add_parser(name, description=f"Predict {what} on many ranks.")
-        module_of(name).add_options(command)
-        group = command.add_argument_group("prediction")
-        group.add_argument(
-            "--ranks", type=_whole, metavar="R", required=True, help="how many ranks there are"
-        )
-        group.add_argument(
-            "--rank", type=_whole, metavar="r", default=0, help="the one to play (default 0)"
-        )
-        group.add_argument(
-            "--latency",
-            type=_positive,
-            metavar="US",
-            default=2.0,
-            help="the model's microseconds until an empty message is there (default 2)",
-        )
-        group.add_argument(
-            "--bandwidth",
-            type=_positive,
-            metavar="GBS",
-            default=10.0,
-            help="the model's 10^9 bytes a second that a rank sends (default 10)",
-        )
-
-
-def _whole(text: str) -> int:
-    """Read a whole number."""
-    if not is_whole(text):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no whole number")
-    return int(text)
-
-
-def _positive(text: str) -> float:
+def positive(text: str) -> float:
     """Read a positive number."""
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no positive number")
+        raise ValueError(f"{quoted(text)} is no positive number")
     return number
+
+
+@command()
+def predict(
+    predicted: Literal["ascend", "descend", "route", "flood", "broadcast"],
+    *,
+    ranks: Annotated[int, Typed(metavar="R")],
+    rank: Annotated[int, Typed(metavar="r")] = 0,
+    latency: Annotated[float, Typed(metavar="US", read=positive)] = 2.0,
+    bandwidth: Annotated[float, Typed(metavar="GBS", read=positive)] = 10.0,
+    **options: Any,
+) -> Result:
+    """Predict what one rank of many needs and sends, on one process.
+
+    Parameters
+    ----------
+    predicted : {'ascend', 'descend', 'route', 'flood', 'broadcast'}
+        The command, whose own options are given besides.
+    ranks : int
+        How many ranks there are.
+    rank : int
+        The one to play.
+    latency : float
+        The model's microseconds until an empty message is there.
+    bandwidth : float
+        The model's 10^9 bytes a second that a rank sends.
+
+    Returns
+    -------
+    Result
+        rank, ranks, processors, steps, messages, bytes, all_messages, all_bytes, partners,
+        modelled, memory {peak, before}, seconds {computing, latency, transfer, total}.
+    """
+    return perform(predict, locals())
 
 
 def prepare(options: argparse.Namespace) -> Job:
     """Prepare the command itself; check the rank."""
-    from mpinet.cli.commands import module_of
+    from mpinet.commands import module_of
     from mpinet.machine.choice import MEASURED
 
-    if not options.rank < options.ranks:
+    if not 0 <= options.rank < options.ranks:
         raise UsageError(
             f"--rank {options.rank} --ranks {options.ranks}: there is one rank or more, numbered "
             "from 0."

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from mpinet.cli.options import add_common
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common, File, Recording
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
@@ -15,11 +18,20 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The recording, and the page."""
-    parser.add_argument("recording", metavar="FILE", help="what --record has written")
-    parser.add_argument("-o", dest="output", metavar="FILE.html", required=True, help="the page")
-    add_common(parser)
+@command(Common)
+def play(
+    recording: Recording,
+    *,
+    output: Annotated[File, Typed("The page.", words=("-o",), metavar="FILE.html")],
+) -> Result:
+    """Make a page of a recording that shows it step by step (collective).
+
+    Returns
+    -------
+    Result
+        command, nodes, steps, movements, calls.
+    """
+    return perform(play, locals())
 
 
 def prepare(options: argparse.Namespace) -> Job:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from mpinet.cli.options import add_checkpoint, add_common
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common, Saved
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.launched import is_launched
 from mpinet.report.rows import Row
@@ -21,42 +25,51 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which claims, and how far their grids go."""
-    parser.add_argument(
-        "claims",
-        nargs="*",
-        metavar="PAPER|CLAIM|FILE.py",
-        help="papers (hdn), claims, patterns of them (GMN-T1-*) or files (default: every paper)",
-    )
-    parser.add_argument(
-        "--budget",
-        choices=("quick", "full"),
-        help="how much of the grids to test (default quick)",
-    )
-    parser.add_argument(
-        "--at",
-        action="append",
-        metavar="NAME=VALUE",
-        help="test only the points of the full grids at which the argument is so",
-    )
-    parser.add_argument(
-        "--journal",
-        type=Path,
-        metavar="FOLDER",
-        help="write every finding down in FOLDER, and take up there what was stopped",
-    )
-    parser.add_argument("--html", type=Path, metavar="FILE", help="also write FILE, a web page")
-    parser.add_argument(
-        "--from",
-        dest="document",
-        type=Path,
-        metavar="FILE.json",
-        help="show a result that --out has written, and measure nothing",
-    )
-    parser.add_argument("--list", action="store_true", help="list the claims and test none of them")
-    add_checkpoint(parser, every=False)
-    add_common(parser)
+@command(Saved, Common)
+def verify(
+    claims: Annotated[Sequence[str], Typed(metavar="PAPER|CLAIM|FILE.py")] = (),
+    *,
+    budget: Literal["quick", "full"] | None = None,
+    at: Annotated[Sequence[str] | None, Typed(metavar="NAME=VALUE")] = None,
+    journal: Annotated[Path | None, Typed(metavar="FOLDER")] = None,
+    html: Annotated[Path | None, Typed(metavar="FILE")] = None,
+    document: Annotated[Path | None, Typed(words=("--from",), metavar="FILE.json")] = None,
+    list: bool = False,
+) -> Result:
+    """Judge the papers' claims, or one's own, by measurements (collective).
+
+    Parameters
+    ----------
+    claims : sequence of str
+        Papers (hdn), claims, patterns of them (``GMN-T1-*``) or files; default: every paper.
+    budget : {'quick', 'full'}, optional
+        How much of the grids to test; default: quick.
+    at : sequence of str, optional
+        Test only the points of the full grids at which the argument is so.
+    journal : path, optional
+        Write every finding down in FOLDER, and take up there what was stopped.
+    html : path, optional
+        Also write FILE, a web page.
+    document : path, optional
+        Show a result that ``--out`` has written, and measure nothing.
+    list : bool
+        Whether to list the claims and test none of them.
+
+    Returns
+    -------
+    Result
+        list of id, paper, place, statement, relation, claimed, measured, range, points, verdict
+        (holds, refuted, beaten (fewer steps are enough than a claim states), open, error), witness,
+        replay, reason, seconds, note, cause (of a refutation, by its name in the paper's table of
+        causes), corrects (a claim's id), measures (whether a network is measured, or a formula
+        compared with a formula), failing (at how many of the points), everywhere (whether at all of
+        them), common {text, failing, holding, exact} (what failing points have in common, counted;
+        null where nothing is known), degenerate (how many of the failing), nondegenerate {point,
+        where, claimed, measured, replay}, values (list of point, claimed, measured, holds, fields
+        (that are wrong), of claims that a table or plot shows; else null); ``--list``: id, paper,
+        place, statement, relation, range.
+    """
+    return perform(verify, locals())
 
 
 def prepare(options: argparse.Namespace) -> Job:
@@ -71,12 +84,12 @@ def prepare(options: argparse.Namespace) -> Job:
     claims = select(options.claims)
     if options.list:
         for option in ("budget", "at", "journal", "html", "checkpoint"):
-            if getattr(options, option) is not None:
+            if getattr(options, option, None) is not None:
                 raise UsageError(f"--{option} does not apply with --list.")
         return Listing(claims)
     if options.at and options.budget:
         raise UsageError("--budget does not apply with --at, which looks at the full grids.")
-    return Verify(options, claims, _arguments(options.at or []))
+    return Verify(options, claims, _arguments(options.at or ()))
 
 
 def _shown_again(options: argparse.Namespace) -> Job:
@@ -86,12 +99,12 @@ def _shown_again(options: argparse.Namespace) -> Job:
     if options.claims:
         raise UsageError("--from FILE.json shows the claims of the file: name none.")
     for option in ("budget", "at", "journal", "checkpoint", "list"):
-        if getattr(options, option):
+        if getattr(options, option, None):
             raise UsageError(f"--{option} does not apply with --from, which measures nothing.")
     return Again(options, read_document(options.document))
 
 
-def _arguments(typed: list[str]) -> dict[str, str]:
+def _arguments(typed: Sequence[str]) -> dict[str, str]:
     """Read ``NAME=VALUE`` words."""
     found: dict[str, str] = {}
     for word in typed:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from mpinet.cli.options import add_common
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common, Seed
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.numerals import is_whole, quoted
 from mpinet.plain import plain
@@ -21,60 +25,61 @@ LASTING = ("name", "unit", "command")
 """What of a row is the same in every run."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which benchmarks, how large, how often, on how many ranks."""
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="benchmarks (w1-n20), families of them (w1) or patterns (*-n20); default: all but the "
-        "largest machines (scale) and searches of minutes (optimum)",
-    )
-    parser.add_argument(
-        "--ranks",
-        type=_ranks,
-        metavar="R,R,..",
-        help="measure on so many ranks each, and start the MPI launcher for it",
-    )
-    parser.add_argument(
-        "--size",
-        choices=("small", "full"),
-        help="full: the workloads that the goals are for; small: seconds in all (default full)",
-    )
-    parser.add_argument(
-        "--repeat",
-        type=_repeat,
-        metavar="N",
-        help="rounds of every contender (default 5; a few long ones make fewer)",
-    )
-    parser.add_argument(
-        "--clock",
-        choices=("wall", "cpu"),
-        help="what times the work of one process; cpu where others use the machine (default wall)",
-    )
-    parser.add_argument(
-        "--booksim",
-        metavar="PATH",
-        help="BookSim 2's binary, built from its source: the rows that it is a baseline of (load) "
-        "measure it, too",
-    )
-    parser.add_argument("--list", action="store_true", help="list the benchmarks, measure nothing")
-    add_common(parser)
-
-
-def _ranks(text: str) -> list[int]:
+def ranks_of(text: str) -> list[int]:
     """Read numbers of ranks."""
     numbers = text.split(",")
     if not all(is_whole(number) and int(number) > 0 for number in numbers):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no list of ranks, such as 1,2")
+        raise ValueError(f"{quoted(text)} is no list of ranks, such as 1,2")
     return list(dict.fromkeys(map(int, numbers)))
 
 
-def _repeat(text: str) -> int:
+def rounds_of(text: str) -> int:
     """Read a number of rounds."""
     if not is_whole(text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no number of rounds: 1 or more")
+        raise ValueError(f"{quoted(text)} is no number of rounds: 1 or more")
     return int(text)
+
+
+@command(Common)
+def bench(
+    names: Annotated[Sequence[str], Typed(metavar="NAME")] = (),
+    *,
+    ranks: Annotated[Sequence[int] | None, Typed(metavar="R,R,..", read=ranks_of)] = None,
+    size: Literal["small", "full"] | None = None,
+    repeat: Annotated[int | None, Typed(metavar="N", read=rounds_of)] = None,
+    clock: Literal["wall", "cpu"] | None = None,
+    booksim: Annotated[str | None, Typed(metavar="PATH")] = None,
+    list: bool = False,
+    seed: Seed = 0,
+) -> Result:
+    """Measure how fast mpinet is here, in turn with its baselines (collective).
+
+    Parameters
+    ----------
+    names : sequence of str
+        Benchmarks (w1-n20), families of them (w1) or patterns (``*-n20``); default: all but the
+        largest machines (scale) and searches of minutes (optimum).
+    ranks : sequence of int, optional
+        Measure on so many ranks each, and start the MPI launcher for it.
+    size : {'small', 'full'}, optional
+        The workloads that the goals are for (full, the default), or seconds in all.
+    repeat : int, optional
+        Rounds of every contender; default: 5; a few long ones make fewer.
+    clock : {'wall', 'cpu'}, optional
+        What times the work of one process; cpu where others use the machine; default: wall.
+    booksim : str, optional
+        The binary of BookSim 2, built from its source: the rows that it is a baseline of (load)
+        measure it, too.
+    list : bool
+        Whether to list the benchmarks and measure nothing.
+
+    Returns
+    -------
+    Result
+        list of name, workload, figure, unit, against, baseline, ratio, goal, attained, reached,
+        spread, rounds, ranks, command, absent.
+    """
+    return perform(bench, locals())
 
 
 def prepare(options: argparse.Namespace) -> Job:

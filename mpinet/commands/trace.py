@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from mpinet.cli.options import add_common
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.options import Common, File, Recording
+from mpinet.commands.perform import perform
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Typed, command
 from mpinet.report.files import require_file
 from mpinet.report.rows import Row
 
@@ -15,18 +18,26 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The recording, and what it becomes."""
-    parser.add_argument("recording", metavar="FILE", help="what --record has written")
-    parser.add_argument(
-        "--as",
-        dest="kind",
-        choices=("perfetto", "paje", "csv"),
-        default="perfetto",
-        help="perfetto: JSON, for Perfetto and Chrome (default); paje: for ViTE; csv: a table",
-    )
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the trace file")
-    add_common(parser)
+@command(Common)
+def trace(
+    recording: Recording,
+    *,
+    kind: Annotated[Literal["perfetto", "paje", "csv"], Typed(words=("--as",))] = "perfetto",
+    output: Annotated[File, Typed("The trace file.", words=("-o",), metavar="OUT")],
+) -> Result:
+    """Write a recording as a trace of Perfetto, Paje or CSV (collective).
+
+    Parameters
+    ----------
+    kind : {'perfetto', 'paje', 'csv'}
+        JSON, for Perfetto and Chrome; for ViTE; a table.
+
+    Returns
+    -------
+    Result
+        format, command, steps, movements, calls; FILE is what ``--record`` has written.
+    """
+    return perform(trace, locals())
 
 
 def prepare(options: argparse.Namespace) -> Job:

@@ -1,0 +1,103 @@
+"""The commands by name, each with the sentence that ``mpinet --help`` has for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+COMMANDS = {
+    "topologies": "list the networks that can be named",
+    "show": "what a network is: size, degrees, links; with --distances its diameter",
+    "draw": "draw a network, with routes and link loads",
+    "compare": "put networks side by side: sizes, distances, cuts, costs, steps",
+    "find": "find the best networks for a number of processors and a degree",
+    "measure": "measure one thing of a network, such as its bisection",
+    "check": "check a network's rules against each other",
+    "neighbors": "the ports of one node",
+    "path": "the way of one message",
+    "route": "route messages over the machine",
+    "load": "measure latency and throughput under traffic that goes on all the time",
+    "flood": "flood the machine from one node",
+    "broadcast": "broadcast one-port from one processor",
+    "gossip": "bring every processor's item to all processors",
+    "scatter": "bring a different item from one processor to every other",
+    "gather": "bring an item from every processor to one",
+    "exchange": "bring a different item from every processor to every other",
+    "reduce": "combine the items of all processors at one",
+    "allreduce": "combine the items of all processors at all of them",
+    "optimum": "find the fewest steps of a broadcast, or links of a bisection, with a certificate",
+    "certify": "check a certificate: of how many steps or links it takes",
+    "schedule run": "run a schedule from a file",
+    "schedule check": "run a schedule from a file, and tell what was checked",
+    "schedule export": "write the schedule of a collective",
+    "circulate": "let every item visit all processors of its subcube",
+    "ascend": "run an ASCEND program",
+    "descend": "run a DESCEND program",
+    "embed": "embed a network in another, and emulate its programs",
+    "run": "run a program of one's own on every processor",
+    "exec": "run an mpi4py script, unchanged, on every processor",
+    "sweep": "run a command at all combinations of its options' values, from a file",
+    "plot": "draw curves of results, as papers print them",
+    "trace": "write a recording as a trace of Perfetto, Paje or CSV",
+    "play": "make a page of a recording that shows it step by step",
+    "verify": "judge the papers' claims, or one's own, by measurements",
+    "resume": "go on with a run from its checkpoint",
+    "predict": "predict what one rank of many needs and sends, on one process",
+    "bench": "measure how fast mpinet is here, in turn with its baselines",
+    "launch": "run a command on several ranks, by the MPI launcher of this installation",
+    "template": "print a batch script or a list of hosts to begin with",
+    "doctor": "look whether MPI, launcher, compiler cache and memory are as mpinet needs them",
+    "demo": "run four jobs whose results are known by closed forms",
+}
+"""Every command: the function of its name, in the module of its name in this folder."""
+
+MODULES = {
+    "descend": "ascend",
+    "gather": "scatter",
+    "schedule run": "schedule",
+    "schedule check": "schedule",
+    "schedule export": "schedule",
+}
+"""Modules of commands that share one."""
+
+VERBS = {"schedule": "run, check and export schedules as files"}
+"""First words of commands that have two."""
+
+ALIASES = {"list": "topologies", "describe": "topologies"}
+"""Other words for commands."""
+
+TYPED_ALONE = (
+    *("measure", "check", "certify", "trace", "play", "verify", "resume", "predict", "bench"),
+    *("launch", "template", "doctor", "demo"),
+)
+"""Commands that are no functions of `mpinet`: some have the name of a room there."""
+
+FUNCTIONS = tuple(name for name in COMMANDS if " " not in name and name not in TYPED_ALONE)
+"""Commands that are functions of `mpinet`, too."""
+
+if TYPE_CHECKING:  # `FUNCTIONS` for checkers
+    from mpinet.commands.allreduce import allreduce as allreduce
+    from mpinet.commands.ascend import ascend as ascend
+    from mpinet.commands.ascend import descend as descend
+    from mpinet.commands.broadcast import broadcast as broadcast
+    from mpinet.commands.circulate import circulate as circulate
+    from mpinet.commands.compare import compare as compare
+    from mpinet.commands.draw import draw as draw
+    from mpinet.commands.embed import embed as embed
+    from mpinet.commands.exchange import exchange as exchange
+    from mpinet.commands.exec import exec as exec
+    from mpinet.commands.find import find as find
+    from mpinet.commands.flood import flood as flood
+    from mpinet.commands.gossip import gossip as gossip
+    from mpinet.commands.load import load as load
+    from mpinet.commands.neighbors import neighbors as neighbors
+    from mpinet.commands.optimum import optimum as optimum
+    from mpinet.commands.path import path as path
+    from mpinet.commands.plot import plot as plot
+    from mpinet.commands.reduce import reduce as reduce
+    from mpinet.commands.route import route as route
+    from mpinet.commands.run import run as run
+    from mpinet.commands.scatter import gather as gather
+    from mpinet.commands.scatter import scatter as scatter
+    from mpinet.commands.show import show as show
+    from mpinet.commands.sweep import sweep as sweep
+    from mpinet.commands.topologies import topologies as topologies

@@ -1,0 +1,113 @@
+"""What options name, opened: networks, routings, mappings, port models."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mpinet.commands.signature import Typed
+from mpinet.errors import UsageError
+from mpinet.networks import check
+from mpinet.networks import open as open_topology
+from mpinet.networks.catalogue import FAMILIES
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import PortModel
+    from mpinet.machine.placement import Mapping as Hosting
+    from mpinet.machine.transport import Local
+    from mpinet.networks.routing import Routing
+
+
+def families_completed(prefix: str, **asked: object) -> list[str]:
+    """The families that a name may go on to, for a shell that asks."""
+    return [f"{name}:" for name in FAMILIES if name.startswith(prefix)]
+
+
+Network = Annotated[
+    str | Topology,
+    Typed(
+        "The network, such as ``torus:8x8x8`` (see: mpinet topologies).",
+        metavar="TOPO",
+        complete=families_completed,
+    ),
+]
+"""A network by its string, or as `mpinet.open` gives it."""
+
+FOLDERS = re.compile(r"[^:,=]*/(?=[^/:,=]*\.[A-Za-z])")
+"""The folders of a file, in a name."""
+
+
+def without_folders(name: str) -> str:
+    """A name as a result has it, whose digest is the same wherever the files in it lie."""
+    return FOLDERS.sub("", name)
+
+
+def named(value: Any) -> str:
+    """What a person calls a value: a network or a function by its name."""
+    if isinstance(value, Topology):
+        return value.name
+    if callable(value):
+        return f"{value.__module__}:{value.__name__}"
+    return str(value)
+
+
+def opened(named: str | Topology) -> Topology:
+    """A network that was named, or is one."""
+    return named if isinstance(named, Topology) else open_topology(named)
+
+
+def topology_of(options: argparse.Namespace) -> Topology:
+    """The network that was named; one of a user's own is checked against the contract.
+
+    Raises
+    ------
+    TopologyError
+        There is no such network.
+    WiringError
+        A user's rules contradict each other; names processor and port.
+    """
+    topology = opened(options.topology)
+    if not type(topology).__module__.startswith("mpinet."):
+        check(topology, schedules=False)  # the machine refuses wrong ones when they run
+    return topology
+
+
+def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
+    """A routing by name whose ways are known before anything moves.
+
+    Raises
+    ------
+    UsageError
+        There is none of that name, or its nodes choose among channels by what has room.
+    """
+    routing = topology.routing(name, seed)
+    if routing.adaptive:
+        raise UsageError(
+            f"Routing {routing.name} of {topology.name} leaves its ways to what has room in the "
+            "routers of mpinet load; elsewhere give one of "
+            f"{', '.join([*topology.routings, *topology.random_routings])}."
+        )
+    return routing
+
+
+def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local) -> Hosting:
+    """The mapping that was asked for (collective)."""
+    from mpinet.machine.choice import open_mapping
+
+    return open_mapping(options.mapping, topology, transport, options.seed)
+
+
+def port_model(options: argparse.Namespace) -> PortModel:
+    """The port model that was asked for."""
+    from mpinet.machine import PortModel
+
+    return replace(PortModel.named(options.ports), half_duplex=options.duplex == "half")
+
+
+def require_all_port(options: argparse.Namespace, what: str) -> None:
+    """Raise `UsageError` where --ports one would have no effect."""
+    if options.ports == "one":
+        raise UsageError(f"{what} uses all ports: --ports one does not apply.")

@@ -1,0 +1,477 @@
+"""What a command's function says of its options: the one place where an option is spelt.
+
+The signature gives names, types, choices and defaults, the numpydoc docstring the help. Options
+that stand in many commands are fields of a `TypedDict`, which a function takes by
+``**options: Unpack[OnMachine]``. What people type, the checks of what Python gives, the command
+line of a result and the rows of the contract are all made from it.
+
+Nothing heavy is imported here: ``mpinet doctor`` and ``mpinet launch`` need options, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
+from pathlib import Path
+from textwrap import fill
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from mpinet.errors import UsageError
+from mpinet.numerals import quoted
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+else:  # Python 3.10 has none, and at run time the fields are all that is asked for
+
+    class Unpack:
+        """``Unpack[Fields]``: the fields of a `TypedDict` as keyword arguments."""
+
+        def __class_getitem__(cls, fields: type) -> type:
+            return fields
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+EMPTY = inspect.Parameter.empty
+
+MOST_SEED = 2**63 - 1
+
+REST = argparse.REMAINDER
+"""As `Typed.many`: all words from here on, also those that look like options."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What an annotation says of an option beyond its type: ``Annotated[int, Typed(..)]``.
+
+    Attributes
+    ----------
+    help : str
+        What it means, where no docstring of a function says it.
+    default : object
+        Its value where none is given, of a field of a `TypedDict`; a parameter has its own.
+    words : tuple of str, optional
+        How it is typed; default: ``--name``, and by place what comes by place in Python. Empty: by
+        place though Python takes it by name.
+    metavar : str or tuple of str
+        What stands for its value in the help; default: the name in capitals.
+    read : callable, optional
+        Reads a value; `ValueError` or `UsageError` with a sentence where there is none.
+    many : int or str, optional
+        Words that it takes, as for `argparse`.
+    choices : tuple of str
+        Its values, where no `Literal` lists them.
+    listed : str
+        ``module:NAME`` of a text, or of names, that the help lists.
+    complete : callable, optional
+        What a shell that asks is told that a word may go on to.
+    dest : str
+        What a command calls it, where that is not what Python does.
+    within : str
+        The option whose words it is a part of: it is not typed by itself.
+    required : bool
+        Whether it has to be typed, though Python may leave it out.
+    hidden : bool
+        Whether the help keeps silent about it.
+    """
+
+    help: str = ""
+    default: Any = EMPTY
+    words: tuple[str, ...] | None = None
+    metavar: str | tuple[str, ...] = ""
+    read: Callable[[str], Any] | None = None
+    many: int | str | None = None
+    choices: tuple[str, ...] = ()
+    listed: str = ""
+    complete: Callable[..., list[str]] | None = None
+    dest: str = ""
+    within: str = ""
+    required: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command.
+
+    Attributes
+    ----------
+    name : str
+        As Python gives it.
+    hint : object
+        Its type.
+    default : object
+        `EMPTY` if it has to be given.
+    help : str
+        What it means.
+    by_place : bool
+        Whether it is typed by its place alone.
+    typed : Typed
+        What its annotation says besides.
+    heading : str
+        What the help puts it under; empty: nothing, as of a command's own options.
+    """
+
+    name: str
+    hint: Any
+    default: Any
+    help: str
+    by_place: bool
+    typed: Typed
+    heading: str = ""
+
+    @property
+    def dest(self) -> str:
+        """What the command calls it."""
+        return self.typed.dest or self.name
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How it is typed; empty: by its place."""
+        if self.by_place:
+            return ()
+        return self.typed.words or (f"--{self.name.replace('_', '-')}",)
+
+    @property
+    def kinds(self) -> list[Any]:
+        """The types that its value may have, but for None."""
+        parts = get_args(self.hint) if get_origin(self.hint) in UNIONS else (self.hint,)
+        return [kind for kind in parts if kind is not type(None)]
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """Its values, if they are listed."""
+        listed = (get_args(kind) for kind in self.kinds if get_origin(kind) is Literal)
+        return next(listed, self.typed.choices)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it has no value: true where it is given."""
+        return bool in self.kinds
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it is a sequence, a word or an option for each of its items."""
+        sequences = (Sequence in (kind, get_origin(kind)) for kind in self.kinds)
+        return any(sequences) and self.typed.read is None
+
+    @property
+    def metavar(self) -> str | tuple[str, ...]:
+        """What stands for its value in the help."""
+        return self.typed.metavar or self.name.rpartition("_")[2].upper()
+
+
+UNIONS = (Union, UnionType)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a command's function says.
+
+    Attributes
+    ----------
+    options : list of Option
+        Those of Python, in their order.
+    alone : list of Option
+        Those of the command line alone.
+    usage : str
+        How it is typed, where that is not made from the options.
+    here : bool
+        Whether it is for this host alone: the function does it, and gives the exit status.
+    onward : bool
+        Whether it takes the options of the command that its first option names, too.
+    """
+
+    options: list[Option]
+    alone: list[Option]
+    usage: str
+    here: bool
+    onward: bool
+
+
+def command(*groups: type, usage: str = "", here: bool = False) -> Callable[[Function], Function]:
+    """Make a function a command.
+
+    Its ``help`` and signature get the options that it takes by ``**options: Unpack[OnMachine]``.
+
+    Parameters
+    ----------
+    *groups : type
+        `TypedDict` classes, whose fields are options of the command line alone.
+    usage : str
+        How it is typed, where that is not made from the options.
+    here : bool
+        Whether it is for this host alone: the function does it, and gives the exit status.
+    """
+
+    def made(function: Function) -> Function:
+        raw = inspect.signature(function)
+        hints = get_type_hints(function, include_extras=True)
+        texts = described(function.__doc__ or "")
+        options, shared, onward = [], list[Option](), False
+        for name, parameter in raw.parameters.items():
+            hint = hints[name]
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+                options.append(_option(name, hint, parameter.default, texts, by_place))
+            elif is_typeddict(hint):
+                shared = fields_of(hint, texts)
+            else:
+                onward = True
+        known = {option.name for option in (*options, *shared)}
+        alone = [one for group in groups for one in fields_of(group) if one.name not in known]
+        vars(function)["said"] = Signature([*options, *shared], alone, usage, here, onward)
+        vars(function)["__signature__"] = _whole(raw, hints, shared)
+        function.__doc__ = _documented(function.__doc__ or "", [*options, *shared], texts)
+        return function
+
+    return made
+
+
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """What a command's function says of its options."""
+    said: Signature = vars(function)["said"]
+    return said
+
+
+def options_of(function: Callable[..., Any]) -> list[Option]:
+    """The options of a command's function, as Python gives them."""
+    return signature_of(function).options
+
+
+def fields_of(group: type, texts: Mapping[str, str] | None = None) -> list[Option]:
+    """The options that are fields of a `TypedDict`."""
+    hints, heading = (
+        get_type_hints(group, include_extras=True),
+        (group.__doc__ or "").rstrip(".").lower(),
+    )
+    found = [_option(name, hint, EMPTY, texts or {}, False) for name, hint in hints.items()]
+    return [replace(option, heading=heading) for option in found]
+
+
+def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_place: bool) -> Option:
+    """An option of an annotation."""
+    typed = _merged([one for one in _metadata(hint) if isinstance(one, Typed)])
+    if typed.words is not None:
+        by_place = not typed.words
+    default = typed.default if default is EMPTY else default
+    return Option(name, _plain(hint), default, texts.get(name, typed.help), by_place, typed)
+
+
+def _metadata(hint: Any) -> Iterator[Any]:
+    """What ``Annotated`` adds to a type, the outermost first."""
+    if get_origin(hint) is Annotated:
+        yield from reversed(hint.__metadata__)
+    for part in get_args(hint):
+        yield from _metadata(part)
+
+
+def _merged(said: Sequence[Typed]) -> Typed:
+    """What several annotations say together; the first of them goes before the others."""
+    one = Typed()
+    for other in reversed(said):
+        named = {each.name: getattr(other, each.name) for each in fields(other)}
+        one = replace(one, **{k: v for k, v in named.items() if v != getattr(Typed(), k)})
+    return one
+
+
+def _plain(hint: Any) -> Any:
+    """A type without what ``Annotated`` adds to it or to its parts."""
+    if get_origin(hint) is Annotated:
+        return _plain(get_args(hint)[0])
+    if get_origin(hint) in UNIONS:
+        return Union[tuple(map(_plain, get_args(hint)))]  # noqa: UP007 (made, not written)
+    return hint
+
+
+def _whole(
+    raw: inspect.Signature, hints: Mapping[str, Any], shared: Sequence[Option]
+) -> inspect.Signature:
+    """A signature with the shared options one by one."""
+    own = [
+        parameter.replace(annotation=_plain(hints[parameter.name]))
+        for parameter in raw.parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD or not shared
+    ]
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    more = [
+        inspect.Parameter(each.name, by_name, default=each.default, annotation=each.hint)
+        for each in shared
+    ]
+    return raw.replace(parameters=[*own, *more])
+
+
+SECTION = re.compile(r"\nParameters\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", re.S)
+ENTRY = re.compile(r"^(\w[\w, ]*?)(?: :[^\n]*)?\n((?:    [^\n]*\n?|\n(?=    ))+)", re.M)
+
+
+def described(doc: str) -> dict[str, str]:
+    """The texts of a docstring's parameters by their names."""
+    section = SECTION.search(inspect.cleandoc(doc))
+    return {
+        name: " ".join(text.split())
+        for names, text in ENTRY.findall(f"{section[1]}\n" if section else "")
+        for name in names.split(", ")
+    }
+
+
+def returned(doc: str) -> str:
+    """What a docstring says that a result holds: its section Returns."""
+    section = re.search(
+        r"\nReturns\n-+\n[^\n]*\n((?:    [^\n]*\n?|\n(?=    ))+)", inspect.cleandoc(doc)
+    )
+    return " ".join(section[1].split()) if section else ""
+
+
+def _documented(doc: str, options: Sequence[Option], texts: Mapping[str, str]) -> str:
+    """A docstring that describes all options, in their order."""
+    doc = inspect.cleandoc(doc)
+    section = SECTION.search(doc)
+    own = {
+        names.split(", ")[0]: entry.group().rstrip()
+        for entry in (ENTRY.finditer(f"{section[1]}\n") if section else ())
+        for names in [entry[1]]
+    }
+    entries = [
+        own.get(option.name) or f"{option.name} : {_numpydoc(option)}\n{_wrapped(option.help)}"
+        for option in options
+        if option.name in own or option.name not in texts
+    ]
+    if not entries:
+        return doc
+    text = "\nParameters\n----------\n" + "\n".join(entries)
+    if section is not None:
+        return doc[: section.start()] + text + doc[section.end() :]
+    at = re.search(r"\n\n[A-Z]\w+\n-+\n", doc)
+    place = at.start() + 1 if at else len(doc)
+    return f"{doc[:place].rstrip()}\n{text}\n{doc[place:]}".rstrip()
+
+
+def _numpydoc(option: Option) -> str:
+    """An option's type, as numpydoc writes it."""
+    choices = option.choices
+    name = (
+        f"{{{', '.join(map(repr, choices))}}}" if choices else " or ".join(map(_name, option.kinds))
+    )
+    return f"{name}, optional" if option.default is None else name
+
+
+def _wrapped(text: str) -> str:
+    return fill(text, 96, initial_indent="    ", subsequent_indent="    ")
+
+
+def _name(kind: Any) -> str:
+    return {Path: "path"}.get(kind) or str(getattr(kind, "__name__", kind))
+
+
+def listed_in_help(option: Option) -> str:
+    """What an option's help lists, loaded where it lies."""
+    if not option.typed.listed:
+        return ""
+    module, _, name = option.typed.listed.partition(":")
+    found = getattr(import_module(module), name)
+    found = found() if callable(found) else found
+    return found if isinstance(found, str) else ", ".join(found)
+
+
+def given(function: Callable[..., Any], values: Mapping[str, Any]) -> argparse.Namespace:
+    """A command's options as its function takes them, those that are not given by default.
+
+    Parameters
+    ----------
+    function : callable
+        The command's function: its options and their types say what is allowed.
+    values : mapping
+        What was given by name; what the function took by ``**options`` may be a mapping in it.
+
+    Raises
+    ------
+    UsageError
+        An option is missing or of no such value, or nothing has this name.
+    """
+    name, known = function.__name__, {option.name: option for option in options_of(function)}
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= {key: value} if key in known or not isinstance(value, dict) else value
+    options = argparse.Namespace()
+    if signature_of(function).onward:
+        from mpinet.commands import function_of
+
+        rest = {key: flat.pop(key) for key in [*flat] if key not in known}
+        options = given(function_of(flat[next(iter(known))]), rest)
+    options.command = command_of(function)
+    for key in flat:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}."
+            raise UsageError(f"{name} has no option {quoted(key)}: {hint}")
+    for key, option in known.items():
+        value = flat.get(key, option.default)
+        if value is EMPTY:
+            raise UsageError(f"{name} needs its option {key}.")
+        value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+        if not _is_of(value, option.hint):
+            raise UsageError(f"{name}: {key} is {_described(option.hint)}, not {value!r}.")
+        if key == "seed" and not 0 <= value <= MOST_SEED:
+            raise UsageError(f"{name}: a seed is a whole number 0..2^63-1, not {value}.")
+        setattr(options, option.dest, value)
+    return options
+
+
+def is_typed(options: argparse.Namespace) -> bool:
+    """Whether options were typed, which have those of the command line alone, too."""
+    return hasattr(options, "json")
+
+
+def command_of(function: Callable[..., Any]) -> str:
+    """The command that a function does: ``schedule run`` is a verb of its module's name."""
+    room = function.__module__.rpartition(".")[2]
+    return f"{room} {function.__name__}" if room == "schedule" else function.__name__
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value is of a parameter's type."""
+    kind = get_origin(hint)
+    if kind is Literal:
+        return any(value == choice and type(value) is type(choice) for choice in get_args(hint))
+    if kind in UNIONS:
+        return any(_is_of(value, choice) for choice in get_args(hint))
+    if hint is Any:
+        return True
+    if hint in (int, float) and isinstance(value, bool):
+        return False
+    if hint is float:
+        return isinstance(value, int | float)
+    return isinstance(value, kind or hint)
+
+
+WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _described(hint: Any) -> str:
+    """A parameter's type as a person reads it."""
+    kind = get_origin(hint)
+    if kind is Literal:
+        return " or ".join(map(str, get_args(hint)))
+    if kind in UNIONS:
+        return " or ".join(
+            _described(choice) for choice in get_args(hint) if choice is not type(None)
+        )
+    return WORDS.get(hint, f"a {getattr(hint, '__name__', str(hint)).lower()}")
