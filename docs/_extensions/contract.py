@@ -16,7 +16,7 @@ from mpinet.commands.catalogue import ALIASES, COMMANDS, TYPED_ALONE
 from mpinet.commands.options import Common, OnMachine, SavedOften, Views
 from mpinet.commands.signature import EMPTY, REST, Option, fields_of, returned, signature_of
 
-PAGE = Path(__file__).parents[1] / "contract.md"
+PAGE = (Path(__file__).parents[1] / "contract").with_suffix(".md")
 
 SHARED = {
     option.name for group in (OnMachine, Views, SavedOften, Common) for option in fields_of(group)

@@ -75,14 +75,12 @@ def here(tmp_path, monkeypatch):
 def options_with_files():
     """The options of all commands that name a file or a folder."""
     for name in COMMANDS:
-        tree = _parser(name)
-        (top,) = (a for a in tree._actions if isinstance(a, argparse._SubParsersAction))
-        waiting = [(name, top.choices[name])]
+        waiting = [("", _parser(name))]
         while waiting:
             command, parser = waiting.pop()
             for action in parser._actions:
                 if isinstance(action, argparse._SubParsersAction):
-                    waiting += [(f"{command} {word}", p) for word, p in action.choices.items()]
+                    waiting += [(f"{command} {w}".strip(), p) for w, p in action.choices.items()]
                 elif action.option_strings and str(action.metavar).startswith(
                     ("FILE", "FOLDER", "OUT")
                 ):
