@@ -10,15 +10,16 @@ import os
 import re
 import sysconfig
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dis import get_instructions
 from inspect import signature
-from traceback import walk_tb
+from traceback import format_exception, walk_tb
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from mpinet.errors import RuleError
+from mpinet.errors import MpinetError, RuleError
 
 FORMS = (
     "(node, port, params)",
@@ -122,6 +123,43 @@ def describe(error: BaseException) -> str:
     """An error in a user's file: where, which and why."""
     where, kind = raised_at(error), type(error).__name__
     return ": ".join(part for part in (where, kind, str(error).rstrip(".")) if part)
+
+
+def blamed(error: BaseException) -> RuleError | None:
+    """The sentence for an error that came through a user's own line; None: it is not the user's."""
+    return RuleError(f"{describe(error)}.") if raised_at(error) else None
+
+
+def told(error: Exception) -> str:
+    """An error as a sentence where it is the user's; with its traceback where it is ours."""
+    fault = blamed(error)
+    return "".join(format_exception(error)) if fault is None else str(fault)
+
+
+@contextmanager
+def blaming(own: type, name: str) -> Iterator[None]:
+    """Within it errors are those of a user's class, also where what it returned goes wrong later.
+
+    Parameters
+    ----------
+    own : type
+        The class; errors in mpinet's own pass.
+    name : str
+        What the sentence calls it where no line of it is known.
+
+    Raises
+    ------
+    RuleError
+        In place of what is no error of mpinet's.
+    """
+    try:
+        yield
+    except (MpinetError, MemoryError):
+        raise
+    except Exception as error:
+        if not is_own(own):
+            raise
+        raise blamed(error) or RuleError(f"{name}: {describe(error)}.") from error
 
 
 def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleError:

@@ -15,6 +15,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import F_GETFL, fcntl
+from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryFile
@@ -34,6 +35,49 @@ REFUSED = (
     (stat.S_ISBLK, "it is a disk"),
 )
 """What is neither replaced nor written through, and why."""
+
+
+MOST_BYTES = 2**28
+"""Of a file that is read as a whole."""
+
+AT_ONCE = 2**20
+"""Bytes that are read at a time: what ``/dev/zero`` gives has no end."""
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """All of a file, or of what comes through a pipe, if it comes to an end.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, or it has more bytes than `most`; the reason is its ``strerror``.
+    """
+    parts, count = [], 0
+    with path.open("rb", buffering=0) as file:
+        while part := file.read(AT_ONCE):
+            parts.append(part)
+            count += len(part)
+            if count > most:
+                raise OSError(errno.EFBIG, f"it has more than {most:,} bytes")
+    return b"".join(parts)
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """The same as text in UTF-8; `UnicodeDecodeError` where it is none."""
+    return read_bytes(path, most).decode()
+
+
+@contextmanager
+def seekable(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of any size to read in it back and forth; a pipe is read first, as `read_bytes`.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
+    with path.open("rb") if path.is_file() else BytesIO(read_bytes(path)) as file:
+        yield file
 
 
 def require_writable(path: Path) -> None:

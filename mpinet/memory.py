@@ -167,10 +167,11 @@ def require_memory(needed: int, what: str) -> None:
 def out_of_memory(error: MemoryError) -> str:
     """The sentence for memory that has run out where nothing had refused before."""
     why = f" ({error})" if str(error) else ""
-    return (
-        f"The memory has run out{why}: there are {in_units(host_memory())} here. Ask for less, or "
-        "run it on more hosts."
-    )
+    limit = process_limit()
+    there_is = f"there are {in_units(host_memory())} here"
+    if limit < host_memory():
+        there_is = f"this process may have {in_units(limit)} of address space (ulimit -v)"
+    return f"The memory has run out{why}: {there_is}. Ask for less, or run it on more hosts."
 
 
 def in_units(count: int) -> str:

@@ -39,6 +39,7 @@ from mpinet.certify.work import (
     require_width,
 )
 from mpinet.errors import CertificateError, FileError, MpinetError, OutOfReach
+from mpinet.files import read_bytes
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.networks.topology import Topology
@@ -271,12 +272,9 @@ def busses_sha256(network: Network) -> str:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        with file.open("rb") as opened:
-            text = opened.read(MOST_BYTES + 1)
+        text = read_bytes(file, MOST_BYTES)
     except OSError as error:
         raise FileError(f"{file} cannot be read: {error.strerror}.") from None
-    if len(text) > MOST_BYTES:
-        raise CertificateError(f"{file} has more than {MOST_BYTES} bytes: no certificate needs so.")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-import traceback
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mpinet.blame import told
 from mpinet.claims.grid import Point
 from mpinet.claims.relation import deciding, differing, holds
 from mpinet.claims.statement import Claim, Measured
@@ -55,8 +55,8 @@ def find(claim: Claim, point: Point) -> Finding:
         found = {"out_of_reach": str(why)}
     except MpinetError as error:
         found = {"error": f"{type(error).__name__}: {error}"}
-    except Exception:
-        found = {"error": traceback.format_exc()}
+    except Exception as error:
+        found = {"error": told(error)}
     return Finding(**found, seconds=round(time.perf_counter() - began, 6))
 
 

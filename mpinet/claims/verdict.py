@@ -9,11 +9,11 @@ fewest steps beside those that a paper states, fewer do not refute the paper: th
 from __future__ import annotations
 
 import shlex
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mpinet.blame import told
 from mpinet.claims.extent import Extent, extent
 from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, point_text
@@ -127,8 +127,8 @@ def judge(
         try:
             wrong = [not findings[i].holds for i in measured]
             found = extent(claim, [points[i] for i in measured], wrong)
-        except Exception:  # a predicate of the claim, which may be a user's
-            verdict, reason, witness, replay = ERROR, traceback.format_exc(), None, None
+        except Exception as error:  # a predicate of the claim, which may be a user's
+            verdict, reason, witness, replay = ERROR, told(error), None, None
         if found.nondegenerate is not None:
             i = measured[found.nondegenerate]
             fair = _fair(claim, points[i], findings[i], source)

@@ -22,6 +22,12 @@ class Parser(argparse.ArgumentParser):
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)  # type: ignore[arg-type]
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Read an option's value; ``--play=--`` would become a list without any."""
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "expected one argument, not --")
+        return super()._get_values(action, arg_strings)
+
 
 def parse(typed: Sequence[str]) -> argparse.Namespace:
     """Read what was typed; `SystemExit` with status 2 if it is wrong, 0 after help."""

@@ -13,13 +13,13 @@ import json
 import os
 import sys
 import time
-import traceback
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
+from mpinet.blame import raised_at, told
 from mpinet.cli.commands import parse
 from mpinet.cli.kept import Kept
 from mpinet.commands import function_of, module_of
@@ -188,8 +188,8 @@ class Session:
             status, text = Unread.status, ""
         except MemoryError as error:
             status, text = 1, out_of_memory(error)
-        except Exception:
-            status, text = 1, traceback.format_exc()
+        except Exception as error:
+            status, text = RuleError.status if raised_at(error) else 1, told(error)
         ends = transport.conclude(status, text, PATIENCE if status else None)
         if not ends:
             self._say_error(f"rank {transport.rank}: {text}", status)

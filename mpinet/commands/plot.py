@@ -20,7 +20,7 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, given, is_typed
 from mpinet.errors import FileError, UsageError
-from mpinet.files import whole_file
+from mpinet.files import read_text, whole_file
 from mpinet.numerals import quoted
 from mpinet.report.curves import (
     Curve,
@@ -192,7 +192,7 @@ def _kept_table(folder: Path) -> dict[str, Any]:
     """The table in a sweep's folder."""
     file = folder / TABLE
     try:
-        table = json.loads(file.read_text())
+        table = json.loads(read_text(file))
         return table_of({"plot": table} if table else {})
     except (FileNotFoundError, NotADirectoryError):
         return {}

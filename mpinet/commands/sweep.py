@@ -20,7 +20,7 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, given
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
-from mpinet.files import is_aside, write_text
+from mpinet.files import is_aside, read_text, write_text
 from mpinet.launched import launched_ranks
 from mpinet.numerals import is_whole, quoted
 from mpinet.report.files import as_csv, as_json
@@ -169,7 +169,7 @@ def require_folder(folder: Path) -> None:
                 raise FileError(f"--out {folder}: the folder above it does not exist.")
             return
         names = {path.name for path in folder.iterdir() if not is_aside(path)}
-        mark = (folder / MARK).read_text() if MARK in names else ""
+        mark = read_text(folder / MARK) if MARK in names else ""
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is no text"
         raise FileError(f"--out {folder}: {reason}.") from None

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.errors import FileError, UsageError
+from mpinet.files import read_text
 from mpinet.numerals import quoted
 
 MOST_POINTS = 10**6
@@ -51,6 +52,10 @@ class Point:
         return f"{self.command} {' '.join(f'{k}={v}' for k, v in self.options.items())}"
 
 
+MOST_PLAN = 2**24
+"""Bytes of a plan's file."""
+
+
 def read_plan(path: Path) -> Options:
     """Read a plan from a TOML or JSON file.
 
@@ -60,7 +65,7 @@ def read_plan(path: Path) -> Options:
         It cannot be read, or it is of neither format.
     """
     try:
-        text = path.read_text()
+        text = read_text(path, MOST_PLAN)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise FileError(f"The sweep's file {path} cannot be read: {reason}.") from None

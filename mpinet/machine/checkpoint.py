@@ -260,7 +260,7 @@ class Keeper:
         parts: dict[str, Any] = {}
         frames, trouble, size = [], "", 0
         try:
-            into.mkdir(parents=True, exist_ok=True)
+            into.mkdir(exist_ok=True)  # not the folder itself: who deleted it does not want it
             for depth, fields in enumerate(self._states()):
                 frame = self._frames[depth]
                 plain = {}
@@ -283,7 +283,7 @@ class Keeper:
             size = sum(file["bytes"] for file in files_of(parts))
             sync(into)
         except OSError as error:
-            trouble = f"Cannot write the checkpoint {into}: {error.strerror}."
+            trouble = self._lost() or f"Cannot write the checkpoint {into}: {error.strerror}."
         self._commit(name, frames, parts, trouble)
         took = self._clock() - began
         self._note(self._steps, took, size)
@@ -365,10 +365,16 @@ class Keeper:
         try:
             self._hold.write(manifest)
         except OSError as error:
-            if self._hold.is_lost:
-                return f"The checkpoint {self.folder} is another job's now, which goes on from it."
-            return f"Cannot write {self.folder / MANIFEST}: {error.strerror}."
+            return self._lost() or f"Cannot write {self.folder / MANIFEST}: {error.strerror}."
         return ""
+
+    def _lost(self) -> str:
+        """Why the folder is not this job's any more; nothing, where it is, or others hold it."""
+        if self._hold is None or not self._hold.is_lost:
+            return ""
+        if any(self.folder.glob(f"{WRITER}*")):
+            return f"The checkpoint {self.folder} is another job's now, which goes on from it."
+        return f"The checkpoint {self.folder} is gone: it was deleted or moved while the job ran."
 
     def _delete_others(self, name: str | None) -> None:
         """Delete folders of states, but for one: others are old, or were never finished."""

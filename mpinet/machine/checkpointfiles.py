@@ -21,6 +21,7 @@ import numpy as np
 
 from mpinet.arrays import Array
 from mpinet.errors import FileError
+from mpinet.files import read_bytes, read_text
 from mpinet.launched import batch_run
 from mpinet.locks import is_at, lock, locked
 
@@ -210,7 +211,7 @@ def holder(folder: Path) -> dict[str, Any]:
     """What the job that holds a checkpoint says of itself; nothing where it says nothing."""
     kinds = {"host": str, "process": int, "job": str, "run": int}
     try:
-        found = json.loads((folder / LOCK).read_text())
+        found = json.loads(read_text(folder / LOCK))
         said = {name: kind(found[name]) for name, kind in kinds.items()}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
@@ -253,7 +254,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_bytes())
+        manifest = json.loads(read_bytes(path))
         digest = manifest.pop("sha256")
     except OSError as error:
         raise FileError(f"{folder} is no checkpoint: {path.name}: {error.strerror}.") from None

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any
 
 from mpinet.errors import FileError
+from mpinet.files import read_bytes
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def file(path: Path) -> Source:
     try:
         if path.is_char_device() or path.is_block_device():
             raise FileError(f"{path} is a device, and no file that could be run.")
-        text = path.read_bytes()
+        text = read_bytes(path)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}.") from None
     place = {"__file__": str(path.absolute())}

@@ -15,9 +15,9 @@ from itertools import product
 import numpy as np
 
 from mpinet.arrays import Flags, Ints, Words
-from mpinet.blame import is_own, raised_at
+from mpinet.blame import blaming
 from mpinet.effort import require_walk
-from mpinet.errors import MpinetError, NodeError, RuleError, WiringError
+from mpinet.errors import NodeError, WiringError
 from mpinet.networks.promises import (
     check_cluster_order,
     check_cycle,
@@ -98,15 +98,8 @@ def check(topology: Topology, sample: int = 4096, seed: int = 0, schedules: bool
     >>> report.nodes, report.ports, report.exhaustive
     (8, 16, True)
     """
-    try:
+    with blaming(type(topology), topology.name):
         return _check(topology, sample, seed, schedules)
-    except MpinetError:
-        raise
-    except Exception as error:
-        if not is_own(type(topology)):
-            raise
-        where = raised_at(error) or topology.name
-        raise RuleError(f"{where}: {type(error).__name__}: {error}.") from error
 
 
 def _check(topology: Topology, sample: int, seed: int, schedules: bool) -> Report:

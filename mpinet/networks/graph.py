@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError, TopologyFileError
+from mpinet.files import read_bytes
 from mpinet.markup import require_plain
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
@@ -219,10 +221,12 @@ def read_graph(path: str) -> networkx.Graph:
         raise TopologyError(
             f"graph: the format of {path!r} is told by its ending: {', '.join(READERS)}."
         )
-    if not os.path.isfile(path):
+    if not os.path.exists(path) or os.path.isdir(path):
         raise TopologyFileError(f"graph: there is no file {path}.")
     try:
-        graph = reader(path)
+        graph = reader(read_bytes(Path(path)))
+    except OSError as error:
+        raise TopologyFileError(f"graph: {path} cannot be read: {error.strerror}.") from None
     except Exception as error:
         kind = "edge list" if reader is read_edge_list else Path(path).suffix[1:]
         reason = str(error).rstrip(".")
@@ -232,12 +236,12 @@ def read_graph(path: str) -> networkx.Graph:
     return graph
 
 
-def read_edge_list(path: str) -> networkx.Graph:
+def read_edge_list(data: bytes) -> networkx.Graph:
     """An edge a line, two labels; ``#`` starts a comment. Repeated lines are parallel links."""
     import networkx
 
     graph = networkx.MultiGraph()
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    lines = data.decode().splitlines()
     for number, line in enumerate(lines, 1):
         words = line.partition("#")[0].replace(",", " ").split()
         if len(words) not in (0, 2):
@@ -247,22 +251,22 @@ def read_edge_list(path: str) -> networkx.Graph:
     return graph
 
 
-def _networkx_reader(name: str) -> Callable[[str], Any]:
-    def read(path: str) -> Any:
+def _networkx_reader(name: str) -> Callable[[bytes], Any]:
+    def read(data: bytes) -> Any:
         import networkx
 
-        return getattr(networkx, name)(path)
+        return getattr(networkx, name)(BytesIO(data))
 
     return read
 
 
-def _read_graphml(path: str) -> Any:
+def _read_graphml(data: bytes) -> Any:
     """GraphML without document types and entities: networkx would expand them."""
-    require_plain(Path(path).read_bytes())
-    return _networkx_reader("read_graphml")(path)
+    require_plain(data)
+    return _networkx_reader("read_graphml")(data)
 
 
-READERS: dict[str, Callable[[str], Any]] = {
+READERS: dict[str, Callable[[bytes], Any]] = {
     ".txt": read_edge_list,
     ".edges": read_edge_list,
     ".edgelist": read_edge_list,

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from mpinet.arrays import Array, Ints
+from mpinet.blame import blaming
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators import open_operator
@@ -111,6 +112,19 @@ def run(
     ('exchange', 4, True)
     """
     operator = open_operator(operator) if isinstance(operator, str) else operator
+    with blaming(type(operator), f"The operator {operator.name}"):
+        return _run(machine, operator, kind, seed, algorithm, values)
+
+
+def _run(
+    machine: Machine,
+    operator: Operator,
+    kind: str,
+    seed: int,
+    algorithm: str | type[PassSchedule] | None,
+    values: Callable[[Ints], Array] | None,
+) -> AscendResult:
+    """The same for an operator whose errors are caught."""
     schedule = find_schedule(machine.topology, algorithm)(machine)
     q, index = schedule.dimensions, schedule.index
     program = _checked(operator, operator.passes(kind, q), q)

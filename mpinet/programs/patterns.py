@@ -11,6 +11,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from mpinet.arrays import Ints
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import FileError, UsageError
+from mpinet.files import read_text
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
 from mpinet.networks.topology import Topology
 from mpinet.numerals import is_whole, quoted
@@ -242,8 +244,8 @@ def read_trace(topology: Topology, path: Path) -> Ints:
         By step, then source, then line.
     """
     try:
-        with path.open(newline="") as file:
-            rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
+        file = StringIO(read_text(path), newline="")
+        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from None
     except (UnicodeDecodeError, csv.Error):

@@ -10,6 +10,7 @@ import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from mpinet.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled, uniform_permutation
 from mpinet.errors import FileError, UsageError
+from mpinet.files import read_text
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
 from mpinet.memory import require_memory
@@ -212,8 +214,8 @@ def read_pairs(topology: Topology, path: Path) -> Ints:
         Sources and targets; a node is given by its number or address.
     """
     try:
-        with path.open(newline="") as file:
-            rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
+        file = StringIO(read_text(path), newline="")
+        rows = [row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#")]
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from None
     except (UnicodeDecodeError, csv.Error):

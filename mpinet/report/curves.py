@@ -7,11 +7,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 from mpinet.errors import FileError, UsageError
+from mpinet.files import read_text
 from mpinet.numerals import quoted
 from mpinet.report.rows import Row, by_name, identified
 
@@ -62,8 +64,8 @@ def read_rows(path: Path) -> list[Row]:
             raise FileError(f"{path}: there is no results.csv in it: the sweep is not complete.")
         path = path / "results.csv"
     try:
-        with path.open(newline="") as file:
-            rows = READERS.get(path.suffix.lower(), _of_csv)(file)
+        file = StringIO(read_text(path), newline="")
+        rows = READERS.get(path.suffix.lower(), _of_csv)(file)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, AttributeError, csv.Error, RecursionError):

@@ -17,7 +17,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.errors import FileError, MpinetError, OutputError
-from mpinet.files import whole_file
+from mpinet.files import seekable, whole_file
 from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.memory import require_memory
@@ -224,7 +224,7 @@ def _read_header(path: Path, text: str) -> dict[str, Any]:
 
 
 def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
-    with zipfile.ZipFile(path) as archive:
+    with seekable(path) as file, zipfile.ZipFile(file) as archive:
         whole = {member.filename: member.file_size for member in archive.infolist()}
         if whole["header.npy"] > MOST_HEADER:
             _refuse(path, "its header is too long")
@@ -246,7 +246,7 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
 
 
 def _read_table(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
-    with path.open("rb") as file:
+    with seekable(path) as file:
         first, second = file.readline(MOST_HEADER).decode(), file.readline(1024).decode()
         if not first.startswith("# ") or second.strip() != ",".join(MOVES):
             _refuse(path, "its first lines are not those of one")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 
-from mpinet.blame import describe
+import numpy as np
+
+from mpinet.blame import blaming, describe
 from mpinet.errors import FileError, MpinetError, RuleError, TopologyFileError, UsageError
 from mpinet.networks.own import import_from
-from mpinet.programs.operators.operator import Operator
+from mpinet.programs.operators.operator import KINDS, Operator
 
 
 def open_own_operator(name: str) -> Operator:
@@ -47,6 +49,11 @@ def open_own_operator(name: str) -> Operator:
         raise RuleError(f"{where} could not be made: {describe(error)}.") from error
     if not operator.name:
         operator.name = class_name
+    with blaming(cls, where):
+        if not isinstance(operator.dtype, np.dtype):
+            operator.dtype = np.dtype(operator.dtype)
+        if not set(operator.kinds) <= set(KINDS):
+            raise RuleError(f"{where}: kinds are {' and '.join(KINDS)}, not {operator.kinds!r}.")
     return operator
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any
 
 from mpinet.report.curves import Curve
-from mpinet.report.drawing.figure import PLAIN, library
+from mpinet.report.drawing.figure import library, written
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Told apart by people who see colours in another way, too (Okabe, Ito)."""
@@ -54,9 +53,7 @@ def plotted(
     matplotlib = library()
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **FONTS, "backend": "agg"}):
         made = _figure(curves, width, labels, log)
-        file = BytesIO()
-        made.savefig(file, format=kind, dpi=200, metadata=PLAIN[kind], bbox_inches="tight")
-    return file.getvalue()
+        return written(made, kind, dpi=200, bbox_inches="tight")
 
 
 def _figure(

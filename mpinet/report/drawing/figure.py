@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from io import BytesIO
@@ -63,8 +66,34 @@ def saved(made: Callable[[], Any], kind: str) -> bytes:
     matplotlib = library()
     settings = {"svg.hashsalt": "mpinet", "svg.fonttype": "path", "pdf.compression": 6}
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **settings, "backend": "agg"}):
-        file = BytesIO()
-        made().savefig(file, format=kind, dpi=160, metadata=PLAIN[kind])
+        return written(made(), kind, dpi=160)
+
+
+def written(made: Any, kind: str, **settings: Any) -> bytes:
+    """A figure as the bytes of a file; what its font lacks is told in one sentence.
+
+    Parameters
+    ----------
+    made : Figure
+        Of matplotlib.
+    kind : str
+        svg, pdf or png.
+    **settings
+        Of ``savefig``.
+    """
+    file = BytesIO()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made.savefig(file, format=kind, metadata=PLAIN[kind], **settings)
+    lacking = set()
+    for each in told:
+        if found := re.match(r"Glyph (\d+) ", str(each.message)):
+            lacking.add(ascii(chr(int(found[1]))))
+        else:
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+    if lacking:
+        listed = ", ".join(sorted(lacking))
+        print(f"mpinet: boxes stand for what the font lacks: {listed}.", file=sys.stderr)
     return file.getvalue()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from mpinet.claims.verdict import FAILS, VERDICTS, Verdict
 from mpinet.errors import FileError, UsageError
+from mpinet.files import read_text
 from mpinet.report.envelope import digest
 
 TEXT, MAYBE_TEXT, NUMBER, OBJECT = (str,), (str, type(None)), (int, float), (dict,)
@@ -67,14 +68,14 @@ def read_document(path: Path) -> dict[str, Any]:
         The file cannot be read, or is not what ``mpinet verify --out`` has written.
     """
     try:
-        document = json.loads(path.read_text())
+        document = json.loads(read_text(path))
     except OSError as error:
         raise FileError(f"--from {path}: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise UsageError(f"--from {path}: this is no whole JSON document.") from None
     if not _has(document, DOCUMENT) or not all(isinstance(w, str) for w in document["command"]):
         raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
-    if not isinstance(document.get("made", {}), dict):
+    if not _has_origin(document):
         raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
     rows = document["result"]
     try:
@@ -92,6 +93,12 @@ def read_document(path: Path) -> dict[str, Any]:
             "again (mpinet verify --out FILE.json)."
         )
     return dict(document)
+
+
+def _has_origin(document: Mapping[str, Any]) -> bool:
+    """Whether a document says in texts where, when and with what it was made, if at all."""
+    made = document.get("made", {})
+    return isinstance(made, dict) and all(isinstance(said, MAYBE_TEXT) for said in made.values())
 
 
 def _is_row(row: Any) -> bool:

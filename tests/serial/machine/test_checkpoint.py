@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -452,6 +453,23 @@ def test_a_run_goes_on_with_another_mapping_and_what_it_may_take_of_memory(
         status, text = said_by(["resume", "other", *option], capsys)
         assert (status, text.count("\n")) == (2, 1)
         assert f"{option[0]} does not apply to the verify of" in text
+
+
+def test_a_folder_that_goes_away_while_the_job_runs_is_said_to_be_gone(tmp_path):
+    for way in (shutil.rmtree, lambda folder: folder.rename(tmp_path / "elsewhere")):
+        folder, transport = tmp_path / "kept", Local()
+        transport.keeper = Keeper(folder, {}, transport, every=0)
+        transport.keeper.begin()
+        machine = Machine("ring:6", transport=transport)
+        with State(machine, "count", heard=Held(machine.nodes * 0, machine.nodes)) as state:
+            machine.step(machine.nodes, [0] * 6)
+            state.boundary()
+            way(folder)
+            machine.step(machine.nodes, [0] * 6)
+            with pytest.raises(OutputError, match="kept is gone: it was deleted or moved while"):
+                state.boundary()
+        transport.keeper.release()
+        assert not folder.exists()
 
 
 def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, capsys):

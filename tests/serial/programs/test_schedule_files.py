@@ -331,7 +331,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, capsys, monkeypatch):
     assert len(packed.getvalue()) < 5000
     monkeypatch.setattr(reading, "MOST_BYTES", 5000)
     found = run(tmp_path, capsys, "s.csv", rows() + "#" * 5000, "--on mesh:3")
-    assert (found.status, "has more than 5000 bytes" in found.error) == (2, True)
+    assert (found.status, "has more than 5,000 bytes" in found.error) == (2, True)
     found = run(tmp_path, capsys, "s.npz", packed.getvalue(), "--on mesh:3")
     assert (found.status, "unpacked it has more than" in found.error) == (2, True)
 

@@ -121,3 +121,14 @@ def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch, tmp_pat
     with pytest.raises(UsageError, match=re.escape('pip install "mpinet[plots]"')):
         mpinet.draw("ring:8", output=tmp_path / "x.svg")
     assert mpinet.draw("ring:8", output=tmp_path / "x.html").nodes == 8
+
+
+def test_what_the_font_lacks_is_told_in_a_sentence(capsys, recwarn):
+    from mpinet.report.drawing.figure import library, written
+
+    made = library("matplotlib.figure").Figure()
+    made.text(0, 0, "tab\there, \u4e2d there")
+    assert written(made, "png").startswith(b"\x89PNG")
+    said = capsys.readouterr().err
+    assert said == "mpinet: boxes stand for what the font lacks: '\\t', '\\u4e2d'.\n"
+    assert not recwarn.list

@@ -14,6 +14,7 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.errors import FileError, UsageError
+from mpinet.files import read_bytes
 from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import SUMS, count_chunks
 from mpinet.programs.schedules.files.forestcoll import read_forestcoll
@@ -57,13 +58,9 @@ def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
 def _bytes_of(path: Path) -> bytes:
     """All of a file that is not too large."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        return read_bytes(path, MOST_BYTES)
     except OSError as error:
         raise FileError(f"Cannot read {path}: {error.strerror}.") from None
-    if len(data) > MOST_BYTES:
-        raise FileError(f"{path.name} has more than {MOST_BYTES} bytes: no schedule is read there.")
-    return data
 
 
 def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
