@@ -201,6 +201,15 @@ class Shown(Watched):
     json: Annotated[bool, Typed("Print one JSON document.", default=False)]
 
 
+class Resumed(Watched):
+    """Common options."""
+
+    json: Annotated[bool | None, Typed("Print one JSON document.", default=None)]
+    out: Annotated[
+        Path | None, Typed("Also write FILE (.json, .csv or .jsonl).", default=None, metavar="FILE")
+    ]
+
+
 class Common(Shown):
     """Common options."""
 

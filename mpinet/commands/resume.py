@@ -12,17 +12,17 @@ from typing import Annotated, Any
 
 from mpinet.commands.checkpoints import resumable
 from mpinet.commands.job import Job
-from mpinet.commands.options import Force, Hosted, MemoryLimit, Watched
+from mpinet.commands.options import Force, Hosted, MemoryLimit, Resumed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import FileError, UsageError
 
-OWN = ("mapping", "memory_limit", "force", "progress", "watchdog")
+OWN = ("mapping", "memory_limit", "force", "json", "out", "progress", "watchdog")
 """Options that a run may go on with, whatever it began with."""
 
 
-@command(Watched)
+@command(Resumed)
 def resume(
     folder: Annotated[Path, Typed(metavar="FOLDER")],
     *,
@@ -72,6 +72,8 @@ def taken_up(
     """
     found = resumable(options.folder)
     folder = options.folder.absolute()
+    if options.out is not None:
+        options.out = options.out.absolute()  # it is typed here, not where the run was started
     try:
         os.chdir(found["where"])
     except OSError as error:

@@ -455,6 +455,37 @@ def test_a_run_goes_on_with_another_mapping_and_what_it_may_take_of_memory(
         assert f"{option[0]} does not apply to the verify of" in text
 
 
+def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    plan = {"command": "flood", "topology": "ring:8"}
+    (tmp_path / "there/plan.json").write_text(json.dumps(plan))
+    for command in (
+        COMMAND,
+        [*COMMAND, "--json", "--out", "first.csv"],
+        ["verify", "GBSN-S2-bsn-size"],
+        ["sweep", "plan.json", "--out", "runs"],
+    ):
+        monkeypatch.chdir(tmp_path / "there")
+        assert Session([*command, "--checkpoint", "kept"]).run() == 0
+        monkeypatch.chdir(tmp_path / "here")
+        capsys.readouterr()
+        # The file lies where it is typed, not where the run was started.
+        words = ["resume", "../there/kept", "--json", "--out", "found.json"]
+        assert Session(words).run() == 0
+        printed = json.loads(capsys.readouterr().out)
+        assert json.loads((tmp_path / "here/found.json").read_text()) == printed
+        monkeypatch.chdir(tmp_path / "here")
+        status, text = said_by([*words[:2], "--out", "found.txt"], capsys)
+        assert (status, text.count("\n")) == (2, 1)
+        assert "a result's file ends in .json, .csv or .jsonl" in text
+        (tmp_path / "here/found.json").unlink()
+        shutil.rmtree(tmp_path / "there/kept")
+
+
 def test_a_folder_that_goes_away_while_the_job_runs_is_said_to_be_gone(tmp_path):
     for way in (shutil.rmtree, lambda folder: folder.rename(tmp_path / "elsewhere")):
         folder, transport = tmp_path / "kept", Local()
