@@ -20,14 +20,15 @@ cd "$PBS_O_WORKDIR"
 out="mpinet-${PBS_JOBID%%.*}.json"
 
 # The node file has a line for each rank and suits Open MPI and MPICH. In a PBS job mpinet launch
-# says nothing about sharing cores: they are the job's own. --out comes before what is a script's.
+# says nothing about sharing cores: they are the job's own. It fails where the run did not complete.
 ranks=$(wc -l <"$PBS_NODEFILE")
 if [ "${arguments[0]}" = sweep ]; then # it has a folder of its own, and goes on where it was
   exec mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" "${arguments[@]}"
 fi
+# --out comes behind the command, of one word or two, and before what is a script's; where several
+# are given, the last one counts: one's own.
+first=1
+case ${arguments[0]} in predict | schedule) first=2 ;; esac
 mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" \
-  "${arguments[0]}" --out "$out" "${arguments[@]:1}"
-
-# The file appears last of all: it is the proof that the run came to its end.
-[ -s "$out" ] || { echo "the run did not complete: no $out" >&2; exit 1; }
-echo "result in $out"
+  "${arguments[@]:0:first}" --out "$out" "${arguments[@]:first}"
+[ ! -s "$out" ] || echo "result in $out"

@@ -102,6 +102,23 @@ def test_a_script_keeps_its_arguments(submit: Submit, tmp_path: Path, line: str)
     assert (checkout / f"mpinet-{JOB}.json").exists()
 
 
+@pytest.mark.parametrize("line", LINES)
+def test_commands_of_two_words_and_results_files_of_ones_own_go_through(
+    submit: Submit, tmp_path: Path, line: str
+) -> None:
+    checkout = tmp_path / "checkout"
+    done = submit(line.format("schedule export broadcast ring:6 --out s.csv"))
+    assert (done.returncode, (checkout / "s.csv").exists()) == (0, True), done.stderr
+    done = submit(line.format("schedule run s.csv --on ring:6"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((checkout / f"mpinet-{JOB}.json").read_text())["result"]["correct"]
+    (checkout / f"mpinet-{JOB}.json").unlink()
+    done = submit(line.format("route ring:8 --out mine.json"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((checkout / "mine.json").read_text())["topology"] == "ring:8"
+    assert not (checkout / f"mpinet-{JOB}.json").exists()
+
+
 @pytest.mark.parametrize(
     "line", ["sbatch launch/slurm.sbatch", "qsub -v MPINET_ARGS launch/pbs.sh"]
 )
