@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +17,6 @@ from fcntl import F_GETFL, fcntl
 from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from mpinet.errors import FileError, OutputError
@@ -159,13 +157,16 @@ def _aside(target: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _through(target: Path) -> Iterator[BinaryIO]:
     """Open a file without a name, which goes to a device or a pipe when it is complete."""
+    from shutil import copyfileobj
+    from tempfile import TemporaryFile
+
     with TemporaryFile(prefix="mpinet-") as kept:
         yield kept
         kept.seek(0)
         opened = _descriptor(target)
         # The descriptor itself: behind its name a file would be written from the beginning.
         with open(target if opened is None else os.dup(opened), "wb") as stream:
-            shutil.copyfileobj(kept, stream)
+            copyfileobj(kept, stream)
 
 
 def _target(path: Path) -> tuple[Path, int | None]:

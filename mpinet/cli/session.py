@@ -19,7 +19,6 @@ from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
-from mpinet.blame import raised_at, told
 from mpinet.cli.commands import parse
 from mpinet.cli.kept import Kept
 from mpinet.commands import function_of, module_of
@@ -189,6 +188,8 @@ class Session:
         except MemoryError as error:
             status, text = 1, out_of_memory(error)
         except Exception as error:
+            from mpinet.blame import raised_at, told
+
             status, text = RuleError.status if raised_at(error) else 1, told(error)
         ends = transport.conclude(status, text, PATIENCE if status else None)
         if not ends:
