@@ -4,12 +4,13 @@ import os
 import re
 import shlex
 import subprocess
-from argparse import _SubParsersAction
 
 import pytest
 
-from mpinet.cli.commands import COMMANDS, _parser
 from mpinet.cli.session import Session
+from mpinet.commands import function_of
+from mpinet.commands.catalogue import COMMANDS, VERBS
+from mpinet.commands.signature import signature_of
 from mpinet.launching.templates import template
 
 SRUN = """#!/bin/bash
@@ -79,14 +80,10 @@ def test_a_run_of_which_rank_0_has_not_told_the_end_is_no_success(tmp_path):
 
 
 def test_the_templates_know_which_commands_have_two_words():
-    known = set()
-    for name in COMMANDS:
-        (top,) = (a for a in _parser(name)._actions if isinstance(a, _SubParsersAction))
-        if any(isinstance(action, _SubParsersAction) for action in top.choices[name]._actions):
-            known.add(name)
+    onward = {name for name in COMMANDS if signature_of(function_of(name)).onward}
     for name in ("slurm", "pbs"):
         (cases,) = re.findall(r"^case .* in (.*)\) first=2 ;; esac$", template(name), re.M)
-        assert set(cases.split(" | ")) == known
+        assert set(cases.split(" | ")) == set(VERBS) | onward
 
 
 @pytest.mark.parametrize(

@@ -467,7 +467,6 @@ def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
         COMMAND,
         [*COMMAND, "--json", "--out", "first.csv"],
         ["verify", "GBSN-S2-bsn-size"],
-        ["sweep", "plan.json", "--out", "runs"],
     ):
         monkeypatch.chdir(tmp_path / "there")
         assert Session([*command, "--checkpoint", "kept"]).run() == 0
@@ -484,6 +483,11 @@ def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
         assert "a result's file ends in .json, .csv or .jsonl" in text
         (tmp_path / "here/found.json").unlink()
         shutil.rmtree(tmp_path / "there/kept")
+    monkeypatch.chdir(tmp_path / "there")  # a sweep's --out is a folder, and stays it
+    assert Session(["sweep", "plan.json", "--out", "runs", "--checkpoint", "kept"]).run() == 0
+    assert Session(["resume", "kept", "--json"]).run() == 0
+    status, text = said_by(["resume", "kept", "--out", "found.json"], capsys)
+    assert (status, "--out does not apply to the sweep of" in text) == (2, True)
 
 
 def test_a_folder_that_goes_away_while_the_job_runs_is_said_to_be_gone(tmp_path):
