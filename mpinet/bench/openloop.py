@@ -19,8 +19,8 @@ from mpinet.machine.traffic import layout
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import Local
+from mpinet.measure.deadlock import counted_classes
 from mpinet.networks import open as open_topology
-from mpinet.networks.classes import open_classes
 from mpinet.programs.patterns import pattern_of
 
 FLIT_HOPS = "Mflit-hops/s"
@@ -36,7 +36,7 @@ def make_run(
     topology = open_topology(workload.network)
     parity = "parity" in topology.routings
     routing = topology.routing("parity" if parity else None)
-    classes = open_classes(topology, routing, "wrap" if parity else None)
+    classes = counted_classes(topology, routing, "wrap" if parity else None)
     pattern = pattern_of(topology, "uniform")
     return OpenLoop(
         Machine(topology, "all", transport or Local()),

@@ -171,6 +171,7 @@ class Session:
                 kept.by(transport),
             ):
                 job.say, progress.command = progress.say, options.command
+                job.warn = self._warn
                 progress.facts = lambda: {
                     "moving": transport.moving,
                     "checkpoint": kept.last(),
@@ -252,6 +253,11 @@ class Session:
             write_text(path, as_json(result.document()))
         else:
             write_text(path, (as_csv if ending == ".csv" else as_lines)(result.records()))
+
+    def _warn(self, sentence: str) -> None:
+        """Print a sentence beside the result."""
+        with suppress(OutputError, BrokenPipeError):
+            self._err.write(f"mpinet: {sentence}\n")
 
     def _say_error(self, sentence: str, status: int) -> None:
         """Print an error where the user looks for it."""

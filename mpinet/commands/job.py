@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict
@@ -59,6 +60,8 @@ class Job:
         How its results are drawn where `mpinet plot` is not told; of a sweep only.
     say : callable
         Shows a line where progress is shown.
+    warn : callable
+        Shows a sentence that nobody should miss, before or while the job is done.
     """
 
     topology: str | None = None
@@ -70,6 +73,7 @@ class Job:
         self.preparation: dict[str, int] = {}
         self.plot: dict[str, Any] = {}
         self.say: Callable[[str], None] = lambda text: None
+        self.warn: Callable[[str], None] = warnings.warn
 
     def note_crossing(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""

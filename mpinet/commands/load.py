@@ -31,11 +31,15 @@ from mpinet.report.tables import cell_text, table
 if TYPE_CHECKING:
     from mpinet.experiments.load import Setting
     from mpinet.machine import Machine
+    from mpinet.machine.traffic.parameters import Generation, Window
     from mpinet.machine.transport import Local
 
 Rates = Annotated[str | float | int | Sequence[float], Typed(read=str, metavar="RATE")]
 
 MOST_RATES = 1000
+
+VCS = 2
+"""Virtual channels of a link, at least, where nobody has named a number."""
 
 
 @command(SavedOften, Common)
@@ -49,9 +53,9 @@ def load(
     flits: str | int = "1",
     switching: Literal["saf", "vct", "wormhole"] = "wormhole",
     buffers: int = 4,
-    vcs: int = 2,
+    vcs: int | None = None,
     policy: Literal["rotating", "oldest", "fifo"] = "rotating",
-    classes: Literal["none", "dateline", "wrap", "hops", "own"] | None = None,
+    classes: Literal["none", "dateline", "wrap", "hops", "ordered", "own"] | None = None,
     routing: RoutingName = None,
     warmup: int = 500,
     steps: int = 1000,
@@ -81,12 +85,13 @@ def load(
         How messages go on: flit by flit, cut through, or stored and forwarded (saf).
     buffers : int
         Flits that a virtual channel's buffer holds; 0: without limit.
-    vcs : int
-        Virtual channels of a link.
+    vcs : int, optional
+        Virtual channels of a link; default: 2, or as many as there are classes, if more.
     policy : {'rotating', 'oldest', 'fifo'}
         Who is granted an output.
-    classes : {'none', 'dateline', 'wrap', 'hops', 'own'}, optional
-        Classes of channels; default: the routing's own, else the network's datelines, else none.
+    classes : {'none', 'dateline', 'wrap', 'hops', 'ordered', 'own'}, optional
+        Classes of channels; default: the routing's own, else the network's, with which it cannot
+        come to a deadlock.
     routing : str, optional
         A routing of the networks; default: the first of each.
     warmup, steps, limit : int
@@ -108,10 +113,11 @@ def load(
     -------
     Result
         curves: a list, one a network (of several patterns P,Q,.. or seeds: one for each of them,
-        with pattern and seed), {network, routing, classes, bound, better_routing, saturation_point,
-        saturation_throughput, points}; a point has rate, steps, closed, generated, generated_flits,
-        accepted, accepted_flits, delivered, undeliverable, unfinished, latency_sum,
-        network_latency_sum, hops_sum, latency_max, latency_p50, latency_p95, latency_p99,
+        with pattern and seed), {network, routing, classes, vcs (not in the digest), bound,
+        better_routing, saturation_point, saturation_throughput, points}; a point has rate, steps,
+        closed, generated, generated_flits, accepted, accepted_flits, delivered, undeliverable,
+        unfinished, latency_sum, network_latency_sum, hops_sum, latency_max, latency_p50,
+        latency_p95, latency_p99,
         loads_sum, loads_max, moves, backlog_before, backlog_after, source_queue_max,
         node_flits_max, stuck_flits, deadlock, last_move, cycle, cycle_messages, batches, seal,
         offered, throughput, latency_mean, latency_ci95, network_latency_mean, hops_mean,
@@ -163,7 +169,7 @@ def prepare_curves(options: argparse.Namespace) -> Load:
         require_credits(routing, options.buffers)
     buffering = Buffering(
         options.switching,
-        options.vcs,
+        VCS if options.vcs is None else options.vcs,
         options.buffers,
         options.policy,
         options.crossbar,
@@ -193,13 +199,28 @@ def prepare_curves(options: argparse.Namespace) -> Load:
             window,
             options.seed,
             faults,
+            options.vcs is not None,
         )
+        require_end(generation, window)
         for rate in rates:
             setting.at(rate)
         settings.append(setting)
     if options.pattern.endswith(".csv"):
         rates = rates[:1]
     return Load(options, settings, rates)
+
+
+def require_end(generation: Generation, window: Window) -> None:
+    """Raise `UsageError` where messages are so long that none could be done before the end."""
+    longest, measured = generation.longest, window.steps + window.limit
+    if generation.rows is not None:
+        measured += window.warmup
+    if longest > measured:
+        raise UsageError(
+            f"A message of {longest} flits takes {longest} steps at least, and after {measured} "
+            "steps nobody waits for it any more: give shorter messages (--flits), or a longer "
+            "--limit."
+        )
 
 
 def require_credits(routing: Routing, buffers: int) -> None:
@@ -309,7 +330,7 @@ class Load(Job):
         self, options: argparse.Namespace, settings: Sequence[Setting], rates: Sequence[float]
     ):
         super().__init__()
-        self.options, self._settings, self._rates = options, settings, rates
+        self.options, self.settings, self._rates = options, settings, rates
         if len(settings) == 1:
             self.topology = settings[0].topology.name
         names = ("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay")
@@ -325,16 +346,19 @@ class Load(Job):
             mapping = mapping_of(self.options, topology, transport)
             return Machine(topology, "all", transport, mapping, watch=told)
 
-        return {"curves": curves(self._settings, self._rates, machine_of, transport, watch)}
+        made = (self.settings, self._rates, machine_of, transport, watch)
+        found = curves(*made, self.warn if transport.rank == 0 else unheard)
+        self.model["vcs"] = named_vcs(found)
+        return {"curves": found}
 
     def needs(self, ranks: int) -> int:
         """The largest network's lanes; of small networks every rank has one."""
         from mpinet.experiments.load import is_small
 
-        shared = 1 if is_small(self._settings) else ranks
+        shared = 1 if is_small(self.settings) else ranks
         return max(
             each.buffering.needs(-(-each.topology.size // shared), each.topology.ports)
-            for each in self._settings
+            for each in self.settings
         )
 
     @property
@@ -351,9 +375,11 @@ class Load(Job):
             f"{self.options.pattern} traffic on {curve['network']}, routing {curve['routing']}, "
             f"classes {curve['classes']}"
         )
-        rows = [[point[name] for name in COLUMNS] for point in curve["points"]]
+        if self.options.vcs is None and curve["vcs"] != VCS:
+            heading += f", {curve['vcs']} virtual channels"
+        rows = [_cells(point) for point in curve["points"]]
         lines = [heading, table(rows, list(COLUMNS.values()))]
-        if curve["saturation_throughput"] is not None:
+        if (curve["saturation_point"], curve["saturation_throughput"]) != (None, None):
             lines.append(
                 f"saturation: last stable rate {cell_text(curve['saturation_point'])}, throughput "
                 f"in overload {cell_text(curve['saturation_throughput'])}"
@@ -362,6 +388,14 @@ class Load(Job):
         if curve["better_routing"]:
             lines.append(f"--routing {curve['better_routing']} would raise the bound")
         return "\n".join(lines)
+
+    def lasting(self, result: Any) -> Any:
+        """The curves without what was set, not found."""
+        curves = [
+            {name: value for name, value in curve.items() if name != "vcs"}
+            for curve in result["curves"]
+        ]
+        return result | {"curves": curves}
 
     def rows(self, result: Any) -> list[Row]:
         """A row a run."""
@@ -381,6 +415,24 @@ class Load(Job):
         return ""
 
 
+def _cells(point: Row) -> list[Any]:
+    """A point's line; of one in a deadlock no measure means anything."""
+    if not point["deadlock"]:
+        return [point[name] for name in COLUMNS]
+    known = {"rate": point["rate"], "offered": point["offered"], "saturated": "deadlock"}
+    return [known.get(name) for name in COLUMNS]
+
+
+def unheard(text: str) -> None:
+    """What the other ranks do with a sentence."""
+
+
+def named_vcs(curves: Sequence[Row]) -> int | list[int]:
+    """The virtual channels of a link, of each network where they are not the same."""
+    counts = [curve["vcs"] for curve in curves]
+    return counts[0] if len(set(counts)) == 1 else counts
+
+
 def told_deadlock(network: str, point: Row) -> str:
     """The sentence on a deadlock: when, how much, and the channels that wait in a circle."""
     channels = [
@@ -395,9 +447,8 @@ def told_deadlock(network: str, point: Row) -> str:
         f"Deadlock on {network} at rate {point['rate']:g}: the last flit moved in step "
         f"{point['last_move']}, and {point['stuck_flits']} are left. Each of these channels "
         f"(node:port.vc, with the message that waits behind it) waits for the next, the last for "
-        f"the first: {', '.join(channels)}. Classes that no message leaves for a lower one break "
-        "such circles: --classes hops, with a virtual channel or more (--vcs) for every hop of the "
-        "longest path, on any network, or --classes dateline where the network has it."
+        f"the first: {', '.join(channels)}. Without --classes and --vcs load takes classes that "
+        "break such circles."
     )
 
 

@@ -9,11 +9,13 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
+from mpinet.commands.load import Load, named_vcs, unheard
 from mpinet.commands.plot import ENDINGS
 from mpinet.commands.signature import MOST_SEED
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import key_of
 from mpinet.files import whole_file
+from mpinet.machine.transport import hosted_by
 from mpinet.plain import plain
 from mpinet.report.curves import curves_of
 from mpinet.report.drawing.figure import library
@@ -22,7 +24,6 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
 if TYPE_CHECKING:
-    from mpinet.commands.load import Load
     from mpinet.machine.checkpoint import Keeper
     from mpinet.machine.transport import Local
 
@@ -100,6 +101,7 @@ class LoadCurves(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Make the curves that are not there yet; draw them."""
         from mpinet.experiments.journal import Rows, version_of
+        from mpinet.experiments.load import cautions
         from mpinet.experiments.sweep import play
 
         passing = (
@@ -117,6 +119,9 @@ class LoadCurves(Job):
         if self._journal is not None:
             name = f"rank-{transport.rank}"
             journal = Rows(self._journal, name, version_of(), "--out")
+        with hosted_by(transport):
+            for sentence in cautions([each for one in self._tried for each in one.settings]):
+                (self.warn if transport.rank == 0 else unheard)(sentence)
         played = play(
             keys,
             lambda number, ranks: [self._kept_curve(number, ranks, transport.keeper)],
@@ -130,6 +135,7 @@ class LoadCurves(Job):
         if transport.rank:
             return {}
         found = {"curves": [played.rows[key][0] for key in keys]}
+        self.model["vcs"] = named_vcs(found["curves"])
         if self._options.plot is not None:
             self._draw(found)
         return found
@@ -143,7 +149,9 @@ class LoadCurves(Job):
 
     def _curve(self, point: argparse.Namespace, ranks: Local) -> Row:
         """A curve, with what tells it from the others."""
-        found: Row = plain(self._prepared(point).run(ranks, lambda *done: None))
+        job = self._prepared(point)
+        job.warn = unheard
+        found: Row = plain(job.run(ranks, lambda *done: None))
         curve: Row = found["curves"][0]
         return curve | ({"pattern": point.pattern, "seed": point.seed} if self._several else {})
 
@@ -152,7 +160,7 @@ class LoadCurves(Job):
         from mpinet.report.drawing.axes import plotted
 
         every = self.rows(found)
-        full = {_rate_of(row) for row in every if row["saturated"] or row["deadlock"]}
+        full = {_rate_of(row) for row in every if row["saturated"]}
         rows = [row for row in every if _rate_of(row) not in full]
         if not rows:
             return
@@ -164,6 +172,10 @@ class LoadCurves(Job):
         made = plotted(curves, kind, WIDTHS[panels is not None], LABELS)
         with whole_file(path) as file:
             file.write(made)
+
+    def lasting(self, result: Any) -> Any:
+        """The curves without what was set, not found."""
+        return self._one.lasting(result)
 
     def rows(self, result: Any) -> list[Row]:
         """A row a run."""
@@ -211,7 +223,7 @@ def _summary(network: str, curves: list[Row]) -> list[Any]:
             rates.setdefault(point["rate"], []).append(point)
     stable = []
     for rate in sorted(rates):
-        if any(point["saturated"] or point["deadlock"] for point in rates[rate]):
+        if any(point["saturated"] for point in rates[rate]):
             break
         stable.append(rate)
     overload = [curve["saturation_throughput"] for curve in curves]

@@ -149,6 +149,7 @@ def _saturation(subject: Subject) -> float:
         Window(),
         0,
         Faults(network),
+        vcs_named=False,
     )
     return float(setting.run(Machine(network), 1.0)["throughput"])
 

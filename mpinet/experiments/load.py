@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import sqrt
 from typing import Any
 
 from mpinet.errors import MpinetError, Suspended
@@ -18,11 +19,23 @@ from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import Local, alone, hosted_by
 from mpinet.measure.channelload import saturation_bound
-from mpinet.measure.deadlock import counted_classes
+from mpinet.measure.deadlock import (
+    MOST_COUNTED,
+    counted_classes,
+    has_dependency_cycle,
+    is_counted,
+    is_followed,
+)
 from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
+
+FREE = ("hops", "ordered")
+"""Class rules without a cycle of dependencies, whatever the ways are."""
+
+MOST_TRIED = 2**16
+"""Pairs whose ways are followed to see whether the classes that nobody has named are free."""
 
 SMALL = 2**18
 """Ports of a machine up to which the runs of a curve are shared out, each to one rank."""
@@ -42,7 +55,7 @@ class Setting:
     routing : Routing
         How messages find their way.
     classes : str or None
-        The class rule's name; None: the network's own (see `open_classes`).
+        The class rule's name; None: the network's own (see `counted_classes`).
     pattern : Pattern
         Who sends to whom.
     generation : Generation
@@ -55,6 +68,9 @@ class Setting:
         For the draws.
     faults : Faults
         What is dead.
+    vcs_named : bool
+        Whether there are as many virtual channels as `buffering` says; else at least as many, and
+        a multiple of the classes.
     """
 
     topology: Topology
@@ -66,13 +82,71 @@ class Setting:
     window: Window
     seed: int
     faults: Faults
+    vcs_named: bool = True
+
+    @cached_property
+    def _way(self) -> Routing:
+        """The routing, which goes around what is dead if it can."""
+        return self.routing.around(self.faults.dead, self.faults.cut)
+
+    @cached_property
+    def _own_classes(self) -> ChannelClasses:
+        """The class rule that is meant, with its count (collective)."""
+        return counted_classes(self.topology, self._way, self.classes)
 
     @cached_property
     def channel_classes(self) -> ChannelClasses:
-        """The class rule, with its count (collective where that is the diameter)."""
+        """The class rule, with its count (collective).
+
+        ``none`` where nobody has named the network's own and the virtual channels that were named
+        cannot be shared out among them.
+        """
         if self.buffering.buffers == 0:
             return no_classes(self.topology.params)
-        return counted_classes(self.topology, self.routing, self.classes)
+        own = self._own_classes
+        unfit = self.vcs_named and self.buffering.vcs % own.count
+        if unfit and self.classes is None and own.name in FREE:
+            return no_classes(self.topology.params)
+        return own
+
+    @cached_property
+    def router(self) -> Buffering:
+        """How links and nodes hold flits, with as many virtual channels as there are to be."""
+        count = self.channel_classes.count
+        if self.vcs_named or self.buffering.buffers == 0:
+            return self.buffering
+        return replace(self.buffering, vcs=count * -(-self.buffering.vcs // count))
+
+    @cached_property
+    def caution(self) -> str:
+        """A sentence where it can come to a deadlock, as far as that is soon found (collective)."""
+        used, way = self.channel_classes, self._way
+        if self.buffering.buffers == 0 or way.adaptive or used.name in FREE:
+            return ""
+        who = f"{self.topology.name}, routing {way.name}"
+        own, named = self._own_classes, self.classes is not None
+        if used is not own:
+            return (
+                f"{who}: channels of one class can come to a deadlock. The {own.count} classes "
+                f"{own.name} cannot: give a multiple of {own.count} as --vcs, or leave it out."
+            )
+        if not (named or own.name == "own" or is_counted(self.topology, way)):
+            if self.topology.default_classes not in FREE:
+                return ""
+            return (
+                f"{who}: ways are too many, or not known, to find the classes that they need, and "
+                "messages may come to a deadlock. --classes hops cannot, with a virtual channel "
+                "for every hop of the longest way."
+            )
+        tried = MOST_COUNTED if named else MOST_TRIED
+        if self.topology.hosts**2 > tried or not is_followed(self.topology, way.base or way):
+            return ""
+        if not has_dependency_cycle(self.topology, way, used):
+            return ""
+        return (
+            f"{who}, classes {used.name}: channels wait for one another in a circle, and messages "
+            "can come to a deadlock. Without --classes and --vcs load takes classes that cannot."
+        )
 
     @property
     def mean_flits(self) -> float:
@@ -91,13 +165,33 @@ class Setting:
             machine,
             self.routing,
             self.channel_classes,
-            self.buffering,
+            self.router,
             self.at(rate),
             self.window,
             self.seed,
             self.faults,
         )
-        return {"rate": rate} | results(run.run())
+        found = {"rate": rate} | results(run.run())
+        return found | {"saturated": found["saturated"] or self._is_too_much(found)}
+
+    def _is_too_much(self, point: dict[str, Any]) -> bool:
+        """Whether a point of the curve is in overload at some sources or channels only."""
+        if point["deadlock"]:
+            return True
+        if self.pattern.rows is not None:
+            return False
+        bound = self.bound
+        if bound is not None and point["rate"] * self.mean_flits > bound * (1 + 1e-9):
+            return True
+        # A channel that was never idle, and at the sources more than chance would leave there.
+        growth = point["backlog_after"] - point["backlog_before"]
+        chance = 2 * sqrt(self.window.steps * self.generation.longest)
+        return bool(point["loads_max"] >= self.window.steps and growth > chance)
+
+    @cached_property
+    def bound(self) -> float | None:
+        """What the busiest channel allows; None also where something is dead (collective)."""
+        return None if self.faults else bound_of(self, self.routing)
 
 
 def is_small(settings: Sequence[Setting]) -> bool:
@@ -111,6 +205,7 @@ def curves(
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
     transport: Local,
     watch: Callable[..., None] = lambda *done: None,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """A curve for each setting (collective).
 
@@ -130,10 +225,25 @@ def curves(
         The ranks.
     watch : callable
         Called with the number of runs done, of how many, and with the steps of the one under way.
+    warn : callable
+        Called before the first run with a sentence for each setting that can come to a deadlock.
     """
     # What is measured of a network is measured by the ranks that there are: those of `transport`.
     with hosted_by(transport):
+        for sentence in cautions(settings):
+            warn(sentence)
         return _curves(settings, rates, machine_of, transport, watch)
+
+
+def cautions(settings: Sequence[Setting]) -> list[str]:
+    """What is to be said of settings that can come to a deadlock, each sentence once (collective).
+
+    Raises
+    ------
+    UsageError
+        There are no such classes.
+    """
+    return [text for text in dict.fromkeys(each.caution for each in settings) if text]
 
 
 def _curves(
@@ -145,7 +255,7 @@ def _curves(
 ) -> list[dict[str, Any]]:
     """See `curves`."""
     for setting in settings:
-        setting.channel_classes  # noqa: B018 (may be collective, and may refuse)
+        setting.router, setting.bound  # noqa: B018 (may be collective, and may refuse)
     tasks = [(i, rate) for i in range(len(settings)) for rate in _wanted(settings[i], rates)]
     small = is_small(settings)
     journal = _journal(transport)
@@ -249,17 +359,19 @@ def _curve(
 ) -> dict[str, Any]:
     """The points of a curve, and what they say together (collective)."""
     points = [found[number, rate] for rate in sorted(rates)]
-    stable = [point["rate"] for point in points if not (point["saturated"] or point["deadlock"])]
+    stable = [point["rate"] for point in points if not point["saturated"]]
     several = len(rates) > 1
+    full = found[number, _overload(setting)] if several else None
     return {
         "network": setting.topology.name,
         "routing": setting.routing.name,
         "classes": setting.channel_classes.name,
-        "bound": bound_of(setting, setting.routing),
+        "vcs": setting.router.vcs,
+        "bound": setting.bound,
         "better_routing": better_routing(setting),
         "saturation_point": max(stable, default=None) if several else None,
         "saturation_throughput": (
-            found[number, _overload(setting)]["throughput"] if several else None
+            full["throughput"] if full is not None and not full["deadlock"] else None
         ),
         "points": points,
     }

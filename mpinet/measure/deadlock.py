@@ -1,10 +1,9 @@
 """Deadlock freedom by the channel dependency graph (Dally, Seitz 1987).
 
-Its nodes are the channels; an arc leads from a channel to the next one that some message on it
-needs: a message that holds a channel and waits for the next makes the one depend on the other. A
-routing with one channel a link (no virtual channels) cannot deadlock if no channel depends on
-itself by way of others, and a routing whose next channel is determined can if one does. With
-classes the nodes are pairs of a channel and a class; of an adaptive routing, those of its escape
+Its nodes are pairs of a channel and a class; an arc leads from one to the next that some message on
+it needs: a message that holds a channel and waits for the next makes the one depend on the other. A
+routing cannot come to a deadlock if no channel depends on itself by way of others, and one whose
+next channel is determined can if one does. Of an adaptive routing the nodes are those of its escape
 (see `escape`).
 """
 
@@ -26,12 +25,27 @@ from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import longest_route, own_share
 from mpinet.measure.wiring import as_topology
 from mpinet.memory import require_memory
-from mpinet.networks.classes import LONGEST, ChannelClasses, open_classes
+from mpinet.networks.classes import (
+    FEWEST,
+    LONGEST,
+    ChannelClasses,
+    in_order,
+    no_classes,
+    open_classes,
+)
 from mpinet.networks.routing import Routing, hop_limit, onward, rules
 from mpinet.networks.topology import Topology
+from mpinet.networks.valiant import phased
 
 MOST_PAIRS = 2**22
 """Pairs whose routes are followed to find the longest: a second."""
+
+MOST_COUNTED, MOST_ARCS = 2**20, 2**21
+"""Pairs whose routes are followed for the fewest classes, and how many hops may follow on others:
+a second, and some 100 MB."""
+
+MOST_SEARCHED = 2**13
+"""Nodes of a network whose diameter is measured for the classes that nobody has named."""
 
 
 def channel_dependency_cycle(
@@ -39,7 +53,7 @@ def channel_dependency_cycle(
     routing: Routing | str | None = None,
     pairs: Any = "all",
     classes: str | None = None,
-) -> list[tuple[int, ...]] | list[int] | None:
+) -> list[tuple[int, ...]] | None:
     """The shortest cycle of channels that depend on each other (collective).
 
     Parameters
@@ -51,17 +65,16 @@ def channel_dependency_cycle(
     pairs : str or array-like of int, shape (k, 2)
         Whose messages are under way: a traffic pattern (``all``, ..), or rows (source, target).
     classes : str, optional
-        A class rule of the network or of the routing (`mpinet.networks.classes`): then what depends
-        on each other are pairs of a channel and a class. Networks of links alone.
+        A class rule of the network or of the routing (`mpinet.networks.classes`). Default: what
+        `load` takes where none is named; with ``none`` all channels are of one class.
 
     Returns
     -------
-    list or None
+    list of (node, port, class), or None
         None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
         of a shortest cycle, each waiting for the next and the last for the first, from the lowest
-        channel that is on one: (node, port) of the sender for each direction of a link, numbers
-        for busses; with classes (node, port, class). Of an adaptive routing the cycle is
-        one of its escape, whose classes it names itself.
+        one that is on a shortest cycle: the sender's node and port, and the class. Of an adaptive
+        routing the cycle is one of its escape, whose classes it names itself.
 
     Raises
     ------
@@ -70,48 +83,67 @@ def channel_dependency_cycle(
 
     Examples
     --------
-    Round a ring every channel may wait for the next; in a hypercube, dimension after dimension:
+    Round a ring of one class every channel may wait for the next; in a hypercube none does,
+    dimension after dimension. By default a ring has two classes:
 
-    >>> channel_dependency_cycle("ring:5")
-    [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]
-    >>> channel_dependency_cycle("hypercube:3") is None
+    >>> channel_dependency_cycle("ring:5", classes="none")
+    [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0)]
+    >>> channel_dependency_cycle("hypercube:3", classes="none") is None
     True
-    >>> channel_dependency_cycle("ring:5", classes="dateline") is None
+    >>> channel_dependency_cycle("ring:5") is None
     True
     """
     network = as_topology(topology)
     chosen = as_routing(network, routing)
-    if classes is not None or chosen.adaptive:
-        return _class_cycle(network, chosen, pairs, classes)
-    heads, tails = dependencies(network, chosen, pairs)
-    count = network.size * network.ports if network.links else network.busses or 0
-    offsets = np.searchsorted(heads, np.arange(count + 1))
-    cycle = np.empty(count, np.int64)
+    counted = counted_classes(network, chosen, classes)
+    return shortest_dependency_cycle(network, chosen, counted, pairs)
+
+
+def shortest_dependency_cycle(
+    network: Topology, routing: Routing, classes: ChannelClasses, pairs: Any = "all"
+) -> list[tuple[int, ...]] | None:
+    """See `channel_dependency_cycle` (collective)."""
+    count = classes.count
+    channels = network.size * network.ports * count
+    heads, tails = dependencies(network, routing, classes, pairs)
+    offsets = np.searchsorted(heads, np.arange(channels + 1))
+    cycle = np.empty(channels, np.int64)
     length = shortest_cycle(offsets, tails, remaining(offsets, tails), cycle)
     if length == 0:
         return None
-    if network.links:
-        return [divmod(channel, network.ports) for channel in cycle[:length].tolist()]
-    return cycle[:length].tolist()
+    return [
+        (*divmod(pair // count, network.ports), pair % count) for pair in cycle[:length].tolist()
+    ]
 
 
-def _class_cycle(
-    network: Topology, routing: Routing, pairs: Any, name: str | None
-) -> list[tuple[int, ...]] | None:
-    """The shortest cycle of pairs of a channel and a class (collective)."""
-    classes = counted_classes(network, routing, name)
+def dependencies(
+    network: Topology, routing: Routing, classes: ChannelClasses, pairs: Any = "all"
+) -> tuple[Ints, Ints]:
+    """The arcs of the channel dependency graph (collective).
+
+    Returns
+    -------
+    heads, tails : ndarray of int64, shape (k,)
+        What depends, ascending, and on what: numbers (node * ports + port) * classes + class.
+
+    Raises
+    ------
+    UsageError
+        A way takes a class that there is not.
+    """
     count = classes.count
     channels = network.size * network.ports * count
     if routing.adaptive:
         arcs = escape_dependencies(network, routing, pairs)
-        return _shortest(network, count, arcs[:, 0].copy(), arcs[:, 1].copy())
+        return arcs[:, 0].copy(), arcs[:, 1].copy()
     require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
     transport = world()
     follows = np.zeros((channels, network.ports * count), np.uint8)
     for sources, targets in Pairs(network, pairs).parts():
         share = own_share(transport, len(sources))
-        wrong = note_class_dependencies(
+        wrong = note_dependencies(
             *rules(network, routing),
+            network.reverse_port.native,
             classes.rule.native,
             classes.params,
             count,
@@ -128,58 +160,112 @@ def _class_cycle(
             )
     heads, then = np.nonzero(transport.max(follows))
     nodes, ports = np.divmod(heads // count, network.ports)
-    tails = network.neighbor(nodes, ports) * network.ports * count + then
-    return _shortest(network, count, heads, tails)
+    return heads, network.neighbor(nodes, ports) * network.ports * count + then
 
 
 def counted_classes(
     topology: Topology, routing: Routing, name: str | None = None
 ) -> ChannelClasses:
-    """A class rule by name, with its count, which may be hops of the longest path (collective).
+    """A class rule by name, with its count (collective).
+
+    Parameters
+    ----------
+    topology, routing
+        The network and its routing.
+    name : str, optional
+        As in `open_classes`. Where its own order of channels needs one class only, or nobody knows
+        how many, the default is ``none``.
 
     Raises
     ------
     UsageError
-        There are no such classes, or nobody knows how many hops paths have.
+        There are no such classes, or nobody knows how many.
     """
+    if routing.base is not None and name in (None, "own"):
+        return phased(routing, counted_classes(topology, routing.base))
     classes = open_classes(topology, routing, name)
-    if classes.count != LONGEST:
+    if classes.count == LONGEST:
+        return replace(classes, count=max(1, _longest(topology, routing, classes.name)))
+    if classes.count != FEWEST:
         return classes
+    if name is None and not is_counted(topology, routing):
+        return no_classes(topology.params)
+    count = _fewest(topology, routing)
+    return no_classes(topology.params) if name is None and count == 1 else in_order(topology, count)
+
+
+def _longest(topology: Topology, routing: Routing, name: str) -> int:
+    """Hops of the longest path, or a number that they do not exceed (collective)."""
     times = 1 if routing.shortest else routing.diameters
     if times:
-        return replace(classes, count=max(1, times * diameter(topology)))
+        return times * diameter(topology)
     if topology.hosts**2 > MOST_PAIRS:
         raise UsageError(
-            f"The classes {classes.name} are as many as a path has hops, which is known for "
+            f"The classes {name} are as many as a path has hops, which is known for "
             f"shortest paths and in small networks; routing {routing.name} of {topology.name} "
             "takes others."
         )
-    return replace(classes, count=max(1, longest_route(topology, routing)))
+    return longest_route(topology, routing)
 
 
-def _shortest(
-    network: Topology, count: int, heads: Ints, tails: Ints
-) -> list[tuple[int, ...]] | None:
-    """The shortest cycle of arcs, ascending, between pairs of a channel and a class."""
-    channels = network.size * network.ports * count
-    offsets = np.searchsorted(heads, np.arange(channels + 1))
-    cycle = np.empty(channels, np.int64)
-    length = shortest_cycle(offsets, tails, remaining(offsets, tails), cycle)
-    if length == 0:
-        return None
-    return [
-        (*divmod(pair // count, network.ports), pair % count) for pair in cycle[:length].tolist()
-    ]
+def is_counted(topology: Topology, routing: Routing) -> bool:
+    """Whether it takes seconds at most to find how many classes by order a routing needs."""
+    if is_followed(topology, routing) or topology.most_classes is not None:
+        return True
+    return topology.size <= MOST_SEARCHED and (routing.shortest or routing.diameters > 0)
+
+
+def is_followed(topology: Topology, routing: Routing) -> bool:
+    """Whether the routes of all pairs are there to be followed, and take a second or so."""
+    arcs = topology.size * topology.ports**2
+    return not routing.numbered and topology.hosts**2 <= MOST_COUNTED and arcs <= MOST_ARCS
+
+
+def _fewest(topology: Topology, routing: Routing) -> int:
+    """The fewest classes by order that leave no cycle, or a number that is enough (collective)."""
+    if not is_followed(topology, routing):
+        if topology.most_classes is not None:
+            return topology.most_classes
+        # A way turns up again after one hop down, and one up before the next: every second hop.
+        return 1 + _longest(topology, routing, "ordered") // 2
+    least, most = 1, 4
+    while True:
+        heads, tails = dependencies(topology, routing, in_order(topology, most))
+        for count in range(least, most + 1):
+            if not _has_cycle(*(_kept_below(each, most, count) for each in (heads, tails))):
+                return count
+        least, most = most + 1, 2 * most
+
+
+def _kept_below(pairs: Ints, most: int, count: int) -> Ints:
+    """Numbers of channels with one of `most` classes: those with `count`, the last one kept."""
+    channels, classes = np.divmod(pairs, most)
+    return channels * count + np.minimum(classes, count - 1)
+
+
+def has_dependency_cycle(network: Topology, routing: Routing, classes: ChannelClasses) -> bool:
+    """Whether channels and classes depend on each other in a circle (collective)."""
+    return _has_cycle(*dependencies(network, routing, classes))
+
+
+def _has_cycle(heads: Ints, tails: Ints) -> bool:
+    """Whether arcs lead round in a circle."""
+    order = np.argsort(heads, kind="stable")
+    heads, tails = heads[order], tails[order]
+    count = 1 + max(heads.max(initial=-1), tails.max(initial=-1))
+    offsets = np.searchsorted(heads, np.arange(count + 1))
+    return bool(remaining(offsets, tails).any())
 
 
 @kernel
-def note_class_dependencies(
+def note_dependencies(
     neighbor_rule: PortRule,
     start_rule: StartRule,
     decide_rule: DecideRule,
     wiring: Ints,
     wayfinding: Ints,
     words: int,
+    reverse_rule: PortRule,
     class_rule: ClassRule,
     class_params: Ints,
     classes: int,
@@ -189,7 +275,7 @@ def note_class_dependencies(
 ) -> int:
     """Mark, for channel and class of each hop, the port and class of the next; a wrong class."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    class_of = class_rule.call
+    way_back, class_of = reverse_rule.call, class_rule.call
     header = np.empty(words, np.int64)
     for i in range(sources.size):
         header[:] = 0
@@ -206,63 +292,9 @@ def note_class_dependencies(
             if held >= 0:
                 follows[held, port * classes + group] = 1
             held = (node * wiring[1] + port) * classes + group
-            in_class = group
-            in_port = np.int64(-1)
-            for back in range(wiring[1]):
-                if neighbor(following, back, wiring) == node:
-                    in_port = np.int64(back)
-                    break
+            in_port, in_class = way_back(node, port, wiring), group
             node = following
     return -1
-
-
-def dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> tuple[Ints, Ints]:
-    """Return the arcs of the channel dependency graph, each once, ascending (collective)."""
-    transport = world()
-    ports = topology.ports
-    follows = np.zeros((topology.size * ports, ports), np.uint8)
-    for sources, targets in Pairs(topology, pairs).parts():
-        share = own_share(transport, len(sources))
-        note_dependencies(
-            *rules(topology, routing), sources[share].copy(), targets[share].copy(), follows
-        )
-    first, port = np.nonzero(transport.max(follows))
-    nodes, ports_before = np.divmod(first, ports)
-    following = topology.neighbor(nodes, ports_before)
-    if topology.links:
-        return first, following * ports + port
-    held = topology.channel(nodes, ports_before)
-    different = np.unique(np.stack([held, topology.channel(following, port)], axis=1), axis=0)
-    return np.ascontiguousarray(different[:, 0]), np.ascontiguousarray(different[:, 1])
-
-
-@kernel
-def note_dependencies(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    sources: Ints,
-    targets: Ints,
-    follows: ByteRows,
-) -> None:
-    """Mark, for the channel of each hop, the port that the message leaves by after it."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node, held = sources[i], np.int64(-1)
-        for _ in range(hop_limit(wiring[0])):
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port < 0 or following < 0:
-                break
-            if held >= 0:
-                follows[held, port] = 1
-            held = node * wiring[1] + port
-            node = following
 
 
 def remaining(offsets: Ints, tails: Ints) -> Flags:

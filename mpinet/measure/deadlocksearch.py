@@ -25,7 +25,7 @@ from mpinet.machine.traffic import layout
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import alone
-from mpinet.measure.deadlock import channel_dependency_cycle, counted_classes
+from mpinet.measure.deadlock import counted_classes, shortest_dependency_cycle
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.wiring import as_topology
 from mpinet.networks.classes import ChannelClasses
@@ -112,7 +112,7 @@ def find_deadlock(
     routing : Routing or str, optional
         Default: the network's first. One of `load` alone (``adaptive``) by name, too.
     classes : str, optional
-        The class rule; default: the routing's own, else the network's ``dateline``, else ``none``.
+        The class rule; default: what `load` takes where none is named.
     vcs : int, optional
         Virtual channels of a link; default: one a class.
     buffers : int
@@ -153,7 +153,7 @@ def find_deadlock(
         )
     buffering = Buffering(vcs=vcs, buffers=buffers)
     known = DeadlockSearch("free", chosen.name, counted.name, vcs, buffers)
-    cycle: Any = channel_dependency_cycle(network, chosen, classes=counted.name)
+    cycle = shortest_dependency_cycle(network, chosen, counted)
     if cycle is None:
         return known
     with alone():
@@ -312,6 +312,7 @@ def users(
     for sources, targets in Pairs(network).parts():
         note_users(
             *rules(network, routing),
+            network.reverse_port.native,
             classes.rule.native,
             classes.params,
             classes.count,
@@ -331,6 +332,7 @@ def note_users(
     wiring: Ints,
     wayfinding: Ints,
     words: int,
+    reverse_rule: PortRule,
     class_rule: ClassRule,
     class_params: Ints,
     classes: int,
@@ -341,7 +343,7 @@ def note_users(
 ) -> None:
     """Write the first messages that hold one channel of a cycle and need the next one."""
     neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    class_of = class_rule.call
+    way_back, class_of = reverse_rule.call, class_rule.call
     header = np.empty(words, np.int64)
     length, most = known.shape[0], known.shape[1]
     for i in range(sources.size):
@@ -367,9 +369,5 @@ def note_users(
                     known[held, row, 0] = hops - 1
                     known[held, row, 1], known[held, row, 2] = sources[i], targets[i]
             held = place
-            in_port = np.int64(-1)
-            for back in range(wiring[1]):
-                if neighbor(following, back, wiring) == node:
-                    in_port = np.int64(back)
-                    break
+            in_port = way_back(node, port, wiring)
             node = following

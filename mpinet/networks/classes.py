@@ -2,6 +2,12 @@
 
 A class rule is a local rule beside the routing's `decide`: it names the class of the channel that a
 message takes next. Class c of C owns the c-th part of every link's virtual channels.
+
+Any network has the rule `ordered`: its channels are put in an order, and a message that takes one
+which does not come after its last one goes up a class. So pairs of class and channel ascend on
+every way, and none waits for itself (Dally, Seitz 1987). Families say in which order their ways are
+(`channel_order`); by default links to higher numbers come first, then those to lower ones, and a
+class is left where a message turns up again (the transitions of Skeie et al. 2004).
 """
 
 from __future__ import annotations
@@ -13,15 +19,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.arrays import Ints
-from mpinet.compiled import Rule, rule
+from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import UsageError
 
 if TYPE_CHECKING:
     from mpinet.networks.routing import Routing
     from mpinet.networks.topology import Topology
 
-LONGEST = 0
-"""A count that stands for the hops of the routing's longest path."""
+LONGEST, FEWEST = 0, -1
+"""Counts that are not known before they are measured: the hops of the routing's longest path, and
+the fewest classes that leave no cycle of dependencies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +46,7 @@ class ChannelClasses:
     params : ndarray of int64
         The rule's parameters.
     count : int
-        How many classes there are; `LONGEST`: as many as the longest path has hops.
+        How many classes there are; `LONGEST` or `FEWEST` until they are counted.
     """
 
     name: str
@@ -60,6 +67,58 @@ def hops_so_far(node, port, in_port, in_class, header, params):
     return in_class + 1
 
 
+@inlined
+def neighbor(node, port, params):
+    """Stand-in for a topology's rule in those of its classes."""
+    raise NotImplementedError
+
+
+@inlined
+def reverse_port(node, port, params):
+    """Stand-in for a topology's rule in those of its classes."""
+    raise NotImplementedError
+
+
+@rule
+def order(node, port, params):
+    """Where a channel stands: links to higher numbers ascend, then those to lower ones descend."""
+    return node if neighbor(node, port, params) > node else 2 * params[0] - node
+
+
+@rule
+def ordered_classes(node, port, in_port, in_class, header, params):
+    """One more where a message goes back in the order of channels, up to the last class.
+
+    The parameters are the topology's and the last class.
+    """
+    if in_port < 0:
+        return 0
+    own = params[:-1]
+    before, there = neighbor(node, in_port, own), reverse_port(node, in_port, own)
+    if order(before, there, own) < order(node, port, own):
+        return in_class
+    return min(in_class + 1, params[-1])
+
+
+def in_order(topology: Topology, count: int = FEWEST) -> ChannelClasses:
+    """The classes by the topology's order of channels.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    count : int
+        How many classes there are; messages stay in the last one.
+    """
+    wiring, way_back = topology.neighbor.rule, topology.reverse_port.rule
+    name = wiring.name
+    first = type(topology).channel_order or order.bind(f"{name}.order", neighbor=wiring)
+    parts = {"neighbor": wiring, "reverse_port": way_back, "order": first}
+    params = np.append(topology.params, count - 1)
+    made = ordered_classes.bind(f"{name}.ordered_classes", **parts)
+    return ChannelClasses("ordered", made, params, count)
+
+
 def no_classes(params: Ints) -> ChannelClasses:
     """One class for all channels."""
     return ChannelClasses("none", one_class, params, 1)
@@ -74,11 +133,14 @@ def common_classes(topology: Topology) -> Choices:
     return {
         "none": lambda: no_classes(topology.params),
         "hops": lambda: ChannelClasses("hops", hops_so_far, topology.params, LONGEST),
+        "ordered": lambda: in_order(topology),
     }
 
 
 def open_classes(topology: Topology, routing: Routing, name: str | None = None) -> ChannelClasses:
     """The class rule of a network, or of a routing of one's own, by name.
+
+    Its count may have to be measured (`mpinet.measure.deadlock.counted_classes`).
 
     Parameters
     ----------
@@ -86,7 +148,7 @@ def open_classes(topology: Topology, routing: Routing, name: str | None = None) 
         The network and its routing.
     name : str, optional
         As in `Topology.channel_classes`; ``own``: the routing's. Default: the routing's own where
-        it has one, else the network's ``dateline``, else ``none``.
+        it has one, else the network's `Topology.default_classes`.
 
     Raises
     ------
@@ -100,23 +162,31 @@ def open_classes(topology: Topology, routing: Routing, name: str | None = None) 
     >>> open_classes(torus, torus.routing()).name
     'dateline'
     """
-    choices = dict(topology.channel_classes)
-    own = routing.channel_class
-    if routing.adaptive:
-        if name not in (None, "own"):
-            raise UsageError(
-                f"Routing {routing.name} of {topology.name} names the classes of its candidates "
-                f"itself: --classes own, not {name}."
-            )
-        return ChannelClasses("own", one_class, topology.params, routing.classes)
-    if own is not None:
-        params = np.asarray(routing.params)
-        choices = {"own": lambda: ChannelClasses("own", own, params, routing.classes)} | choices
+    choices = own_choices(topology, routing) | topology.channel_classes
+    if routing.adaptive and name not in (None, "own"):
+        raise UsageError(
+            f"Routing {routing.name} of {topology.name} names the classes of its candidates "
+            f"itself: --classes own, not {name}."
+        )
     if name is None:
-        name = next(each for each in ("own", "dateline", "none") if each in choices)
+        name = "own" if "own" in choices else topology.default_classes
     if name not in choices:
         raise UsageError(
             f"{topology.name} has no classes {name!r} for routing {routing.name}; it has: "
             f"{', '.join(choices)}."
         )
     return choices[name]()
+
+
+def own_choices(topology: Topology, routing: Routing) -> Choices:
+    """The routing's own class rule, if it has one."""
+    from mpinet.networks.valiant import phased
+
+    params, count = np.asarray(routing.params), routing.classes
+    rule = one_class if routing.adaptive else routing.channel_class
+    if routing.base is not None:
+        base = routing.base
+        return {"own": lambda: phased(routing, open_classes(topology, base))}
+    if rule is None:
+        return {}
+    return {"own": lambda: ChannelClasses("own", rule, params, count)}

@@ -57,6 +57,9 @@ class Product(Topology):
         super().__init__(arguments or "", size, ports, params, hosts=hosts, busses=busses)
         if arguments is None:
             self.name = f"{first.name}*{second.name}"
+        # Ways lead through one factor, then the other: a rule that does for both does for them.
+        names = {first.default_classes, second.default_classes} - {"none"}
+        self.default_classes = "ordered" if names - {"dateline"} else next(iter(names), "none")
         made = product_rules(rules_of(first), rules_of(second), busses is None)
         for name, product_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(product_rule, self.params))
@@ -158,9 +161,11 @@ class Product(Topology):
         The classes of routes by any two routings of the factors are known where both headers are
         the target's number.
         """
-        names = (self.first.channel_classes | self.second.channel_classes).keys() - {"hops"}
-        sided = {name: partial(self._classes, name) for name in sorted(names - {"none"})}
-        return common_classes(self) | sided
+        names = self.first.channel_classes.keys() | self.second.channel_classes.keys()
+        common = common_classes(self)
+        return common | {
+            name: partial(self._classes, name) for name in sorted(names - common.keys())
+        }
 
     def _classes(self, name: str) -> ChannelClasses:
         first, second = (

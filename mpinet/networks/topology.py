@@ -44,7 +44,10 @@ class Topology:
     * ``neighbor(node, port, params)`` (`rule`): the processor behind the port, -1 = not wired;
     * ``reverse_port(node, port, params)`` (`rule`, optional): the port at that link's other end;
       by default the ports of the other end are searched;
-    * ``channel(node, port, params)`` (`rule`, bus networks only): the number of the bus.
+    * ``channel(node, port, params)`` (`rule`, bus networks only): the number of the bus;
+    * ``channel_order(node, port, params)`` (`rule`, optional): numbers that ascend along the ways
+      of its routings, but where a message goes on to another class (`mpinet.networks.classes`);
+      ``most_classes`` says how many classes that takes at most, where it is known for any size.
 
     In the rules ``params[0]`` is the size and ``params[1]`` the number of ports; the family's own
     parameters follow. On an instance the rules are methods that are mapped over arrays:
@@ -93,7 +96,13 @@ class Topology:
     paper: ClassVar[str] = ""
     specification: ClassVar[str] = ""
 
+    default_classes: str = "ordered"
+    """The class rule of open-loop traffic where none is named; ``none`` where its routings cannot
+    come to a deadlock without."""
+
     cluster_order: ClassVar[Rule | None] = None
+    channel_order: ClassVar[Rule | None] = None
+    most_classes: ClassVar[int | None] = None
     neighbor: ClassVar[Rule]
     reverse_port: ClassVar[Rule]
     channel: ClassVar[Rule]

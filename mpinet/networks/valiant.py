@@ -13,7 +13,7 @@ import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.draws import draw32, scaled
-from mpinet.networks.classes import LONGEST, open_classes
+from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import ARRIVED, Routing
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 WORDS, SEED, HOSTS, CLASSES, CLASS_AT, FIRST_AT = 2, 3, 4, 5, 6, 7
 """Where the parameters hold the words of the other routing's header, the seed, the number of
-processors and that of a phase's classes, the place of the class rule's parameters, and the other
-routing's own."""
+processors, that of a phase's classes (in those of `channel_class`), the place behind the other
+routing's own, where `channel_class` has its rule's, and the other routing's own."""
 
 STREAM = 21
 """The stream of the draws."""
@@ -49,10 +49,8 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
     [0, 7, 6, 5, 6, 7, 0, 1]
     """
     base = base or topology.routing()
-    classes = open_classes(topology, base)
-    own = [topology.size, topology.ports, base.words, seed, topology.hosts, classes.count]
+    own = [topology.size, topology.ports, base.words, seed, topology.hosts, 0]
     place = FIRST_AT + len(base.params)
-    named = f"{base.name}_{classes.name}"
     bits = max(1, (topology.size - 1).bit_length())
 
     def header_bits(source: int, target: int) -> int:
@@ -62,21 +60,35 @@ def valiant(topology: Topology, seed: int = 0, base: Routing | None = None) -> R
     parts = {"base_start": base.start, "base_decide": base.decide}
     return Routing(
         name="valiant",
-        decide=decide.bind(f"valiant.decide_{named}", **parts),
-        start=start.bind(f"valiant.start_{named}", base_start=base.start),
-        params=np.concatenate([[*own, place], base.params, classes.params]).astype(np.int64),
+        decide=decide.bind(f"valiant.decide_{base.name}", **parts),
+        start=start.bind(f"valiant.start_{base.name}", base_start=base.start),
+        params=np.concatenate([[*own, place], base.params]).astype(np.int64),
         header_bits=header_bits,
         words=base.words + 2,
         shortest=False,
         stateless=False,
-        channel_class=None
-        if classes.count == LONGEST
-        else channel_class.bind(f"valiant.class_{named}", base_class=classes.rule),
-        classes=2 * classes.count,
         numbered=True,
         diameters=2 * (1 if base.shortest else base.diameters),
         base=base,
     )
+
+
+def phased(routing: Routing, classes: ChannelClasses) -> ChannelClasses:
+    """The classes of a routing by a drawn processor: those of one way, for either way its own.
+
+    Parameters
+    ----------
+    routing : Routing
+        As made by `valiant`.
+    classes : ChannelClasses
+        The other routing's. Where they are still to be counted, so are these.
+    """
+    params = np.concatenate([routing.params, classes.params])
+    params[CLASSES] = classes.count
+    name = f"valiant.class_{classes.rule.name}"
+    made = channel_class.bind(name, base_class=classes.rule)
+    count = 2 * classes.count if classes.count > 0 else classes.count
+    return ChannelClasses("own", made, params, count)
 
 
 @inlined

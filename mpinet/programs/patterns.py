@@ -166,6 +166,8 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return _made(text, PLAIN[text], topology)
     if text in BITWISE:
         _require_bits(topology, text)
+        if hosts <= (1 if text == "complement" else 2):
+            raise _aimless(topology, text)
         return _made(text, BITWISE[text], topology)
     if text in SHIFTS:
         return _shift(topology, text)
@@ -195,6 +197,13 @@ def _require_bits(topology: Topology, name: str) -> None:
         )
 
 
+def _aimless(topology: Topology, name: str) -> UsageError:
+    """The error of a pattern that moves nothing."""
+    return UsageError(
+        f"The pattern {name} moves nothing on {topology.name}: every target is its source."
+    )
+
+
 def _shift(topology: Topology, name: str) -> Pattern:
     dimensions = topology.coordinates
     if not dimensions:
@@ -202,6 +211,8 @@ def _shift(topology: Topology, name: str) -> Pattern:
             f"The pattern {name} shifts coordinates, and the processors of {topology.name} have "
             "none: rings, meshes, tori, hypercubes and products of them do."
         )
+    if not any(SHIFTS[name](side) % side for _, side in dimensions):
+        raise _aimless(topology, name)
     own = [len(dimensions)]
     for stride, side in dimensions:
         own += [stride, side, SHIFTS[name](side)]

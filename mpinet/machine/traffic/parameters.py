@@ -12,6 +12,12 @@ from mpinet.machine.traffic import layout
 SHORT_INTEGERS = 2**31 - 1
 
 
+def _require_within(name: str, value: int, least: int, most: int) -> None:
+    """Raise `UsageError` unless a number is within its limits."""
+    if not least <= value <= most:
+        raise UsageError(f"{name} is a whole number {least}..{most}, not {value}.")
+
+
 @dataclass(frozen=True)
 class Buffering:
     """How links and nodes hold flits.
@@ -56,8 +62,7 @@ class Buffering:
             ("buffers", self.buffers, 0),
             ("link-delay", self.link_delay, 1),
         ):
-            if not least <= count <= SHORT_INTEGERS:
-                raise UsageError(f"{name} is a whole number >= {least}, not {count}.")
+            _require_within(name, count, least, SHORT_INTEGERS)
         if self.buffers:
             return
         if self.switching == "wormhole":
@@ -125,6 +130,7 @@ class Generation:
             )
         if self.flits < 1 or self.long_flits < 0 or not 0 <= self.long_share <= 1:
             raise UsageError("Messages have at least one flit, and shares add up to 1.")
+        _require_within("flits", self.longest, 1, SHORT_INTEGERS)
         if self.burst and (self.burst < 1 or not self.rate < self.burst_rate <= 1):
             raise UsageError(
                 f"Bursts last 1 step or more on average, and their rate {self.burst_rate:g} is "
@@ -154,5 +160,4 @@ class Window:
             ("steps", self.steps, 1),
             ("limit", self.limit, 0),
         ):
-            if not least <= value <= SHORT_INTEGERS // 4:
-                raise UsageError(f"{name} is a whole number >= {least}, not {value}.")
+            _require_within(name, value, least, SHORT_INTEGERS // 4)

@@ -26,6 +26,7 @@ class Leveled(Topology):
     """Base of both: processor (i,w) of level i and row w has the number i 2^n + w."""
 
     rows: int
+    most_classes = 2  # over the levels a shortest walk turns twice at most, from down to up once
 
     def __init__(self, n: int, last: int):
         self.rows = 2**n

@@ -32,6 +32,7 @@ class CubeConnectedCycles(Topology):
     example = "ccc:4"
     paper = "Preparata, Vuillemin 1981"
     specification = "papers/gmn 9, papers/hdn 9"
+    most_classes = 3
 
     def __init__(self, n: int):
         self.dimensions = self.checked("n", n)
@@ -53,6 +54,18 @@ class CubeConnectedCycles(Topology):
     def reverse_port(node, port, params):
         """Forward and backward are each other's way back, the cube's link is its own."""
         return CROSS if port == CROSS else 1 - port
+
+    @rule
+    def channel_order(node, port, params):
+        """Place by place, the cube's link before the one forward; backward after all of these.
+
+        A way goes forward round the cycle, past its end twice at most (as Dally, Seitz 1987).
+        """
+        n = params[DIMENSIONS]
+        y = node % n
+        if port == BACKWARD:
+            return 3 * n - y
+        return 2 * y if port == CROSS else 2 * y + 1
 
     @property
     def stated(self) -> dict[str, int]:

@@ -21,6 +21,7 @@ class Complete(Topology):
     example = "complete:8"
     paper = "textbook"
     specification = "papers/gbsn 6"
+    default_classes = "none"
 
     def __init__(self, N: int):
         self.checked("N", N)

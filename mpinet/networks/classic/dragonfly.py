@@ -31,6 +31,7 @@ class Dragonfly(Topology):
     example = "dragonfly:2,4,2"
     paper = "Kim, Dally, Scott, Abts 2008"
     specification = "networks 3"
+    most_classes = 2
 
     def __init__(self, p: int, a: int, h: int):
         self.terminals = self.checked("p", p)
@@ -79,6 +80,16 @@ class Dragonfly(Topology):
             return p + (r - 1 if other < r else r)
         link = r * h + port - (p + a - 1)
         return p + a - 1 + (a * h - 1 - link) % h
+
+    @rule
+    def channel_order(node, port, params):
+        """Up, local, global, down: a local link behind a global one has the second class (2008)."""
+        p, a = params[TERMINALS], params[ROUTERS]
+        if node < params[HOSTS]:
+            return 0
+        if port < p:
+            return 3
+        return 1 if port < p + a - 1 else 2
 
     def clusters(self, position: int) -> list[range]:
         """A group's processors; a router is alone."""

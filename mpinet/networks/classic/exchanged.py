@@ -30,6 +30,7 @@ class ExchangedCube(BinaryLabels):
     example = "exchangedcube:2,3"
     paper = "Loh, Hsu, Pan 2005"
     specification = "networks 3"
+    most_classes = 2
 
     def __init__(self, s: int, t: int):
         require_integer("exchangedcube", "s", s, 1)
@@ -49,6 +50,12 @@ class ExchangedCube(BinaryLabels):
         return node ^ (1 << (port + params[LOW])) if port <= params[HIGH] else -1
 
     reverse_port = same_port
+
+    @rule
+    def channel_order(node, port, params):
+        """The links of a by bit, then c, then those of b and c: ways begin in the midst at most."""
+        half = (node & 1) * params[1]
+        return half + (port - 1 if port > 0 else params[1] - 1)
 
     @property
     def stated(self) -> dict[str, int]:

@@ -34,6 +34,7 @@ class FatTree(Topology):
     example = "fattree:4,3"
     paper = "textbook"
     specification = "papers/hdn 9"
+    default_classes = "none"
 
     def __init__(self, m: int, h: int):
         self._wire(self.checked("m", m), self.checked("h", h))

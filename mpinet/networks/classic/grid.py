@@ -102,6 +102,7 @@ class Mesh(Grid):
     example = "mesh:8x8"
     paper = "textbook"
     specification = "papers/hdn 9"
+    default_classes = "none"
 
     def __init__(self, SIDES: Sequence[int]):
         require_sides("mesh", SIDES)
@@ -161,6 +162,7 @@ class Torus(Grid):
     example = "torus:8x8x8"
     paper = "textbook"
     specification = "papers/hdn 9"
+    default_classes = "dateline"
 
     def __init__(self, SIDES: Sequence[int]):
         require_sides("torus", SIDES)

@@ -23,6 +23,7 @@ class Hypercube(BinaryLabels):
     example = "hypercube:10"
     paper = "textbook"
     specification = "papers/gmn 9"
+    default_classes = "none"
 
     def __init__(self, n: int):
         self.dimensions = self.checked("n", n)

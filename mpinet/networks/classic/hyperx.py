@@ -22,6 +22,7 @@ class CompleteGrid(Topology):
     """
 
     sides: tuple[int, ...]
+    default_classes = "none"
 
     def __init__(self, arguments: str, sides: tuple[int, ...]):
         self.sides = sides

@@ -33,6 +33,7 @@ class Megafly(Topology):
     example = "megafly:2,2,2"
     paper = "Flajslik et al. 2018; Shpiner et al. 2017"
     specification = "networks 3"
+    default_classes = "none"
 
     def __init__(self, p: int, s: int, h: int):
         self.terminals = self.checked("p", p)

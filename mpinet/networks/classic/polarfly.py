@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes, hops_so_far
 from mpinet.networks.classic.field import require_prime
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
@@ -29,6 +30,7 @@ class PolarFly(Topology):
     example = "polarfly:5"
     paper = "Lakhotia et al. 2022"
     specification = "networks 3"
+    default_classes = "hops"
 
     def __init__(self, q: int):
         self.q = require_integer("polarfly", "q", q, 2, LARGEST)
@@ -72,6 +74,13 @@ class PolarFly(Topology):
     def stated(self) -> dict[str, int]:
         """Degree q + 1, diameter 2."""
         return {"degree": self.q + 1, "diameter": 2}
+
+    @property
+    def channel_classes(self) -> Choices:
+        """By hops there are two classes: no way is longer."""
+        return common_classes(self) | {
+            "hops": lambda: ChannelClasses("hops", hops_so_far, self.params, 2)
+        }
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

@@ -23,6 +23,7 @@ class Ring(Topology):
     example = "ring:16"
     paper = "textbook"
     specification = "papers/gmn 9"
+    default_classes = "dateline"
 
     def __init__(self, N: int):
         self.checked("N", N)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes, hops_so_far
 from mpinet.networks.classic.field import primitive_root, require_prime
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
@@ -31,6 +32,7 @@ class SlimFly(Topology):
     example = "slimfly:5"
     paper = "Besta, Hoefler 2014; McKay, Miller, Siran 1998"
     specification = "networks 3"
+    default_classes = "hops"
 
     def __init__(self, q: int):
         self.q = require_integer("slimfly", "q", q, 3, LARGEST)
@@ -76,6 +78,13 @@ class SlimFly(Topology):
     def stated(self) -> dict[str, int]:
         """Degree (3q - d)/2 with q = 4w + d, diameter 2."""
         return {"degree": (3 * self.q - (1 if self.q % 4 == 1 else -1)) // 2, "diameter": 2}
+
+    @property
+    def channel_classes(self) -> Choices:
+        """By hops there are two classes: no way is longer."""
+        return common_classes(self) | {
+            "hops": lambda: ChannelClasses("hops", hops_so_far, self.params, 2)
+        }
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

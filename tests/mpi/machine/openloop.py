@@ -1,7 +1,6 @@
 """Open-loop runs in the words of the golden file, on any ranks and mapping."""
 
 import json
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,13 +8,12 @@ import numpy as np
 from mpi.machine.ranks import mapping_of
 
 import mpinet
-from mpinet import measure
 from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import alone
-from mpinet.networks.classes import LONGEST, open_classes
+from mpinet.measure.deadlock import counted_classes
 from mpinet.programs.patterns import in_order, pattern_of
 
 STANDARD = {
@@ -56,10 +54,8 @@ def open_loop(trace=None, mapping="blocks", faults=None, routing=None, transport
     topology = mpinet.open(network) if isinstance(network, str) else network
     machine = Machine(topology, transport=transport, mapping=mapping_of(topology, mapping))
     routing = routing or topology.routing("parity" if s["tie"] == "parity" else None)
-    classes = open_classes(topology, routing, s["classes"])
-    if classes.count == LONGEST:
-        with alone():
-            classes = replace(classes, count=measure.diameter(topology))
+    with alone():
+        classes = counted_classes(topology, routing, s["classes"])
     pattern = pattern_of(topology, s["pattern"])
     rows = None if trace is None else in_order(np.array(trace, np.int64).reshape(-1, 4))
     generation = Generation(

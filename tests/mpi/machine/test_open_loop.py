@@ -13,6 +13,7 @@ from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.machine.traffic import layout
+from mpinet.measure.deadlock import counted_classes
 from mpinet.networks.routing import Routing, path, stateless
 
 SETTINGS = range(len(golden()))
@@ -56,7 +57,7 @@ def test_a_lone_message_takes_what_the_closed_form_says(network, switching, flit
     topology = mpinet.open(network)
     classes, vcs = LONE[network]
     if vcs is None:
-        vcs = measure.diameter(topology)
+        vcs = counted_classes(topology, topology.routing(), classes).count
     source, target = 0, topology.hosts - 1
     hops = len(path(topology, topology.routing(), source, target)[1])
     found = simulate(
@@ -160,8 +161,9 @@ def test_a_torus_of_one_class_comes_to_a_stop_and_says_where():
     assert found["deadlock"] and found["closed"] == -1
     assert found["cycle"] == [[node, 1, 0] for node in range(8)]
     assert found["stuck_flits"] == 8 * 2
-    ways = measure.channel_dependency_cycle("torus:2x8", pairs=np.array(CIRCLE)[:, 1:3])
-    assert ways == [(node, 1) for node in range(8)]
+    pairs = np.array(CIRCLE)[:, 1:3]
+    ways = measure.channel_dependency_cycle("torus:2x8", pairs=pairs, classes="none")
+    assert ways == [(node, 1, 0) for node in range(8)]
 
 
 @pytest.mark.parametrize("classes", ["dateline", "wrap", "hops"])
@@ -191,7 +193,7 @@ def test_ten_million_flit_hops_at_twice_saturation_pass_where_one_class_comes_to
     for (node, port), (there, _) in pairwise([*channels, channels[0]]):
         assert topology.neighbor(node, port) == there
     ends = np.array(stopped["cycle_messages"])[:, :2]
-    assert measure.channel_dependency_cycle(topology, pairs=ends) is not None
+    assert measure.channel_dependency_cycle(topology, pairs=ends, classes="none") is not None
 
 
 def test_a_part_that_waits_in_a_circle_is_found_by_closing():

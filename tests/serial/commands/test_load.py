@@ -67,6 +67,122 @@ def test_a_stopped_command_makes_only_the_curves_that_are_not_there(tmp_path, mo
     assert typed(words) == 0 and len(made) == 5
 
 
+def test_classes_and_virtual_channels_that_nobody_has_named_are_shown(capsys):
+    """Dragonflies came to a deadlock by default; the classes are named and need no word of care."""
+    assert typed("dragonfly:1,2,1 debruijn:7 --rate 0.1 --steps 20 --warmup 0 --json") == 0
+    shown = capsys.readouterr()
+    document = json.loads(shown.out)
+    curves = document["result"]["curves"]
+    assert [(curve["classes"], curve["vcs"]) for curve in curves] == [
+        ("ordered", 2),
+        ("ordered", 3),
+    ]
+    assert document["model"]["vcs"] == [2, 3]
+    assert shown.err == ""
+    assert typed("debruijn:7 --rate 0.1 --steps 20 --warmup 0") == 0
+    assert "routing shortest, classes ordered, 3 virtual channels\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seeds", ["", " --seeds 2"])
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("ring:5 --classes none", "classes none: channels wait for one another in a circle"),
+        ("dragonfly:1,2,1 --vcs 3", "The 2 classes ordered cannot: give a multiple of 2 as --vcs"),
+        ("pancake:7", "ways are too many, or not known, to find the classes that they need"),
+    ],
+)
+def test_what_can_come_to_a_deadlock_is_said_before_the_first_run(
+    words, sentence, seeds, capsys, monkeypatch
+):
+    monkeypatch.setattr("mpinet.experiments.load._curves", interrupted)
+    assert typed(f"{words} --rate 0.1 --steps 5 --warmup 0{seeds}") == 130
+    assert capsys.readouterr().err.count(sentence) == 1
+
+
+def interrupted(*anything):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "words", ["ring:5", "torus:4x4", "ring:5 --classes hops --vcs 2", "mesh:3x3 --classes none"]
+)
+def test_what_cannot_come_to_a_deadlock_is_not_warned_of(words, capsys):
+    assert typed(f"{words} --rate 0.1 --steps 5 --warmup 0") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_python_is_warned_too():
+    with pytest.warns(UserWarning, match="ring:5, routing shortest, classes none: channels wait"):
+        mpinet.load("ring:5", classes="none", **SHORT)
+
+
+STOPS = "torus:4x4 --flits 6 --vcs 1 --buffers 2 --classes none --warmup 0 --steps 300"
+
+
+def test_a_point_in_a_deadlock_shows_no_measure_and_the_others_go_on(capsys):
+    assert typed(f"{STOPS} --rate 0.001,0.2") == 1
+    shown = capsys.readouterr()
+    first, last = shown.out.splitlines()[3:5]
+    assert first.split()[0] == "0.001" and first.split()[-1] == "no"
+    assert last.split()[0] == "0.2" and last.split()[2:] == ["-"] * 8 + ["deadlock"]
+    assert "last stable rate 0.001, throughput in overload -" in shown.out
+    assert "Deadlock on torus:4x4 at rate 0.2" in shown.err
+    assert typed(f"{STOPS} --rate 0.2 --json") == 1
+    (curve,) = json.loads(capsys.readouterr().out)["result"]["curves"]
+    assert curve["points"][0]["saturated"]
+
+
+def test_no_rate_above_the_bound_is_called_stable():
+    """Of 64 sources a few are in overload at 0.15, and 99 % of the flits are accepted."""
+    (curve,) = mpinet.load(
+        "mesh:8x8", pattern="transpose", rate="0.1,0.14,0.15,0.16", vcs=4, buffers=8
+    ).curves
+    point = curve.points[2]
+    assert curve.bound == pytest.approx(1 / 7)
+    assert point.accepted_flits > 0.95 * point.generated_flits and point.saturated
+    assert curve.saturation_point <= curve.bound
+
+
+def test_a_channel_that_is_never_idle_while_sources_fall_behind_is_saturated():
+    """Two links lead to the processor to which three others send 0.7 flits a step each."""
+    (curve,) = mpinet.load(
+        "mesh:2x2",
+        pattern="hotspot:0,100",
+        routing="adaptive",
+        rate="0.6,0.7",
+        eject="all",
+        steps=2000,
+    ).curves
+    below, above = curve.points
+    assert above.rate < curve.bound and above.accepted_flits > 0.95 * above.generated_flits
+    assert (below.saturated, above.saturated) == (False, True)
+
+
+def test_what_is_dead_leaves_no_bound():
+    (curve,) = mpinet.load("torus:4x4", faults="node:1", **SHORT).curves
+    assert curve.bound is None
+
+
+@pytest.mark.parametrize(
+    ("network", "pattern"),
+    [
+        ("hypercube:4", "tornado"),
+        ("mesh:2x2", "tornado"),
+        ("hypercube:1", "shuffle"),
+        ("hypercube:1", "bitreversal"),
+    ],
+)
+def test_a_pattern_that_moves_nothing_is_refused(network, pattern, capsys):
+    assert typed(f"{network} --pattern {pattern}") == 2
+    sentence = f"The pattern {pattern} moves nothing on {network}: every target is its source."
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_pattern_that_moves_something_in_one_dimension_is_not_refused(capsys):
+    assert typed("mesh:2x3 --pattern tornado --rate 0.1 --steps 5 --warmup 0") == 0
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -75,6 +191,10 @@ def test_a_stopped_command_makes_only_the_curves_that_are_not_there(tmp_path, mo
         ("ring:6 --pattern uniform,unform", "There is no traffic pattern 'unform'"),
         ("ring:6 --plot curve.txt", "a plot's file ends in .pdf, .svg or .png"),
         ("ring:6 --out none/c.jsonl", "Cannot write none/c.jsonl"),
+        ("ring:6 --buffers 10000000000", "buffers is a whole number 0..2147483647, not 1000000000"),
+        ("ring:6 --limit 10000000000", "limit is a whole number 0..536870911, not 10000000000"),
+        ("ring:6 --flits 10000000000", "flits is a whole number 1..2147483647, not 10000000000"),
+        ("ring:6 --flits 99999999 --limit 50", "A message of 99999999 flits takes 99999999 steps"),
     ],
 )
 def test_wrong_words_are_refused_before_the_first_run(

@@ -10,8 +10,8 @@ from mpinet.draws import draw32
 from mpinet.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
+from mpinet.measure.deadlock import counted_classes
 from mpinet.networks.catalogue import FAMILIES
-from mpinet.networks.classes import open_classes
 from mpinet.programs.patterns import in_order, pattern_of
 
 MESSAGES, BUFFER = 12, 8
@@ -37,7 +37,7 @@ def some_pairs(topology):
 
 def latencies(topology, routing, rows, buffering):
     """How many messages took so many steps, and their hops."""
-    pattern, classes = pattern_of(topology, "uniform"), open_classes(topology, routing)
+    pattern, classes = pattern_of(topology, "uniform"), counted_classes(topology, routing)
     generation = Generation(pattern.rule, pattern.params, rows=in_order(np.array(rows, np.int64)))
     window = Window(0, rows[-1][0] + 1, 10**5)
     run = OpenLoop(Machine(topology), routing, classes, buffering, generation, window).run()
@@ -56,7 +56,7 @@ def test_a_message_alone_takes_what_the_closed_form_says(family):
     lengths = [hops(wiring, routing, *pair) for pair in pairs]
     if routing.shortest:
         assert lengths == [nx.shortest_path_length(graph, *pair) for pair in pairs]
-    vcs = open_classes(topology, routing).count
+    vcs = counted_classes(topology, routing).count
     for delay in (1, 3):
         for switching, flits in (("wormhole", 5), ("wormhole", 20), ("vct", 4), ("saf", 3)):
             alone = [

@@ -21,9 +21,7 @@ FREE = "mesh:3x4 mesh:3x2x5 hypercube:5 complete:6 fattree:2,3".split()
 def dependency_graph(topology):
     graph = nx.DiGraph()
     for nodes, ports in routes_of(topology).values():
-        hops = list(zip(nodes, ports, strict=False))
-        held = hops if topology.links else [topology.channel(*hop) for hop in hops]
-        graph.add_edges_from(pairwise(held))
+        graph.add_edges_from(pairwise([(*hop, 0) for hop in zip(nodes, ports, strict=False)]))
     return graph
 
 
@@ -31,7 +29,7 @@ def dependency_graph(topology):
 def test_the_cycle_is_a_shortest_one_of_the_dependency_graph(name):
     graph = dependency_graph(mpinet.open(name))
     girth = min((len(cycle) for cycle in nx.simple_cycles(graph, 3)), default=None)
-    found = measure.channel_dependency_cycle(name)
+    found = measure.channel_dependency_cycle(name, classes="none")
     assert (found is None) == nx.is_directed_acyclic_graph(graph)
     if found is not None:
         assert all(graph.has_edge(a, b) for a, b in pairwise([*found, found[0]]))
@@ -43,18 +41,29 @@ def test_the_cycle_is_a_shortest_one_of_the_dependency_graph(name):
 
 @pytest.mark.parametrize("name", FREE)
 def test_routings_known_to_be_free_of_deadlock_have_no_cycle(name):
+    assert measure.channel_dependency_cycle(name, classes="none") is None
+
+
+@pytest.mark.parametrize("name", ["ring:5", "torus:5x4", "kautz:2,3", "dragonfly:1,2,1"])
+def test_without_a_name_the_classes_are_those_of_load_for_all_who_ask(name):
     assert measure.channel_dependency_cycle(name) is None
+    found = measure.find_deadlock(name)
+    (curve,) = mpinet.load(name, rate=0.01, steps=1, warmup=0).curves
+    assert (found.verdict, found.classes) == ("free", curve.classes)
+    assert measure.channel_dependency_cycle(name, classes="none") is not None
+    assert measure.find_deadlock(name, classes="none").verdict == "deadlock"
 
 
 @pytest.mark.parametrize("size", [4, 5, 9])
 def test_the_ring_waits_all_the_way_round(size):
     """Both ways round: the one by port 0 comes first."""
-    assert measure.channel_dependency_cycle(f"ring:{size}") == [(u, 0) for u in range(size)]
+    found = measure.channel_dependency_cycle(f"ring:{size}", classes="none")
+    assert found == [(u, 0, 0) for u in range(size)]
 
 
 def test_messages_that_do_not_meet_do_not_wait():
-    assert measure.channel_dependency_cycle("ring:8", pairs=[(0, 3), (3, 6)]) is None
-    assert measure.channel_dependency_cycle("ring:8", pairs=[(0, 1), (4, 5)]) is None
+    for pairs in ([(0, 3), (3, 6)], [(0, 1), (4, 5)]):
+        assert measure.channel_dependency_cycle("ring:8", pairs=pairs, classes="none") is None
 
 
 @pytest.mark.parametrize("name", ["torus:4x4", "mesh:3x3", "hypercube:3"])
