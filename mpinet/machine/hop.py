@@ -176,8 +176,8 @@ def seal_all(numbers: Ints, nodes: Ints) -> int:
     """The sum of the seals of messages that belong to nodes."""
     total = 0
     for i in range(numbers.size):
-        total = (total + seal(numbers[i], nodes[i])) & SEAL_MASK
-    return total
+        total += seal(numbers[i], nodes[i])
+    return total & SEAL_MASK
 
 
 INLINED = False
@@ -467,9 +467,9 @@ def book_ends(ends: Rows, births: Rows, latency: Ints, ledger: Ints) -> None:
             batch -= 1
         latency[ledger[STEP] - births[batch, 1]] += 1
         delivered += 1
-        total = (total + seal(number, high(ends[i, PLACE]))) & SEAL_MASK
+        total += seal(number, high(ends[i, PLACE]))
         hops_max = max(hops_max, low(ends[i, NUMBER]))
-    ledger[ARRIVALS_SEAL], ledger[HOPS_MAX] = total, hops_max
+    ledger[ARRIVALS_SEAL], ledger[HOPS_MAX] = total & SEAL_MASK, hops_max
     ledger[DELIVERED] += delivered
     ledger[LOST] += ledger[ENDED] - delivered
 
@@ -491,23 +491,29 @@ def set_out(
     Returns the sum of their seals, and how many are done: the next one has a source that is not
     hosted here, or a target that there is not.
     """
-    write, place, size = start.call, hosting.place.call, hosting.params[0]
-    header = np.empty(header_words, np.int64)
-    total = 0
+    # Three passes, each over little: in one the checks alone take a third of the time.
+    place, mapping, contiguous = hosting.place.call, hosting.params, hosting.contiguous
+    first, hosted, size = hosting.first, hosting.hosted, mapping[0]
+    done = 0
     for i in range(sources.size):
-        source, target, number = sources[i], targets[i], first_number + numbers[i]
-        if min(source, target) < 0 or max(source, target) >= size:
-            return total, i
-        slot = position_of(source, place, hosting.contiguous, hosting.params) - hosting.first
-        if slot < 0 or slot >= hosting.hosted:
-            return total, i
+        if min(sources[i], targets[i]) < 0 or max(sources[i], targets[i]) >= size:
+            break
+        slot = position_of(sources[i], place, contiguous, mapping) - first
+        if slot < 0 or slot >= hosted:
+            break
+        done += 1
+    write, header = start.call, np.empty(header_words, np.int64)
+    for i in range(done):
+        source, number = sources[i], first_number + numbers[i]
         rows[i, PLACE], rows[i, NUMBER] = joined(source, 0), joined(number, 0)
         header[:] = 0
-        write(source, target, header, params)
+        write(source, targets[i], header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
-        total = (total + seal(number, target)) & SEAL_MASK
-    return total, sources.size
+    seals = 0
+    for i in range(done):
+        seals += seal(first_number + numbers[i], targets[i])
+    return seals & SEAL_MASK, done
 
 
 @kernel
