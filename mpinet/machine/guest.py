@@ -37,6 +37,7 @@ class GuestRouter(Router):
         # The machine moves all that hops, as it moves the others' sends, and meters it.
         self._marks = self._marks._replace(loads=self._marks.loads[:0])
         self._leaving = self._leaving._replace(leavers=hop.EVERYBODY)
+        self._noted = True
         self._others = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def step_behind(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
@@ -62,7 +63,7 @@ class GuestRouter(Router):
             As in `Router.step`.
         """
         self._others = nodes, ports
-        _, moves = self._hop(self._granted(), noted=True)
+        _, moves = self._hop(self._granted())
         moves, sends = moves[: self._ledger.moved], len(nodes)
         rows = np.full((sends + len(moves), hop.WORDS + self._width), -1)
         rows[:sends, hop.PLACE] = payload

@@ -181,12 +181,13 @@ def seal_all(numbers: Ints, nodes: Ints) -> int:
 
 
 INLINED = False
-HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = 0
+HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = OBSERVED = NODE_WORDS = 0
 """What `inlining` replaces. As they stand here, loops over messages call the rules that they are
 given, and read the numbers from their arguments. In a loop with rules compiled in, `INLINED` is
-True: the three stand-ins below are the rules themselves, and the five numbers (words of a header
-and of a message, how channels are granted, who leaves, whether there are faults) are constants, so
-that LLVM drops the branches that they rule out. Their arguments are still passed, and not read."""
+True: the three stand-ins below are the rules themselves, and the seven numbers (words of a header
+and of a message, how channels are granted, who leaves, whether there are faults, whether loads or
+moves are written down, words of marks of a node) are constants, so that LLVM drops the branches
+that they rule out. Their arguments are still passed, and not read."""
 
 
 @inlined
@@ -306,10 +307,11 @@ def advance(
     limit = min(hop_limit(links[0]), LOW_MOST)
     header_words, width = wayfinding.header_words, messages.shape[1] - WORDS
     grants, granted, leavers = granting.how, granting.granted, leaving.leavers
-    faulty = dead.size + cut.size > 0
+    faulty, observed = dead.size + cut.size > 0, loads.size + moves.size > 0
     if INLINED:
         header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
         grants, leavers = GRANTS, LEAVERS
+        observed, words_per_node = OBSERVED != 0, NODE_WORDS
     header = np.empty(header_words, np.int64)
     live, left, moved, ended = ledger[LIVE], 0, 0, 0
     # Rows are closed up in place: the message of row m goes to row `kept`, which is never behind m.
@@ -325,7 +327,8 @@ def advance(
     touched = np.empty(live if sparse else 0, np.int64)
     ledger[STEP] += 1
     for m in range(live):
-        u, p = high(messages[m, PLACE]), low(messages[m, PLACE])
+        where, number = messages[m, PLACE], messages[m, NUMBER]
+        u, p = high(where), low(where)
         if p >= ports:
             ledger[WRONG], ledger[WRONG_MESSAGE] = UNWIRED_PORT, m
             break
@@ -352,14 +355,14 @@ def advance(
             kept += one
             continue
         v = wiring_inlined(u, p, links) if INLINED else neighbor(u, p, links)
-        if v < 0 or low(messages[m, NUMBER]) >= limit:
+        if v < 0 or low(number) >= limit:
             ledger[WRONG] = UNWIRED_PORT if v < 0 else ENDLESS
             ledger[WRONG_MESSAGE] = m
             break
-        number = messages[m, NUMBER] + 1  # a hop more
-        if loads.size > 0:
+        number += 1  # a hop more
+        if observed and loads.size > 0:
             loads[slot * ports + p] += np.uint32(1)
-        if moves.shape[0] > 0:
+        if observed and moves.shape[0] > 0:
             moves[moved, 0], moves[moved, 1] = u, p
             moves[moved, 2], moves[moved, 3] = v, high(number)
         moved += 1

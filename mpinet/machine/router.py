@@ -33,6 +33,7 @@ from mpinet.machine.injected import (
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Frame, Rows
+from mpinet.machine.step import PORTS_PER_WORD
 from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
@@ -124,6 +125,7 @@ class Router:
         self._leaving = hop.Leaving(
             hop.EVERYBODY if self.fifo else leavers, self._messages, np.empty(0, np.int32)
         )
+        self._noted = machine.trace is not None
         self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
@@ -466,15 +468,15 @@ class Router:
         moves : ndarray of int64, shape (live, 4)
             A record of every hop, where the machine keeps a trace.
         """
-        counts, moves = self._hop(self._granted(), noted=self.machine.trace is not None)
+        counts, moves = self._hop(self._granted())
         return self._by_rank(counts), counts, moves
 
-    def _hop(self, granted: hop.Granting, noted: bool) -> tuple[Ints, Ints]:
-        """Let messages hop as granted: the counts of `_advance`, and the moves where `noted`."""
+    def _hop(self, granted: hop.Granting) -> tuple[Ints, Ints]:
+        """Let messages hop as granted: the counts of `_advance`, and the moves where noted."""
         live = self.live
         self._reserve(live)
         counts = np.zeros(self.machine.transport.size, np.int64)
-        moves = np.empty((live if noted else 0, 4), np.int64)
+        moves = np.empty((live if self._noted else 0, 4), np.int64)
         self._loops.advance(
             self._wiring,
             self._wayfinding,
@@ -517,6 +519,8 @@ class Router:
             GRANTS=self._granting.how,
             LEAVERS=self._leaving.leavers,
             FAULTY=int(bool(self.faults)),
+            OBSERVED=int(self._noted or len(self._marks.loads) > 0),
+            NODE_WORDS=-(-self.machine.topology.ports // PORTS_PER_WORD),
         )
 
     def _granted(self) -> hop.Granting:

@@ -193,6 +193,12 @@ def test_a_routed_message_goes_hop_by_hop():
     assert outcome.steps == outcome.messages == 6 + 2
 
 
+@pytest.mark.costly
+def test_a_routed_message_goes_hop_by_hop_where_rules_are_compiled_in(monkeypatch):
+    monkeypatch.setattr("mpinet.machine.router.INLINED_FROM", 0)
+    test_a_routed_message_goes_hop_by_hop()
+
+
 def test_a_processors_own_send_goes_before_what_is_routed():
     def program(node):
         if node.id == 0:
