@@ -12,7 +12,7 @@ import numpy as np
 from mpinet.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields
-from mpinet.programs.operators.operator import Pass
+from mpinet.programs.operators.operator import Oper, Pass
 from mpinet.programs.schedules.pairs import Pairs, pairs_of
 from mpinet.programs.schedules.schedule import (
     Dimensions,
@@ -20,7 +20,7 @@ from mpinet.programs.schedules.schedule import (
     Phase,
     require_power_of_two,
 )
-from mpinet.programs.schedules.witness import Witness
+from mpinet.programs.schedules.witness import TOGETHER, Witness
 
 
 class Dimensionwise(PassSchedule):
@@ -52,6 +52,7 @@ class Dimensionwise(PassSchedule):
         self._pairs: dict[int, Pairs] = {}
         self._done = self._begun = 0
         self._needed: list[int] = []
+        self._witnesses: list[Witness] = []
 
     @abstractmethod
     def partners(self, j: int, state: Array) -> Array:
@@ -61,10 +62,13 @@ class Dimensionwise(PassSchedule):
         """As in `PassSchedule`; keeps what a dimension needs for as long as the program does."""
         self._needed = [j for sweep in program for j in sweep.dimensions]
         self._begun, self._uses = self._done, Counter(self._needed)
-        return super().carry_out(program, state)
+        stages = super().carry_out(program, state)
+        self._compare()
+        return stages
 
     def state(self) -> Fields:
-        """How many dimensions are done."""
+        """How many dimensions are done, all that was looked at in them being compared."""
+        self._compare()
         return {"dimensions": self._done - self._begun}
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -83,12 +87,24 @@ class Dimensionwise(PassSchedule):
                     self._pairs[j] = pairs_of(j, self.index, self._in_a_row, self.rows)
                 self._pairs[j].operate(sweep.oper, state, received)
                 if witness is not None:
-                    self.astray += witness.astray(sweep.oper, state)
+                    self._note(witness, sweep.oper, state)
                 self._uses[j] -= 1
                 if self._uses[j] == 0:
                     self.forget(j)
                 made.note()
         return made.stages(sweep)
+
+    def _note(self, witness: Witness, oper: Oper, state: Array) -> None:
+        """Note what became of the elements that were looked at."""
+        witness.look(oper, state)
+        self._witnesses.append(witness)
+        if len(self._witnesses) == TOGETHER:
+            self._compare()
+
+    def _compare(self) -> None:
+        """Count those of them that are not what they should be."""
+        self.astray += sum(witness.astray() for witness in self._witnesses)
+        self._witnesses = []
 
     def forget(self, j: int) -> None:
         """Give up what was prepared for a dimension that is not needed again."""

@@ -114,8 +114,10 @@ class Passes(Frame):
         self.stages: list[list[Phase]] = []
 
     def _fields(self) -> Fields:
-        own = {"astray": Total(self._schedule.astray), "stages": self.stages}
-        return own | {"values": Held(self._values, self._keys)} | dict(self._schedule.state())
+        schedule = self._schedule
+        own = dict(schedule.state())  # first: it may find states astray
+        own |= {"astray": Total(schedule.astray), "stages": self.stages}
+        return own | {"values": Held(self._values, self._keys)}
 
     @property
     def _keys(self) -> Ints:
