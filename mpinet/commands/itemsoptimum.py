@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.proofs import write_certificate
+from mpinet.commands.job import Watch
+from mpinet.commands.proofs import ProvingJob
 from mpinet.errors import UsageError
 from mpinet.files import write_text
 from mpinet.machine.model import PortModel
@@ -19,7 +20,7 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
-    from mpinet.programs.bounds import Bound
+    from mpinet.measure.optimum.items import ItemsBound
     from mpinet.programs.collective import CollectiveResult
 
 SEARCHED = {
@@ -40,7 +41,7 @@ MOST_ROUTED = 2**7
 """Processors on busses up to which a gossip is routed only to be compared."""
 
 
-class ItemsOptimum(Job):
+class ItemsOptimum(ProvingJob):
     """Both sides: what the cuts show, and the best of the algorithms."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
@@ -51,7 +52,7 @@ class ItemsOptimum(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the algorithms, and look for a cut."""
-        from mpinet.measure.optimum.items import certificate_of, claimed
+        from mpinet.measure.optimum.items import ItemsBound
 
         options, began = self.options, time.perf_counter()
         model = PortModel.named(options.ports)
@@ -64,28 +65,30 @@ class ItemsOptimum(Job):
         best = min(runs, key=lambda run: run.steps)
         simple = runs[0].lower_bound
         known = max(runs[-1].lower_bound, simple)
-        bound, body = claimed(self._network, self._collective, self._root, model, known)
-        sha256, certificate = "", dict[str, Any]()
+        search = ItemsBound(self._network, self._collective, self._root, options.ports)
+        found: Row = {}
         if transport.rank == 0:
-            network, place = self._network, (self._collective, self._root, options.ports)
-            sha256, certificate = certificate_of(network, *place, bound, body)
-            self._save(certificate, best, model, sha256)
-        sha256 = transport.share(sha256.encode()).decode()
+            search.run(known, simple)
+            self._save(search, best, model)
+            found = {"lower": int(search.bound), "lower_by": search.bound.by}
+            found |= {"edges_sha256": search.edges_sha256, "refused": search.selfcheck.refused}
+        found = json.loads(transport.share(json.dumps(found).encode()))
         return {
             "collective": self._collective,
             "network": self._network.name,
-            "edges_sha256": sha256,
+            "edges_sha256": found["edges_sha256"],
             "root": self._root,
             "ports": options.ports,
-            "lower": int(bound),
+            "lower": found["lower"],
             "upper": best.steps,
-            "exact": int(bound) == best.steps,
-            "lower_by": bound.by,
+            "exact": found["lower"] == best.steps,
+            "lower_by": found["lower_by"],
             "upper_by": best.algorithm,
             "own": None if own is None else own.steps,
             "own_algorithm": None if own is None else own.algorithm,
             "classes": None,
-            "bounds": self._bounds(simple, bound),
+            "bounds": {simple.by: int(simple), found["lower_by"]: found["lower"]},
+            **self.refusals(found["refused"]),
             "messages": best.messages,
             "correct": best.correct,
             "seconds": round(time.perf_counter() - began, 3),
@@ -96,11 +99,6 @@ class ItemsOptimum(Job):
         """Whether the router would carry a whole gossip, of which few messages move in a step."""
         large = not self._network.links and self._network.hosts > MOST_ROUTED
         return large and self._collective == "gossip"
-
-    @staticmethod
-    def _bounds(simple: Bound, bound: Bound) -> dict[str, int]:
-        """What each way of counting says."""
-        return {simple.by: int(simple), bound.by: int(bound)}
 
     def _searched(self, transport: Local, model: PortModel) -> CollectiveResult | None:
         """What the algorithm that looks for few steps takes; None where it does not apply."""
@@ -128,9 +126,7 @@ class ItemsOptimum(Job):
             return gossip(machine, algorithm, seed)
         return exchange(machine, seed=seed, algorithm=algorithm)
 
-    def _save(
-        self, certificate: dict[str, Any], best: CollectiveResult, model: PortModel, sha256: str
-    ) -> None:
+    def _save(self, search: ItemsBound, best: CollectiveResult, model: PortModel) -> None:
         """Write the certificate and the schedule."""
         from mpinet.programs.schedules.taken import taken
         from mpinet.programs.schedules.timetable import csv_text
@@ -138,15 +134,9 @@ class ItemsOptimum(Job):
         if self.options.schedule is not None:
             root = 0 if self._root is None else self._root
             _, table = taken(self._network, self._collective, root, best.algorithm, model)
-            named = replace(table, network=self._network.name, edges_sha256=sha256)
+            named = replace(table, network=self._network.name, edges_sha256=search.edges_sha256)
             write_text(Path(self.options.schedule), csv_text(named))
-        if self.options.save is not None:
-            if not certificate:
-                raise UsageError(
-                    f"There is no certificate: the bound of {self._collective} on "
-                    f"{self._network.name} rests on no cut that is searched on so large a network."
-                )
-            write_certificate(Path(self.options.save), certificate)
+        self.save_certificate(self.options.save, search, no_cut(self.options, self._network))
 
     def lasting(self, result: Row) -> Row:
         """All but seconds."""
@@ -155,6 +145,14 @@ class ItemsOptimum(Job):
     def show(self, result: Row) -> str:
         """Both sides, and what shows them."""
         return shown(result, "no better schedule or bound was found")
+
+
+def no_cut(options: argparse.Namespace, topology: Topology) -> str:
+    """The sentence on a bound without a certificate."""
+    return (
+        f"There is no certificate: the bound of {options.collective} on {topology.name} rests on "
+        "no cut that is searched on so large a network."
+    )
 
 
 def shown(result: Row, why_open: str) -> str:

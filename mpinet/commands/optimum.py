@@ -15,7 +15,7 @@ from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, File, Place, Ports, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items
-from mpinet.commands.proofs import require_certificate_file, write_certificate
+from mpinet.commands.proofs import ProvingJob, require_certificate_file
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.commands.widthoptimum import Way, WidthOptimum
@@ -146,7 +146,7 @@ def _width(options: argparse.Namespace, topology: Topology) -> Job:
     return WidthOptimum(options, topology)
 
 
-class Optimum(Job):
+class Optimum(ProvingJob):
     """The search; rank 0 makes it, and all run the schedule."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
@@ -193,6 +193,7 @@ class Optimum(Job):
             "own_algorithm": own_algorithm,
             "classes": found["classes"],
             "bounds": found["bounds"],
+            **self.refusals(found["refused"]),
             "messages": messages,
             "correct": correct,
             "seconds": round(time.perf_counter() - began, 3),
@@ -232,6 +233,7 @@ class Optimum(Job):
             rows = [*(column.tolist() for column in columns), bus]
         names = ("lower", "lower_by", "upper_by", "classes", "bounds", "limited")
         outcome = {name: getattr(search, name) for name in names} | {"rows": rows}
+        outcome["refused"] = search.selfcheck.refused
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
         shared: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
         return shared
@@ -262,9 +264,8 @@ class Optimum(Job):
         if self.options.schedule is not None:
             named = replace(timetable, network=self._network.name, edges_sha256=search.edges_sha256)
             write_text(Path(self.options.schedule), csv_text(named))
-        if self.options.save is None:
-            return
-        write_certificate(Path(self.options.save), search.certificate, search.proof)
+        missing = f"There is no certificate: {self.topology} has one processor."
+        self.save_certificate(self.options.save, search, missing)
 
     def lasting(self, result: Row) -> Row:
         """All but seconds, and what more time could change."""

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpinet.commands.itemsoptimum import shown
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.proofs import write_certificate
+from mpinet.commands.itemsoptimum import no_cut, shown
+from mpinet.commands.job import Watch
+from mpinet.commands.proofs import ProvingJob
 from mpinet.errors import UsageError
 from mpinet.files import write_text
 from mpinet.machine.model import PortModel
@@ -49,7 +49,7 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
     require_spread(topology, model, number, collective != "gossip", None)
 
 
-class PipelineOptimum(Job):
+class PipelineOptimum(ProvingJob):
     """Both sides: rank 0 looks for a certificate, all run the best pipeline."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
@@ -75,13 +75,15 @@ class PipelineOptimum(Job):
         )
         if transport.rank == 0:
             search.run(planned.table.last, options.limit)
-            if planned.bound > search.lower:
+            refused = {each["by"] for each in search.selfcheck.refused}
+            if planned.bound > search.lower and planned.bound.by not in refused:
                 search.lower, search.lower_by = int(planned.bound), planned.bound.by
                 search.certificate, search.proof = {}, None
                 search.bounds[planned.bound.by] = search.lower
             self._save(search, planned)
         names = ("lower", "lower_by", "bounds", "limited")
         known = {name: getattr(search, name) for name in names}
+        known["refused"] = search.selfcheck.refused
         known["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
         known = json.loads(transport.share(json.dumps(known).encode()))
         self._limited = known["limited"]
@@ -102,6 +104,7 @@ class PipelineOptimum(Job):
             "own_algorithm": planned.algorithm,
             "classes": None,
             "bounds": known["bounds"],
+            **self.refusals(known["refused"]),
             "messages": found.messages,
             "correct": bool(found.correct),
             "seconds": round(time.perf_counter() - began, 3),
@@ -116,14 +119,7 @@ class PipelineOptimum(Job):
                 planned.table, network=self._network.name, edges_sha256=search.edges_sha256
             )
             write_text(Path(self.options.schedule), csv_text(named))
-        if self.options.save is None:
-            return
-        if not search.certificate:
-            raise UsageError(
-                f"There is no certificate: the bound of {self.options.collective} on "
-                f"{self._network.name} rests on no cut that is searched on so large a network."
-            )
-        write_certificate(Path(self.options.save), search.certificate, search.proof)
+        self.save_certificate(self.options.save, search, no_cut(self.options, self._network))
 
     def lasting(self, result: Row) -> Row:
         """All but seconds, and what more time could change."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mpinet.commands.job import Job, Watch
-from mpinet.commands.proofs import write_certificate
+from mpinet.commands.job import Watch
+from mpinet.commands.proofs import ProvingJob
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.libraries import require_library
 from mpinet.networks.topology import Topology
@@ -31,7 +30,7 @@ MOST_LISTED = 12
 FOUND = ("lower", "upper", "lower_by", "upper_by", "side", "bounds", "limited")
 
 
-class WidthOptimum(Job):
+class WidthOptimum(ProvingJob):
     """Both sides: the narrowest cut that was found, and what shows that none is narrower."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology):
@@ -53,17 +52,20 @@ class WidthOptimum(Job):
         if transport.rank == 0:
             search.run()
         outcome = {name: getattr(search, name) for name in FOUND}
+        outcome["refused"] = search.selfcheck.refused
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
         found: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
-        self._limited = found.pop("limited")
-        self._require_certificate(found)
-        if options.save is not None and transport.rank == 0:
-            write_certificate(Path(options.save), search.certificate, search.proof)
+        self._limited, refused = found.pop("limited"), found.pop("refused")
+        if not refused:
+            self._require_certificate(found)
+        if transport.rank == 0:
+            self.save_certificate(options.save, search, self._none_found())
         return {
             "measure": "bisection",
             "network": self.topology,
             "exact": found["lower"] == found["upper"],
             **found,
+            **self.refusals(refused),
             "seconds": round(time.perf_counter() - began, 3),
         }
 
@@ -76,8 +78,12 @@ class WidthOptimum(Job):
             raise UsageError(
                 f"A cut of {self.topology} parts nothing: there is nothing to certify."
             )
-        how = "" if by is None else f" by {by}"
-        raise OutOfReach(
+        raise OutOfReach(self._none_found())
+
+    def _none_found(self) -> str:
+        """The sentence on a width without a certificate."""
+        how = "" if self.options.by is None else f" by {self.options.by}"
+        return (
             f"There is no certificate{how} for {self.topology}, or it "
             f"takes more than --limit {self.options.limit:g}."
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from mpinet.arrays import Flags, Ints
 from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.halfclauses import half_formula
-from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves
+from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves, require_eigenvalue
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
 from mpinet.certify.work import UNLIMITED
@@ -47,6 +48,7 @@ from mpinet.measure.frontier import (
 from mpinet.measure.optimum.halfformula import HalfFormula
 from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
+from mpinet.measure.optimum.selfcheck import SelfCheck
 from mpinet.networks.topology import Topology
 
 WAYS = ("eigenvalue", "narrow front", "flow", "front", "lrat")
@@ -85,6 +87,8 @@ class WidthSearch:
         The lines of its proof, where it has one.
     limited : bool
         Whether more time could have shown more.
+    selfcheck : SelfCheck
+        Bounds that the checker did not accept.
     """
 
     topology: Topology
@@ -99,6 +103,7 @@ class WidthSearch:
     certificate: dict[str, Any] = field(default_factory=dict)
     proof: list[str] | None = None
     limited: bool = False
+    selfcheck: SelfCheck = field(default_factory=SelfCheck)
 
     def run(self) -> None:
         """Narrow both sides down."""
@@ -135,26 +140,32 @@ class WidthSearch:
         if self.certificate:
             self.certificate["side"] = self.side
 
-    def _raise(
-        self, lower: int, by: str, more: dict[str, Any], proof: list[str] | None = None
+    def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
+        """Take a bound if the checker accepts its certificate."""
+        document = self._document(lower, by, more)
+        checked = partial(
+            check, document, self._network, Proofs(Path(), UNLIMITED), self.topology.name
+        )
+        if lower <= self.lower or self.selfcheck.accepts(lower, by, checked):
+            self._take_bound(lower, by, document)
+
+    def _take_bound(
+        self, lower: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
     ) -> None:
-        """A higher bound, and its certificate, which the checker has accepted but for a proof."""
+        """Take a bound that the checker has accepted."""
         self.bounds[by] = max(lower, self.bounds.get(by, 0))
-        if lower <= self.lower:
-            return
+        if lower > self.lower:
+            self.lower, self.lower_by, self.certificate, self.proof = lower, by, certificate, proof
+
+    def _document(self, lower: int, by: str, more: dict[str, Any]) -> dict[str, Any]:
+        """The certificate that no cut parts fewer channels."""
         seen = self._network
         document: dict[str, Any] = {"mpinet": FORM, "kind": by}
         document |= {"claim": {"measure": "bisection", "more_than": lower - 1}}
         document |= {"network": self.topology.name, "edges_sha256": seen.edges_sha256}
         if not seen.links:
             document["busses"] = busses_sha256(seen)
-        document |= {"side": self.side, **more}
-        if proof is None:
-            try:
-                check(document, seen, Proofs(Path(), UNLIMITED), self.topology.name)
-            except CertificateError as error:
-                raise ConservationError(f"the search's certificate is refused: {error}") from None
-        self.lower, self.lower_by, self.certificate, self.proof = lower, by, document, proof
+        return document | {"side": self.side, **more}
 
     def _by_eigenvalue(self) -> None:
         """An eigenvalue that is rational, and a little less than the second one."""
@@ -168,9 +179,12 @@ class WidthSearch:
         p = int(q * (second + enough) / 2)
         # Numbers for which whole numbers leave too little room are no certificate.
         try:
-            self._raise(lower, "eigenvalue", {"at_least": [p, q]})
-        except ConservationError:
+            require_eigenvalue(self._network, lower - 1, [p, q])
+        except CertificateError:
             self.limited = True
+            return
+        document = self._document(lower, "eigenvalue", {"at_least": [p, q]})
+        self._take_bound(lower, "eigenvalue", document)
 
     def _by_flow(self) -> None:
         """As many rounds of flow as help."""
@@ -213,23 +227,26 @@ class WidthSearch:
                 inside = np.zeros(self._cuts.nodes, bool)
                 inside[asked.side(answer.true)] = True
                 self._take(inside, "sat")
-            elif answer.proof is None:
+            elif answer.proof is None or not self._refute(asked, order, answer.proof):
                 break
-            else:
-                self._refute(asked, order, answer.proof)
         self.limited |= self.lower < self.upper
 
-    def _refute(self, asked: HalfFormula, order: list[int], drup: list[str]) -> None:
+    def _refute(self, asked: HalfFormula, order: list[int], drup: list[str]) -> bool:
         """Take the solver's proof, if it holds for the formula that the checker writes."""
-        proof = lrat_of(asked.clauses, drup)
-        clauses = list(half_formula(self._network, self.upper - 1, order))
-        if clauses != asked.clauses:
-            raise ConservationError("the checker writes another formula than the search.")
-        try:
+        proof = list[str]()
+
+        def check_proof() -> None:
+            proof.extend(lrat_of(asked.clauses, drup))
+            clauses = list(half_formula(self._network, self.upper - 1, order))
+            if clauses != asked.clauses:
+                raise ConservationError("the checker writes another formula than the search.")
             refuted(clauses, proof)
-        except CertificateError as error:
-            raise ConservationError(f"the solver's proof does not hold: {error}") from None
-        self._raise(self.upper, "lrat", {"order": order, "formula_sha256": asked.sha256}, proof)
+
+        if not self.selfcheck.accepts(self.upper, "lrat", check_proof):
+            return False
+        more = {"order": order, "formula_sha256": asked.sha256}
+        self._take_bound(self.upper, "lrat", self._document(self.upper, "lrat", more), proof)
+        return True
 
 
 PAIRS = 2

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.network import Network
 from mpinet.certify.work import UNLIMITED
-from mpinet.errors import CertificateError, ConservationError
 from mpinet.machine.model import PortModel
+from mpinet.measure.optimum.selfcheck import SelfCheck
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
@@ -21,12 +24,11 @@ ROOTED = ("scatter", "gather")
 DISTANCE = "distance"
 
 
-def claimed(
-    topology: Topology, collective: str, root: int | None, model: PortModel, bound: Bound
-) -> tuple[Bound, dict[str, Any]]:
-    """A lower bound that has a certificate, and the certificate without its claim.
+@dataclass
+class ItemsBound:
+    """The largest lower bound whose certificate the checker accepts.
 
-    Parameters
+    Attributes
     ----------
     topology : Topology
         The network.
@@ -34,58 +36,97 @@ def claimed(
         ``"scatter"``, ``"gather"``, ``"gossip"`` or ``"exchange"``.
     root : int or None
         Of the first two.
-    model : PortModel
+    ports : str
         ``"one"`` or ``"all"``.
     bound : Bound
-        What is known.
-
-    Returns
-    -------
-    bound : Bound
-        The larger one of that and of the best cut.
+        Steps that nothing beats.
     certificate : dict
-        Its kind, and what it takes to check it; empty where there is none.
+        That one step less is not enough; empty where there is none.
+    proof : None
+        Cuts and distances need none.
+    selfcheck : SelfCheck
+        Bounds that the checker did not accept.
     """
-    if bound == 0:
-        return bound, {}
-    if root is not None:
-        found = minimum_cut(topology, root, model, bound - 1)
+
+    topology: Topology
+    collective: str
+    root: int | None
+    ports: str
+    bound: Bound = field(default_factory=lambda: Bound(0, "ends"))
+    certificate: dict[str, Any] = field(default_factory=dict)
+    proof: list[str] | None = None
+    selfcheck: SelfCheck = field(default_factory=SelfCheck)
+
+    def run(self, known: Bound, simple: Bound) -> None:
+        """Look for the best cut.
+
+        Parameters
+        ----------
+        known : Bound
+            What an algorithm that looks for few steps has shown.
+        simple : Bound
+            What distances and ends show: it counts where nothing else does.
+        """
+        self._network = Network.of(self.topology)
+        for bound, body in self._bounds(known):
+            if self._take(bound, body):
+                return
+        self.bound, self.certificate = simple, {}
+        if simple.by == DISTANCE:
+            self._take(simple, {"kind": DISTANCE})
+
+    @property
+    def edges_sha256(self) -> str:
+        """The network's."""
+        return self._network.edges_sha256
+
+    def _bounds(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
+        """Bounds, the largest first, and the certificate's part about each, if it has one."""
+        if known == 0:
+            yield known, {}
+        elif self.root is not None:
+            yield from self._by_flow(self.root, known)
+        else:
+            yield from self._by_parts(known)
+
+    def _by_flow(self, root: int, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
+        """What a cut in time shows of a scatter or gather: as much as the flow."""
+        found = minimum_cut(self.topology, root, PortModel.named(self.ports), known - 1)
         if found is None:
-            raise ConservationError(f"{bound - 1} steps are enough for the flow, and not for it.")
-        more = {"since": found.since, "senders": found.senders, "receivers": found.receivers}
-        return bound, {"kind": "cut", **more}
-    cut = best_cut(topology, model, collective)
-    if cut is not None and cut.steps >= bound:
-        sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
-        return Bound(cut.steps, "cut"), {"kind": "cut", "parts": cut.parts.tolist(), **sides}
-    return bound, {"kind": DISTANCE} if bound.by == DISTANCE else {}
+            reason = f"{known - 1} steps are enough for the cut, and not for the flow."
+            self.selfcheck.refuse(int(known), "cut", reason)
+            return
+        gates = {"senders": found.senders, "receivers": found.receivers}
+        yield known, {"kind": "cut", "since": found.since, **gates}
 
+    def _by_parts(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
+        """What enters parts in a gossip or exchange."""
+        cut = best_cut(self.topology, PortModel.named(self.ports), self.collective)
+        if cut is not None and cut.steps >= known:
+            sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
+            body = {"kind": "cut", "parts": cut.parts.tolist(), **sides}
+            yield Bound(cut.steps, "cut"), body
+            if known.by == "cut":
+                return  # the algorithm's bound is that cut's, which the checker refused
+        yield known, {"kind": DISTANCE} if known.by == DISTANCE else {}
 
-def certificate_of(
-    topology: Topology,
-    collective: str,
-    root: int | None,
-    ports: str,
-    bound: Bound,
-    body: dict[str, Any],
-) -> tuple[str, dict[str, Any]]:
-    """The network's hash, and the certificate that `bound` - 1 steps are not enough.
+    def _take(self, bound: Bound, body: dict[str, Any]) -> bool:
+        """Take a bound if the checker accepts its certificate, or it needs none."""
+        document = self._document(bound, body) if body else {}
+        checked = partial(
+            check, document, self._network, Proofs(Path(), UNLIMITED), self.topology.name
+        )
+        if body and not self.selfcheck.accepts(int(bound), body["kind"], checked):
+            return False
+        self.bound, self.certificate = bound, document
+        return True
 
-    Raises
-    ------
-    ConservationError
-        The checker does not accept it.
-    """
-    seen = Network.of(topology)
-    if not body:
-        return seen.edges_sha256, {}
-    claim = {"collective": collective, "root": root, "ports": ports, "more_than": bound - 1}
-    document = {"mpinet": FORM, "kind": body["kind"], "claim": claim}
-    document |= {"network": topology.name, "edges_sha256": seen.edges_sha256} | body
-    if not seen.links:
-        document["busses"] = busses_sha256(seen)
-    try:
-        check(document, seen, Proofs(Path(), UNLIMITED), topology.name)
-    except CertificateError as error:
-        raise ConservationError(f"the search's cut does not hold: {error}") from None
-    return seen.edges_sha256, document
+    def _document(self, bound: Bound, body: dict[str, Any]) -> dict[str, Any]:
+        """The certificate that one step less is not enough."""
+        claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
+        claim |= {"more_than": bound - 1}
+        document = {"mpinet": FORM, "kind": body["kind"], "claim": claim}
+        document |= {"network": self.topology.name, "edges_sha256": self.edges_sha256} | body
+        if not self._network.links:
+            document["busses"] = busses_sha256(self._network)
+        return document

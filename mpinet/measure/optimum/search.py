@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from mpinet.certify.clauses import formula as checkers_formula
 from mpinet.certify.counting import require_contradiction
 from mpinet.certify.lrat import refuted
 from mpinet.certify.network import Network
-from mpinet.errors import CertificateError, ConservationError, UsageError
+from mpinet.errors import ConservationError, UsageError
 from mpinet.measure.optimum.arcs import Arcs
 from mpinet.measure.optimum.classlp import classes_of, refutation
 from mpinet.measure.optimum.formula import Formula
 from mpinet.measure.optimum.rup import lrat_of
 from mpinet.measure.optimum.sat import solved
+from mpinet.measure.optimum.selfcheck import SelfCheck
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.schedules.timetable import Timetable
@@ -67,6 +69,8 @@ class Search:
         The lines of its proof, where it has one.
     limited : bool
         Whether more time could have shown more.
+    selfcheck : SelfCheck
+        Bounds that the checker did not accept.
     """
 
     topology: Topology
@@ -84,6 +88,7 @@ class Search:
     certificate: dict[str, Any] = field(default_factory=dict)
     proof: list[str] | None = None
     limited: bool = False
+    selfcheck: SelfCheck = field(default_factory=SelfCheck)
 
     def run(self) -> None:
         """Narrow both sides down."""
@@ -164,9 +169,12 @@ class Search:
                 multipliers = {str(row): many for row, many in found.of.items()}
                 more = {"classes": found.classes, "rows": found.rows, "multipliers": multipliers}
                 steps = self.lower
-                require_contradiction(
-                    self._network, self.root, steps, found.classes, found.rows, multipliers
-                )
+                if not self.selfcheck.accepts(
+                    steps + 1,
+                    "class-lp",
+                    partial(require_contradiction, self._network, self.root, steps, **more),
+                ):
+                    return
                 self.classes = len(set(classes_of(self._arcs, rounds)))
                 self._raise(steps + 1, "class-lp", more)
                 self.bounds["class-lp"] = steps + 1
@@ -184,22 +192,26 @@ class Search:
             elif answer.proof is None:
                 self.limited = True
                 return
-            else:
-                self._refute(asked, answer.proof)
+            elif not self._refute(asked, answer.proof):
+                return
 
-    def _refute(self, asked: Formula, drup: list[str]) -> None:
+    def _refute(self, asked: Formula, drup: list[str]) -> bool:
         """Take the solver's proof, if it holds for the formula that the checker writes."""
-        proof = lrat_of(asked.clauses, drup)
-        clauses = list(checkers_formula(self._network, self.root, self.lower))
-        if clauses != asked.clauses:
-            raise ConservationError("the checker writes another formula than the search.")
-        try:
+        proof = list[str]()
+
+        def check() -> None:
+            proof.extend(lrat_of(asked.clauses, drup))
+            clauses = list(checkers_formula(self._network, self.root, self.lower))
+            if clauses != asked.clauses:
+                raise ConservationError("the checker writes another formula than the search.")
             refuted(clauses, proof)
-        except CertificateError as error:
-            raise ConservationError(f"the solver's proof does not hold: {error}") from None
+
+        if not self.selfcheck.accepts(self.lower + 1, "lrat", check):
+            return False
         self._raise(self.lower + 1, "lrat", {"formula_sha256": asked.sha256})
         self.proof = proof
         self.bounds["lrat"] = self.lower
+        return True
 
     def _take(self, rows: list[tuple[int, int, int, int]]) -> None:
         """A schedule of `lower` steps."""

@@ -63,22 +63,29 @@ def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
     steps = 0
     for node in range(arcs.hosts):
         if node != root:
-            steps = max(steps, int(steps_to_one(root, node, items, arcs.ends, away)))
+            steps = max(steps, int(steps_to_one(root, node, items, arcs.ends, NEVER, away)))
     return steps
 
 
 def cut_over_time(arcs: Arcs, root: int, items: int, steps: int) -> list[int] | None:
-    """Why so many steps are too few to bring items to some processor; None where they are not.
+    """Find why so many steps T are too few to bring items to some processor.
+
+    The dual of Ford and Fulkerson (1958) says it. A flow that brings most in T steps uses the ways
+    that take T steps or fewer. What is left of the network when it flows, with a way of T + 1 steps
+    from the root straight to the processor (the closing arc of the circulation, backwards), gives
+    each place v its distance p(v) from the root. If v belongs to a set after step p(v), an arc from
+    u to v that takes t steps lets max(0, p(v) - p(u) - t) items out of the set, in all as many as
+    the flow brings.
 
     Returns
     -------
     list of int or None
         The step after which each node belongs to a set, never that processor (-1): fewer items can
-        leave the set in so many steps.
+        leave the set in so many steps. None where so many steps are enough for every processor.
     """
     away = np.empty(len(arcs.ends.out_begin) - 1, np.int64)
     for node in range(arcs.hosts):
-        if node != root and steps_to_one(root, node, items, arcs.ends, away) > steps:
+        if node != root and steps_to_one(root, node, items, arcs.ends, steps, away) > steps:
             found: list[int] = np.where(away <= steps, away, -1)[: arcs.size].tolist()
             return found
     return None
@@ -179,11 +186,13 @@ def steps_to_one(
     target: int,
     items: int,
     ends: Ends,
+    longest: int,
     away: Ints,
 ) -> int:
     """Steps in which items flow from root to target at best, over k ways of fewest steps in all.
 
-    Writes the steps to each place that are left when these ways are used.
+    Ways of more than `longest` steps are left out. Writes the steps to each place when the ways are
+    used, and `longest` + 1 steps lead from root to target beside them.
     """
     size = ends.out_begin.size - 1
     used = np.zeros(ends.tail.size, np.bool_)
@@ -194,9 +203,10 @@ def steps_to_one(
     while True:
         away[:] = NEVER
         waiting[:] = False
-        away[root] = 0
-        queue[0] = root
-        first, length = 0, 1
+        away[root], away[target] = 0, longest + 1
+        queue[0], queue[1] = root, target
+        waiting[root] = waiting[target] = True
+        first, length = 0, 2
         while length > 0:
             node = queue[first]
             first = first + 1 if first + 1 < size else 0
@@ -219,7 +229,7 @@ def steps_to_one(
                             place = first + length
                             queue[place if place < size else place - size] = other
                             length += 1
-        if away[target] >= NEVER or away[target] > best:
+        if away[target] > min(longest, best):
             return best
         total += away[target]
         ways += 1

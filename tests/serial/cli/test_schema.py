@@ -32,6 +32,7 @@ LINES = [
     "optimum ring:6",
     "certify {folder}/bound.json",
     "optimum bisection ring:6",
+    "optimum allreduce ring:6",
     "certify {folder}/width.json",
     "schedule export gossip ring:6 --out {folder}/gossip.csv",
     "schedule export gossip ring:6 --items 2 --out {folder}/gossip2.csv",

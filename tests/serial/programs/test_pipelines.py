@@ -6,6 +6,7 @@ from itertools import combinations, product
 import networkx
 import numpy as np
 import pytest
+from serial.programs.bruteforce import SMALL, directed, fewest, fewest_to_combine, later
 
 import mpinet
 from mpinet import Machine
@@ -33,29 +34,6 @@ def topologies():
     return [mpinet.open(name) for name in NETWORKS] + [
         from_networkx(graph) for graph in random if networkx.is_connected(graph)
     ]
-
-
-def directed(topology):
-    """The network with the number of its links as capacities, asked port by port."""
-    graph = networkx.DiGraph()
-    graph.add_nodes_from(range(topology.size))
-    for node, port in product(range(topology.size), range(topology.ports)):
-        other = int(topology.neighbor(node, port))
-        if other >= 0 and other != node:
-            before = graph.get_edge_data(node, other, {"capacity": 0})["capacity"]
-            graph.add_edge(node, other, capacity=before + 1)
-    return graph
-
-
-def later(graph, steps):
-    """The graph in time: who has an item keeps it, and every arc carries its capacity a step."""
-    whole = networkx.DiGraph()
-    for step in range(steps):
-        for node in graph:
-            whole.add_edge((node, step), (node, step + 1))
-        for one, other, capacity in graph.edges(data="capacity"):
-            whole.add_edge((one, step), (other, step + 1), capacity=capacity)
-    return whole
 
 
 @pytest.mark.parametrize("topology", topologies(), ids=lambda topology: topology.name[:20])
@@ -134,44 +112,6 @@ def test_nodes_cut_off_pieces_as_networkx_says(topology):
             if 2 not in part and min(part) < topology.hosts
         ]
         assert pieces[node] == len(without)
-
-
-def sent(graph, states, items, one_port):
-    """What nodes may have after a step, from each of these: one set of items a node."""
-    after = set()
-    for state in states:
-        arcs = [(u, v) for u in graph for v in graph[u] if state[u] - state[v]]
-        choices = [[None, *(state[u] - state[v])] for u, v in arcs]
-        for chosen in product(*choices):
-            used = [
-                (u, v, item) for (u, v), item in zip(arcs, chosen, strict=True) if item is not None
-            ]
-            if one_port and any(len({m[end] for m in used}) < len(used) for end in (0, 1)):
-                continue
-            held = list(state)
-            for _, v, item in used:
-                held[v] = held[v] | {item}
-            after.add(tuple(held))
-    return {
-        one
-        for one in after
-        if not any(
-            one != two and all(a <= b for a, b in zip(one, two, strict=True)) for two in after
-        )
-    }
-
-
-def fewest(graph, sources, one_port):
-    """Brute force: steps until everybody has every item."""
-    everything = frozenset(range(len(sources)))
-    states = {tuple(frozenset(i for i in everything if sources[i] == u) for u in graph)}
-    steps = 0
-    while not any(all(held == everything for held in state) for state in states):
-        states, steps = sent(graph, states, everything, one_port), steps + 1
-    return steps
-
-
-SMALL = [g for g in networkx.graph_atlas_g() if 2 <= len(g) <= 4 and networkx.is_connected(g)]
 
 
 @pytest.mark.parametrize("ports", ["one", "all"])
@@ -255,37 +195,6 @@ def test_trees_take_their_depth_and_a_step_for_each_item_that_follows():
         assert rows[:, 0].max() == next(t for t, load in enumerate(loads) if load >= items)
         assert np.array_equal(topology.neighbor(rows[:, 1], ports), rows[:, 2])
         assert len({tuple(row) for row in rows[:, [2, 3]].tolist()}) == 15 * items == len(rows)
-
-
-def told(arcs, states, one_port):
-    """What is known after a step: of each node and item, whose contributions are in its sum."""
-    after = set()
-    for state in states:
-        items = range(len(state[0]))
-        able = [[i for i in items if state[u][i] & ~state[v][i]] for u, v in arcs]
-        for chosen in product(*([None, *each] for each in able)):
-            used = [(u, v, i) for (u, v), i in zip(arcs, chosen, strict=True) if i is not None]
-            if one_port and any(len({m[end] for m in used}) < len(used) for end in (0, 1)):
-                continue
-            held = [list(sums) for sums in state]
-            for u, v, item in used:
-                held[v][item] |= state[u][item]
-            after.add(tuple(map(tuple, held)))
-
-    def less(one, two):
-        pairs = zip(sum(one, ()), sum(two, ()), strict=True)
-        return all(a & b == a for a, b in pairs)
-
-    return {one for one in after if not any(one != two and less(one, two) for two in after)}
-
-
-def fewest_to_combine(graph, items, one_port):
-    """Brute force: steps until everybody has the sum of everybody's items."""
-    arcs = [(u, v) for u in graph for v in graph[u]]
-    states, steps = {tuple((1 << u,) * items for u in graph)}, 0
-    while ((2 ** len(graph) - 1,) * items,) * len(graph) not in states:
-        states, steps = told(arcs, states, one_port), steps + 1
-    return steps
 
 
 @pytest.mark.parametrize("ports", ["one", "all"])
