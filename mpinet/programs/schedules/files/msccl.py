@@ -24,8 +24,8 @@ KINDS = {
 """What each type of step does, in order."""
 
 NAMES = {
-    "allgather": "gossip", "allreduce": "allreduce", "reduce_scatter": "reducescatter",
-    "reducescatter": "reducescatter", "alltoall": "exchange", "broadcast": "broadcast",
+    "allgather": "gossip", "allreduce": "allreduce", "reducescatter": "reducescatter",
+    "reduce_scatter": "reducescatter", "alltoall": "exchange", "broadcast": "broadcast",
     "reduce": "reduce", "scatter": "scatter", "gather": "gather",
 }  # fmt: skip
 """The format's names of collectives, and ours."""

@@ -80,6 +80,12 @@ def _read(name: str, data: bytes, reading: ReadingOptions) -> ScheduleFile:
         text = data.decode()
     except UnicodeDecodeError:
         raise UsageError("line 1: this is no text, no XML and no .npz.") from None
+    if text.lstrip().startswith("{"):
+        whose = "an execution plan of MSCCL++" if '"gpus"' in text else "a JSON document"
+        raise UsageError(
+            f"line 1: this is {whose}, which is not read: give .csv, .npz, MSCCL-XML, ForestColl's "
+            "XML or GOAL."
+        )
     if any(line.split()[:1] == ["num_ranks"] for line in text.splitlines()[:1000]):
         return ScheduleFile(name, "GOAL", read_goal(text, reading))
     table, lines = _read_csv(text, reading)

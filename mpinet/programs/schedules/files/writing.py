@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections import defaultdict
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,45 +81,109 @@ def _require_hosts(table: Timetable, format: str) -> None:
         raise UsageError(f"{format} knows no switches, and in this schedule some send or receive.")
 
 
+MOST_STEPS = 2**8
+"""Steps that the executor of MSCCL-XML takes in a thread block."""
+
+MOST_PEERS = 2**5
+"""Thread blocks of a GPU that send on a channel, and that receive: so many the executor takes."""
+
+MOST_BYTES = 2**62
+"""The largest messages that the executor may take an algorithm for: any."""
+
+
+class Block(NamedTuple):
+    """A thread block: its GPU, the other one, and whether it sends there or receives from there."""
+
+    gpu: int
+    peer: int
+    sends: bool
+
+
+class Step(NamedTuple):
+    """A step of a thread block.
+
+    Attributes
+    ----------
+    kind : str
+        ``s``, ``r``, ``rrc`` or ``nop``.
+    chunk : int
+        What it sends or receives; a ``nop`` only waits.
+    awaited : tuple of int or None
+        The thread block and the step of its GPU that it waits for.
+    at : int
+        The first step of a send, mpinet's own; 0 of others.
+    """
+
+    kind: str
+    chunk: int
+    awaited: tuple[int, int] | None
+    at: int = 0
+
+
 def as_msccl(table: Timetable) -> bytes:
-    """MSCCL-XML: a thread block a neighbour and direction, a step a row; but exchange in place."""
+    """MSCCL-XML: a thread block a neighbour and direction, a step a row; but exchange in place.
+
+    Raises
+    ------
+    UsageError
+        Switches send or receive, or there is more than the executor takes.
+    """
     _require_hosts(table, "MSCCL-XML")
     table = table.ordered()
-    coll = next(theirs for theirs, ours in NAMES.items() if ours == table.collective)
-    blocks: dict[tuple[int, int, int], list[str]] = defaultdict(list)
-    numbers: dict[tuple[int, int, int], int] = {}
+    blocks: dict[Block, list[Step]] = defaultdict(list)
+    numbers: dict[Block, int] = {}
     came: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     read: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     own = dict[int, int]()
 
-    def place(key: tuple[int, int, int]) -> int:
-        if key not in numbers:
-            numbers[key] = own[key[0]] = own.get(key[0], -1) + 1
-        return numbers[key]
+    def place(block: Block) -> int:
+        if block not in numbers:
+            numbers[block] = own[block.gpu] = own.get(block.gpu, -1) + 1
+        return numbers[block]
 
-    def step_of(
-        key: tuple[int, int, int], kind: str, chunk: int, needed: list[tuple[int, int]], at: int
+    def add(
+        block: Block, kind: str, chunk: int, needed: list[tuple[int, int]], at: int = 0
     ) -> tuple[int, int]:
-        steps, block = blocks[key], place(key)
-        needed = [dependency for dependency in needed if dependency[0] != block]
-        while len(needed) > 1:
-            depends = needed.pop(0)
-            steps.append(_step(len(steps), "nop", 0, *depends, count=0))
-        steps.append(_step(len(steps), kind, chunk, *(needed or [(-1, -1)])[0], at=at))
-        return block, len(steps) - 1
+        steps, number = blocks[block], place(block)
+        awaited = [each for each in needed if each[0] != number]
+        steps += [Step("nop", chunk, each) for each in awaited[:-1]]
+        steps.append(Step(kind, chunk, awaited[-1] if awaited else None, at))
+        return number, len(steps) - 1
 
     for step, rows in groupby(_rows(table), key=itemgetter(0)):
         now = list(rows)
         for _, sender, receiver, chunk, _ in now:
-            sent = step_of((sender, receiver, 0), "s", chunk, list(came[sender, chunk]), step)
-            place((receiver, sender, 1))
+            sent = add(Block(sender, receiver, True), "s", chunk, list(came[sender, chunk]), step)
+            place(Block(receiver, sender, False))
             read[sender, chunk].append(sent)
         # Blocks run side by side: a place is written after what is in it was added to and sent.
         for _, sender, receiver, chunk, adds in sorted(now, key=itemgetter(4)):
             held, kind = (receiver, chunk), "rrc" if adds else "r"
             needed = came[held] + read.pop(held, [])
-            came[held] = [step_of((receiver, sender, 1), kind, chunk, needed, 0)]
-    return _document(table, coll, blocks, numbers)
+            came[held] = [add(Block(receiver, sender, False), kind, chunk, needed)]
+    _require_executable(table, blocks)
+    return _document(table, {block: (numbers[block], blocks[block]) for block in blocks})
+
+
+def _require_executable(table: Timetable, blocks: Mapping[Block, list[Step]]) -> None:
+    """Raise `UsageError` where the executor refuses what there is; each step moves one chunk."""
+    longest = max(blocks, key=lambda block: len(blocks[block]), default=None)
+    copied = table.chunks if table.collective == "exchange" else 0
+    steps = max(copied, len(blocks[longest]) if longest else 0)
+    if steps > MOST_STEPS:
+        whose = f"of GPU {longest.gpu} " if longest and copied < steps else ""
+        raise UsageError(
+            f"A thread block {whose}would have {steps} steps, and MSCCL's executor takes "
+            f"{MOST_STEPS}: write .csv, .npz or .goal, or a schedule of fewer items."
+        )
+    peers = Counter((block.gpu, block.sends) for block in blocks)
+    for (gpu, sends), number in peers.items():
+        if number > MOST_PEERS:
+            raise UsageError(
+                f"GPU {gpu} {'sends to' if sends else 'receives from'} {number} others, and "
+                f"MSCCL's executor takes {MOST_PEERS} thread blocks a channel: write .csv, .npz "
+                "or .goal."
+            )
 
 
 def _rows(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
@@ -128,52 +193,54 @@ def _rows(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
     return list(zip(*(column.tolist() for column in columns), add.tolist(), strict=True))
 
 
-def _step(
-    number: int, kind: str, chunk: int, depid: int, deps: int, count: int = 1, at: int = 0
-) -> str:
-    """A step of a block; `at` is mpinet's own: the first step of a send."""
-    first = f' at="{at}"' if at else ""
-    return (
-        f'<step s="{number}" type="{kind}" srcbuf="t{chunk}" srcoff="0" dstbuf="t{chunk}" '
-        f'dstoff="0" cnt="{count}" depid="{depid}" deps="{deps}" hasdep="0"{first}/>'
-    )
-
-
-def _document(
-    table: Timetable,
-    coll: str,
-    blocks: dict[tuple[int, int, int], list[str]],
-    numbers: dict[tuple[int, int, int], int],
-) -> bytes:
-    """The whole document."""
+def _document(table: Timetable, blocks: Mapping[Block, tuple[int, list[Step]]]) -> bytes:
+    """The whole document: of each block its number in its GPU, and its steps."""
     hosts = table.processors
+    coll = next(theirs for theirs, ours in NAMES.items() if ours == table.collective)
     total = count_chunks(table.collective, hosts, table.chunks)
     loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
     root = "" if table.root is None else f' root="{table.root}"'
     in_place = int(table.collective != "exchange")
     lines = [
         f'<algo name="mpinet" proto="Simple" nchannels="1" nchunksperloop="{loop}" '
-        f'ngpus="{hosts}" coll="{coll}" inplace="{in_place}"{root}>'
+        f'ngpus="{hosts}" coll="{coll}" inplace="{in_place}" outofplace="{1 - in_place}" '
+        f'minBytes="0" maxBytes="{MOST_BYTES}"{root}>'
     ]
     scratch = dict[tuple[int, int], int]()
-    where = _places(table, total, scratch)
+    where = _places(table, scratch)
+    i_chunks, o_chunks = _sizes(table, total)
     for gpu in range(hosts):
-        mine = sorted((number, key) for key, number in numbers.items() if key[0] == gpu)
+        mine = sorted((*blocks[block], block) for block in blocks if block.gpu == gpu)
+        # A block tells the others how far it is after those steps alone that they wait for.
+        awaited = {step.awaited for _, steps, _ in mine for step in steps}
         body = []
-        for number, key in mine:
-            send, receive = (key[1], -1) if key[2] == 0 else (-1, key[1])
+        for number, steps, block in mine:
+            send, receive = (block.peer, -1) if block.sends else (-1, block.peer)
             body.append(f'<tb id="{number}" send="{send}" recv="{receive}" chan="0">')
-            body += [where(gpu, step) for step in blocks[key]]
+            body += [
+                _step(at, step, *where(gpu, step.chunk), (number, at) in awaited)
+                for at, step in enumerate(steps)
+            ]
             body.append("</tb>")
         if not in_place:
             body += _own_copied(gpu * table.chunks, table.chunks, len(mine))
-        i_chunks, o_chunks = _sizes(table, total)
         s_chunks = sum(node == gpu for node, _ in scratch)
         lines.append(
             f'<gpu id="{gpu}" i_chunks="{i_chunks}" o_chunks="{o_chunks}" s_chunks="{s_chunks}">'
         )
         lines += [*body, "</gpu>"]
     return "\n".join([*lines, "</algo>", ""]).encode()
+
+
+def _step(number: int, step: Step, buffer: str, offset: int, awaited: bool) -> str:
+    """A step as XML; `awaited`: whether another one waits for it."""
+    block, deps = step.awaited or (-1, -1)
+    first = f' at="{step.at}"' if step.at else ""
+    return (
+        f'<step s="{number}" type="{step.kind}" srcbuf="{buffer}" srcoff="{offset}" '
+        f'dstbuf="{buffer}" dstoff="{offset}" cnt="{int(step.kind != "nop")}" depid="{block}" '
+        f'deps="{deps}" hasdep="{int(awaited)}"{first}/>'
+    )
 
 
 def _own_copied(first: int, per: int, number: int) -> list[str]:
@@ -195,9 +262,9 @@ def _sizes(table: Timetable, total: int) -> tuple[int, int]:
 
 
 def _places(
-    table: Timetable, total: int, scratch: dict[tuple[int, int], int]
-) -> Callable[[int, str], str]:
-    """Puts buffer and offset in place of a chunk's number."""
+    table: Timetable, scratch: dict[tuple[int, int], int]
+) -> Callable[[int, int], tuple[str, int]]:
+    """Finds buffer and offset of a chunk on a GPU; keeps what is in the scratch buffers."""
     hosts, per, name = table.processors, table.chunks, table.collective
 
     def found(gpu: int, chunk: int) -> tuple[str, int]:
@@ -213,14 +280,7 @@ def _places(
         mine = sum(node == gpu for node, _ in scratch)
         return "s", scratch.setdefault((gpu, chunk), mine)
 
-    def put(gpu: int, step: str) -> str:
-        chunk = int(step.split('srcbuf="t')[1].split('"')[0])
-        buffer, offset = found(gpu, chunk)
-        return step.replace(f'buf="t{chunk}"', f'buf="{buffer}"').replace(
-            'off="0"', f'off="{offset}"'
-        )
-
-    return put
+    return found
 
 
 FORMATS: dict[str, Callable[[Timetable], bytes]] = {
