@@ -21,6 +21,7 @@ from mpinet.markup import require_plain
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
+from mpinet.numerals import quoted
 
 if TYPE_CHECKING:
     import networkx
@@ -36,9 +37,9 @@ class Graph(Topology):
     Parameters
     ----------
     graph : networkx.Graph
-        Connected, undirected, without self-loops and parallel edges. Its nodes are numbered in
-        ascending order if all are whole numbers, else in the order of their texts; their texts
-        are the addresses.
+        Connected, undirected, without self-loops and parallel edges, and without a ``capacity``
+        other than 1. Its nodes are numbered in ascending order if all are whole numbers, else in
+        the order of their texts; their texts are the addresses.
     family, arguments : str
         The topology's name.
 
@@ -177,9 +178,23 @@ def require_network(where: str, graph: networkx.Graph) -> None:
         for u, v, key in graph.edges(keys=True):
             if graph.number_of_edges(u, v) > 1:
                 raise TopologyError(f"{where}: nodes {u} and {v} have several links (key {key}).")
+    for u, v, capacity in graph.edges(data="capacity"):
+        if capacity is not None and not _is_one(capacity):
+            raise TopologyError(
+                f"{where}: the link between {u} and {v} has the capacity {quoted(str(capacity))}, "
+                "and here every link carries one message a step: capacities are not honoured."
+            )
     if not networkx.is_connected(graph):
         pieces = networkx.number_connected_components(graph)
         raise TopologyError(f"{where}: the graph is not connected, it has {pieces} pieces.")
+
+
+def _is_one(capacity: object) -> bool:
+    """Whether a capacity, a number or its text, is 1."""
+    try:
+        return float(str(capacity)) == 1
+    except ValueError:
+        return False
 
 
 def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:

@@ -124,3 +124,45 @@ def test_wrong_files_get_a_sentence(tmp_path, monkeypatch, file, text, sentence)
 
 def test_a_large_star_is_checked_quickly():
     assert mpinet.check(from_networkx(networkx.star_graph(100_000)), sample=100).exhaustive is False
+
+
+@pytest.mark.parametrize(
+    ("ending", "write"), [("graphml", networkx.write_graphml), ("gml", networkx.write_gml)]
+)
+@pytest.mark.parametrize("capacity", [2, 0.5, "2", "fast"])
+def test_capacities_are_refused_with_the_file_and_the_link(tmp_path, ending, write, capacity):
+    graph, file = networkx.cycle_graph(4), tmp_path / f"ring.{ending}"
+    networkx.set_edge_attributes(graph, 1, "capacity")
+    write(graph, file)
+    assert mpinet.open(f"graph:{file}").size == 4
+    graph.edges[1, 2]["capacity"] = capacity
+    write(graph, file)
+    with pytest.raises(TopologyError) as error:
+        mpinet.open(f"graph:{file}")
+    assert f"graph:{file}: the link between 1 and 2 has the capacity" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ending", "write"),
+    [
+        ("edges", write_edges),
+        ("graphml", networkx.write_graphml),
+        ("gml", networkx.write_gml),
+    ],
+)
+def test_doubled_links_are_refused_with_the_file_and_the_link(tmp_path, ending, write):
+    graph, file = networkx.MultiGraph(networkx.cycle_graph(4)), tmp_path / f"ring.{ending}"
+    graph.add_edge(1, 2)
+    write(graph, file)
+    with pytest.raises(TopologyError) as error:
+        mpinet.open(f"graph:{file}")
+    assert f"graph:{file}: nodes 1 and 2 have several links" in str(error.value)
+
+
+def test_doubled_links_of_a_plain_gml_are_refused(tmp_path):
+    file = tmp_path / "two.gml"
+    nodes = "".join(f'node [ id {u} label "{u}" ] ' for u in range(3))
+    edges = "".join(f"edge [ source {u} target {v} ] " for u, v in [(0, 1), (1, 2), (2, 1)])
+    file.write_text(f"graph [ {nodes}{edges}]")
+    with pytest.raises(TopologyError, match=r"two.gml is not a readable gml: .*duplicated"):
+        mpinet.open(f"graph:{file}")
