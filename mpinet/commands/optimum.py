@@ -206,10 +206,10 @@ class Optimum(ProvingJob):
 
         model = PortModel.named(self.options.ports)
         name, _ = require_algorithm(self._network, self._root, None, model)
-        if name == PASSES:
-            name = TREE
-        if name == TREE and not self._network.links:
+        if name == PASSES and not self._network.links and model.send is not None:
             return None, None
+        if name == PASSES:
+            name = TREE if self._network.links else FLOODING
         machine = Machine(self._network, model, transport)
         found = broadcast(machine, self._root, name)
         whole = found.informed == self._network.hosts or name == FLOODING

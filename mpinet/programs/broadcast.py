@@ -88,7 +88,7 @@ def broadcast(
     algorithm : str, optional
         A schedule of the family, ``"passes"``, ``"tree"`` (links) or ``"flooding"`` (busses), or
         ``"best"``, the shortest of those that fit the machine's port model, on trial. Default: the
-        family's first that fits, else passes; the tree on a network too large for these, and
+        family's first that fits, else passes; on a network too large for these the tree, or
         flooding where all ports of busses may be used.
 
     Raises
@@ -208,8 +208,10 @@ def _general(topology: Topology) -> tuple[str, str]:
 
 def _default(topology: Topology, model: PortModel) -> str:
     """The general broadcast for a port model."""
+    if sees_whole(topology):
+        return PASSES
     if topology.links:
-        return PASSES if sees_whole(topology) else TREE
+        return TREE
     return FLOODING if model.send is None and model.receive is None else PASSES
 
 

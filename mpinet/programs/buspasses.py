@@ -1,7 +1,8 @@
-"""One-port broadcast over busses: who tells which bus in which step.
+"""Broadcast over busses: who tells which bus in which step.
 
 A transmission tells all members of a bus that do not know yet, so that no bus has to carry a
-second one. A start tells busses greedily, those first whose members have most before them; what
+second one. With all ports every bus carries one as soon as a member knows, and nothing is faster.
+With one port a start tells busses greedily, those first whose members have most before them; what
 they have before them is taken from the start's schedule before.
 """
 
@@ -47,6 +48,21 @@ class Busses:
         )
 
 
+def bus_wave(topology: Topology, root: int) -> Timetable:
+    """Find the all-port broadcast: it takes as many steps as the root's eccentricity.
+
+    Raises
+    ------
+    Disconnected
+        Some processor cannot be reached.
+    """
+    lists, size = Busses.of(topology), topology.size
+    parent, bus, since = (np.full(size, -1) for _ in range(3))
+    informed = tell_busses(*_arrays(lists), root, parent, bus, since)
+    _require_all(topology, root, informed)
+    return _timetable(topology, root, since, parent, bus, "all")
+
+
 def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     """Find a one-port broadcast that takes few steps.
 
@@ -65,24 +81,76 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
         rest[:] = 0
         for turn in range(ROUNDS):
             informed = inform_over_busses(
-                lists.node_begin, lists.busses, lists.bus_begin, lists.members,
-                root, start * ROUNDS + turn, rest, parent, bus, since,
-            )  # fmt: skip
-            if informed < size:
-                raise Disconnected(
-                    f"{topology.name} is not connected: from node {root}, {informed} of its "
-                    f"{size} nodes are reached."
-                )
+                *_arrays(lists), root, start * ROUNDS + turn, rest, parent, bus, since
+            )
+            _require_all(topology, root, informed)
             steps = time_left(parent, bus, since, root, rest)
             if best < 0 or steps < best:
                 best, kept = steps, (since.copy(), parent.copy(), bus.copy())
         if best <= bound:
             break
     since, parent, bus = kept
+    return _timetable(topology, root, since, parent, bus, "one")
+
+
+def _arrays(lists: Busses) -> tuple[Ints, Ints, Ints, Ints]:
+    """The rows as kernels take them."""
+    return lists.node_begin, lists.busses, lists.bus_begin, lists.members
+
+
+def _require_all(topology: Topology, root: int, informed: int) -> None:
+    """Raise `Disconnected` unless everybody is informed."""
+    if informed < topology.size:
+        raise Disconnected(
+            f"{topology.name} is not connected: from node {root}, {informed} of its "
+            f"{topology.size} nodes are reached."
+        )
+
+
+def _timetable(
+    topology: Topology, root: int, since: Ints, parent: Ints, bus: Ints, ports: str
+) -> Timetable:
+    """A row for everybody who is told: when, by whom, over which bus."""
     informed = np.flatnonzero(parent >= 0)
     order = informed[np.lexsort((informed, parent[informed], since[informed]))]
     rows = since[order], parent[order], order, np.zeros(len(order), np.int64)
-    return Timetable("broadcast", size, *rows, root=root, bus=bus[order], ports="one")
+    return Timetable("broadcast", topology.size, *rows, root=root, bus=bus[order], ports=ports)
+
+
+@kernel
+def tell_busses(
+    node_begin: Ints,
+    busses: Ints,
+    bus_begin: Ints,
+    members: Ints,
+    root: int,
+    parent: Ints,
+    bus: Ints,
+    since: Ints,
+) -> int:
+    """Inform everybody as soon as can be; how many are informed.
+
+    Whoever is informed first of a bus tells all its other members in the next step.
+    """
+    carried = np.zeros(bus_begin.size - 1, np.bool_)
+    queue = np.empty(since.size, np.int64)
+    since[root], queue[0] = 0, root
+    first, last = 0, 1
+    while first < last:
+        node = queue[first]
+        first += 1
+        for place in range(node_begin[node], node_begin[node + 1]):
+            b = busses[place]
+            if carried[b]:
+                continue
+            carried[b] = True
+            for at in range(bus_begin[b], bus_begin[b + 1]):
+                member = members[at]
+                if since[member] < 0:
+                    since[member], parent[member], bus[member] = since[node] + 1, node, b
+                    queue[last] = member
+                    last += 1
+    return last
 
 
 @kernel

@@ -4,7 +4,7 @@ One-port broadcast in the fewest steps is hard to find. A pass builds a schedule
 matching of senders and receivers a step, from the end (who is served last) or from the beginning
 (who is served first), and takes from the pass before how urgent everybody is. Between passes the
 schedule's tree is labelled anew: no order of serving its children needs fewer steps. With all ports
-a tree of shortest paths is served at once, which nothing beats.
+a tree of shortest paths is served at once, which nothing beats; so are busses.
 
 All of it looks at the whole network, on every rank alike, so that no result depends on ranks.
 """
@@ -22,7 +22,7 @@ from mpinet.machine import PortModel
 from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
-from mpinet.programs.buspasses import bus_schedule
+from mpinet.programs.buspasses import bus_schedule, bus_wave
 from mpinet.programs.passkernels import (
     draw_keys,
     forward_pass,
@@ -91,7 +91,7 @@ def broadcast_timetable(
     Parameters
     ----------
     topology : Topology
-        Any network of links; a bus network only where a processor uses one port.
+        Any network.
     root : int
         The processor that has the message.
     model : PortModel
@@ -112,6 +112,8 @@ def broadcast_timetable(
             f"once (at most {MOST_PORTS}): give --algorithm tree."
         )
     if not topology.links:
+        if model.send is None:
+            return bus_wave(topology, root)
         return bus_schedule(topology, root, starts or STARTS)
     adjacency = Adjacency.of(topology)
     distance = distances(topology, adjacency, root)

@@ -179,12 +179,12 @@ def test_an_all_port_broadcast_is_caught_on_a_one_port_machine():
         ("clens:3,3", "one", "sweep"),
         ("clens:3,3", "all", "sweep"),
         ("plens:3,20", "one", "passes"),
-        ("plens:3,20", "all", "flooding"),
+        ("plens:3,20", "all", "passes"),
         ("hdn:2x3,super=0", "one", "algorithm2"),
         ("hypercube:4", "all", "binomial"),
         ("ccc:3", "all", "passes"),
         ("bsn:2,2,4*bsn:1,1,3", "all", "sections"),
-        ("clens:3,2*clens:3,2", "all", "flooding"),
+        ("clens:3,2*clens:3,2", "all", "passes"),
     ],
 )
 def test_the_default_fits_the_port_model(network, ports, algorithm):

@@ -252,7 +252,7 @@ def test_flooding_the_completed_lens_takes_the_steps_of_the_sweep(p, n):
     ("name", "network"), [("snowflake:3,3", snowflake(3, 3)), ("busstar:3,3", star(3, 3))]
 )
 def test_every_bus_network_has_flooding(name, network):
-    result, _ = broadcast_of(name, "all", 4)
+    result, _ = broadcast_of(name, "all", 4, "flooding")
     assert (result.algorithm, result.informed) == ("flooding", len(network.processors))
 
 

@@ -1,6 +1,7 @@
 """Passes against brute force, and the order of a tree's children against networkx."""
 
 from functools import partial
+from itertools import product
 
 import networkx
 import numpy as np
@@ -135,3 +136,52 @@ def test_parents_in_a_circle_make_no_tree():
     assert depths_of(np.array([-1, 2, 1], np.int32), 0) is None
     depths = depths_of(np.array([-1, 0, 1], np.int32), 0)
     assert depths is not None and depths.tolist() == [0, 1, 2]
+
+
+def members_of(topology):
+    """Who is on which bus, asked port by port."""
+    found = {}
+    for node, port in product(range(topology.size), range(topology.ports)):
+        if topology.neighbor(node, port) >= 0:
+            found.setdefault(int(topology.channel(node, port)), set()).add(node)
+    return list(found.values())
+
+
+def fewest_on_all_busses(busses, size, root):
+    """Brute force: in a step any busses with an informed member tell all their members."""
+    states, steps = {frozenset([root])}, 0
+    while not any(len(informed) == size for informed in states):
+        after = set()
+        for informed in states:
+            able = [bus for bus in busses if bus & informed and bus - informed]
+            for chosen in product((False, True), repeat=len(able)):
+                told = [bus for bus, tells in zip(able, chosen, strict=True) if tells]
+                after.add(informed.union(*told))
+        states, steps = after, steps + 1
+    return steps
+
+
+@pytest.mark.parametrize(
+    "name",
+    "clens:2,3 lens:2,3,2 clens:3,2 lens:2,2,3 plens:3,7 snowflake:2,2 busstar:3,2".split(),
+)
+def test_with_all_ports_no_broadcast_over_busses_is_faster(name):
+    topology = mpinet.open(name)
+    busses = members_of(topology)
+    for root in range(topology.size):
+        best = fewest_on_all_busses(busses, topology.size, root)
+        found = broadcast(Machine(topology, "all"), root, "passes")
+        assert (found.steps, found.informed) == (best, topology.size)
+        assert found.lower_bound == best
+        assert mpinet.optimum(topology, root=root, ports="all").exact
+
+
+def test_a_bus_tells_as_soon_as_one_of_its_members_knows():
+    topology = mpinet.open("plens:3,20")
+    graph = networkx.Graph(
+        (u, v) for bus in members_of(topology) for u, v in product(bus, repeat=2) if u < v
+    )
+    for root in (0, 7, 18):
+        away = networkx.single_source_shortest_path_length(graph, root)
+        found = broadcast(Machine(topology, "all"), root)
+        assert (found.algorithm, found.steps) == ("passes", max(away.values()))
