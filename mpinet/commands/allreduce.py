@@ -6,7 +6,16 @@ import argparse
 
 from mpinet.commands.job import Job
 from mpinet.commands.opening import Network, topology_of
-from mpinet.commands.options import Algorithm, Common, OnMachine, Operator, Ports, SavedOften, Views
+from mpinet.commands.options import (
+    Algorithm,
+    Common,
+    OnMachine,
+    Operator,
+    Ports,
+    SavedOften,
+    Switches,
+    Views,
+)
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
@@ -20,6 +29,7 @@ def allreduce(
     operator: Operator = "min",
     algorithm: Algorithm = None,
     items: int = 1,
+    switches: Switches = "forward",
     ports: Ports = "one",
     **options: Unpack[OnMachine],
 ) -> Result:
@@ -32,8 +42,8 @@ def allreduce(
     operator : {'min', 'max', 'sum'}
         What becomes of two items; sums are taken modulo 2^64.
     algorithm : str, optional
-        ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the fewest
-        steps.
+        ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port), ``paths`` (through
+        switches that forward); default: the fewest steps.
     items : int
         Items of every processor, each of which is combined with those of the others.
     duplex : {'full', 'half'}

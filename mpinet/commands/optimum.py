@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
-from mpinet.commands.options import Common, File, Place, Ports, Seed
+from mpinet.commands.options import Common, File, Place, Ports, Seed, Switches
 from mpinet.commands.perform import perform
-from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items
+from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items, require_switches
 from mpinet.commands.proofs import ProvingJob, require_certificate_file
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
@@ -49,6 +49,7 @@ def optimum(
     *,
     collective: Annotated[Sought, Typed(words=())] = "broadcast",
     items: int = 1,
+    switches: Switches = "forward",
     root: Place = 0,
     ports: Ports = "one",
     limit: Annotated[float, Typed(metavar="SECONDS")] = 60.0,
@@ -84,13 +85,14 @@ def optimum(
         collective, network, edges_sha256, root, ports, lower, upper, exact, lower_by (distance,
         growth, class-lp, lrat, cut, flow, or hops of many items; over no cut ends or hops, which
         have no certificate), items (of more than one, and of allreduce), upper_by, own,
-        own_algorithm, classes, bounds {name: steps}, messages, correct, seconds. The digest leaves
-        out seconds, and what more time could change where ``exact`` is false. FILE: a certificate
-        (with a proof, also FILE's name with ``.lrat.xz``); a schedule as rows step, from, to,
-        chunk. Of ``bisection``: measure, network, edges_sha256, lower, upper, exact, lower_by (the
+        own_algorithm, classes, bounds {name: steps}, messages, correct, seconds; where the checker
+        refuses a certificate of the search itself, also refused: list of lower, by, reason (they
+        count for nothing, and the exit status is 1). The digest leaves out seconds, and what
+        more time could change where ``exact`` is false. FILE: a certificate (with a proof, also
+        FILE's name with ``.lrat.xz``); a schedule as rows step, from, to, chunk. Of ``bisection``: measure, network, edges_sha256, lower, upper, exact, lower_by (the
         kind of certificate; null where the width is 0 or no kind shows anything), upper_by
         (search, front or sat), side (nodes on one side of a cut of ``upper`` links or busses),
-        bounds {kind: links}, seconds. The digest and FILE as above.
+        bounds {kind: links}, seconds; refused, the digest and FILE as above.
 
     Examples
     --------
@@ -107,6 +109,7 @@ def prepare(options: argparse.Namespace) -> Job:
     """Find the root; refuse what cannot be."""
     from mpinet.programs.collective import require_processor
     from mpinet.programs.passes import sees_whole
+    from mpinet.programs.pipelines.spreading import only_forwards
 
     topology = topology_of(options)
     root = topology.find(str(options.root))
@@ -117,7 +120,9 @@ def prepare(options: argparse.Namespace) -> Job:
         raise UsageError(
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
+    require_switches(options)
     pipelined = options.items != 1 or options.collective == "allreduce"
+    pipelined |= options.collective == "reduce" and only_forwards(topology, options.switches)
     if pipelined:
         require_items(options, topology)
     elif options.collective == "reduce" and not topology.links:

@@ -45,6 +45,13 @@ RoutingName = Annotated[
 PORTS = "Ports that a processor uses in a step."
 
 Ports = Annotated[Literal["one", "all"], Typed(PORTS)]
+Switches = Annotated[
+    Literal["forward", "combine"],
+    Typed(
+        "What switches do with what comes in a reduction: send on each message, once, or make one "
+        "of several."
+    ),
+]
 Algorithm = Annotated[str | None, Typed(metavar="NAME")]
 Operator = Annotated[Literal["min", "max", "sum"], Typed("What becomes of two items.")]
 

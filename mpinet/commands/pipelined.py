@@ -47,7 +47,9 @@ class Pipelined(Collective):
             require_processor(network, root)
         rooted = options.command != "gossip"
         number = options.items if rooted else options.items * network.hosts
-        require_spread(network, port_model(options), number, rooted, options.algorithm)
+        switches = getattr(options, "switches", None)  # of those that combine
+        model = port_model(options)
+        require_spread(network, model, number, rooted, options.algorithm, switches)
         self._root = root
         self._items = number
 
@@ -62,20 +64,20 @@ class Pipelined(Collective):
         """Do what the command says."""
         from mpinet.programs.pipelines import collectives
 
-        options = self.options
-        given = (options.items, options.algorithm, options.seed)
+        options, root = self.options, self._root or 0
+        items, algorithm, seed = options.items, options.algorithm, options.seed
         if options.command == "gossip":
-            self._found = collectives.gossip_items(machine, *given)
+            self._found = collectives.gossip_items(machine, items, algorithm, seed)
         elif options.command == "broadcast":
-            self._found = collectives.broadcast_items(machine, self._root or 0, *given)
+            self._found = collectives.broadcast_items(machine, root, items, algorithm, seed)
         elif options.command == "reduce":
-            items, *rest = given
             self._found = collectives.reduce_items(
-                machine, self._root or 0, items, options.operator, *rest
+                machine, root, items, options.operator, algorithm, seed, options.switches
             )
         else:
-            items, *rest = given
-            self._found = collectives.allreduce_items(machine, items, options.operator, *rest)
+            self._found = collectives.allreduce_items(
+                machine, items, options.operator, algorithm, seed, options.switches
+            )
         return self._found
 
     def run(self, transport: Local, watch: Watch) -> Row:

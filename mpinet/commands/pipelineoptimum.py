@@ -25,8 +25,20 @@ if TYPE_CHECKING:
 
 ROOTED = ("broadcast", "reduce")
 
+COMBINING = ("reduce", "allreduce")
+"""Collectives in which switches may combine."""
+
 PIPELINED = (*ROOTED, "gossip", "allreduce")
 """Collectives of many items."""
+
+
+def require_switches(options: argparse.Namespace) -> None:
+    """Raise `UsageError` where switches are to combine, and nothing is combined."""
+    if options.switches != "forward" and options.collective not in COMBINING:
+        raise UsageError(
+            f"--switches does not apply to {options.collective}: values are combined in "
+            f"{' and '.join(COMBINING)}."
+        )
 
 
 def require_items(options: argparse.Namespace, topology: Topology) -> None:
@@ -46,7 +58,8 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
         )
     number = options.items * topology.hosts if collective == "gossip" else options.items
     model = PortModel.named(options.ports)
-    require_spread(topology, model, number, collective != "gossip", None)
+    switches = options.switches if collective in COMBINING else None
+    require_spread(topology, model, number, collective != "gossip", None, switches)
 
 
 class PipelineOptimum(ProvingJob):
@@ -69,7 +82,9 @@ class PipelineOptimum(ProvingJob):
         model = PortModel.named(options.ports)
         self.model = model.as_json()
         machine = Machine(self._network, model, transport)
-        planned = plan(machine, options.collective, options.items, self._root)
+        planned = plan(
+            machine, options.collective, options.items, self._root, switches=options.switches
+        )
         search = Pipelined(
             self._network, options.collective, self._root, options.ports, options.items
         )

@@ -16,6 +16,7 @@ from mpinet.commands.options import (
     Place,
     Ports,
     SavedOften,
+    Switches,
     Views,
 )
 from mpinet.commands.perform import perform
@@ -40,6 +41,7 @@ def reduce(
     root: Place = 0,
     algorithm: Algorithm = None,
     items: int = 1,
+    switches: Switches = "forward",
     ports: Ports = "one",
     **options: Unpack[OnMachine],
 ) -> Result:
@@ -50,7 +52,8 @@ def reduce(
     root : int or str
         Who learns it: a number or an address.
     algorithm : str, optional
-        The broadcast that is turned round; default: the first that applies (see broadcast).
+        The broadcast that is turned round; default: the first that applies (see broadcast). Through
+        switches that forward: ``paths``.
     items : int
         Items of every processor, each of which is combined with the others'; in a pipeline where
         there are more than one: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one
@@ -60,7 +63,8 @@ def reduce(
     -------
     Result
         operator, value, algorithm, steps, messages, lower_bound, lower_by, correct, phases; with
-        ``--items`` above 1 also items, bandwidth (as of ``allreduce``).
+        ``--items`` above 1, or through switches that forward, also items, bandwidth (as of
+        ``allreduce``).
 
     Examples
     --------
@@ -72,13 +76,14 @@ def reduce(
 
 
 def prepare(options: argparse.Namespace) -> Job:
-    """Find root and algorithm."""
+    """Find root and algorithm; where switches only forward, it is a pipeline of one item."""
     from mpinet.programs.broadcast import require_algorithm
+    from mpinet.programs.pipelines.spreading import only_forwards
     from mpinet.programs.reduce import turned_round
 
     topology = topology_of(options)
     root = topology.find(str(options.root))
-    if options.items != 1:
+    if options.items != 1 or only_forwards(topology, options.switches):
         return Pipelined(options, topology, root)
     model = turned_round(port_model(options))
     algorithm, schedule = require_algorithm(topology, root, options.algorithm, model)

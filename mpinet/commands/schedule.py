@@ -19,9 +19,11 @@ from mpinet.commands.options import (
     Place,
     Ports,
     Shown,
+    Switches,
     Views,
 )
 from mpinet.commands.perform import perform
+from mpinet.commands.pipelineoptimum import require_switches
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
@@ -146,6 +148,7 @@ def export(
     algorithm: Algorithm = None,
     root: Place = 0,
     items: int = 1,
+    switches: Switches = "forward",
     ports: Ports = "one",
     format: Literal["csv", "npz", "msccl", "goal"] | None = None,
 ) -> Result:
@@ -316,6 +319,7 @@ def _prepare_export(options: argparse.Namespace, topology: Topology) -> Job:
             f"{topology.name} has busses, and no {format.upper()} file says what goes over which: "
             "write .csv or .npz."
         )
+    require_switches(options)
     if options.items != 1 and options.collective not in PIPELINED:
         raise UsageError(
             f"--items does not apply to {options.collective}: pipelines are for "
@@ -373,12 +377,18 @@ class ExportSchedule(Job):
         from mpinet.machine import Machine
         from mpinet.machine.transport import Local as Alone
         from mpinet.programs.pipelines.collectives import plan
+        from mpinet.programs.pipelines.spreading import only_forwards
         from mpinet.programs.schedules.taken import taken
 
         options = self._options
-        if options.items == 1 and options.collective != "allreduce":
+        planned = options.collective == "allreduce" or options.items != 1
+        if options.collective == "reduce":
+            planned |= only_forwards(self._network, options.switches)
+        if not planned:
             return taken(self._network, options.collective, self._root, options.algorithm, model)
         root = self._root if options.collective in ("broadcast", "reduce") else None
         machine = Machine(self._network, model, Alone())
-        found = plan(machine, options.collective, options.items, root, options.algorithm)
+        found = plan(
+            machine, options.collective, options.items, root, options.algorithm, options.switches
+        )
         return found.algorithm, found.table

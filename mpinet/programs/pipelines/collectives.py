@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.arrays import Flags, Ints
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound
@@ -20,7 +20,16 @@ from mpinet.programs.collective import CollectiveResult, require_processor
 from mpinet.programs.perform import play
 from mpinet.programs.pipelines import bounds
 from mpinet.programs.pipelines.arcs import Arcs
-from mpinet.programs.pipelines.spreading import TREES, Spread, offered, require_spread, spread
+from mpinet.programs.pipelines.spreading import (
+    FORWARD,
+    PATHS,
+    TREES,
+    Spread,
+    offered,
+    require_spread,
+    spread,
+)
+from mpinet.programs.schedules.chunks import SUMS
 from mpinet.programs.schedules.timetable import Timetable
 
 
@@ -88,17 +97,21 @@ def reduce_items(
     operator: str = "min",
     algorithm: str | None = None,
     seed: int = 0,
+    switches: str = FORWARD,
 ) -> PipelineResult:
     """Combine items at the root, of which every processor has one each (collective).
 
-    Parameters and errors are those of `broadcast_items`, which is turned round.
+    Parameters and errors are those of `broadcast_items`, which is turned round; `switches` says
+    what those do: ``"forward"`` what comes, each message once, or ``"combine"`` it.
 
     Examples
     --------
     >>> reduce_items(Machine("hypercube:4", "all"), 0, items=100, operator="sum").steps
     28
     """
-    return _played(machine, plan(machine, "reduce", items, root, algorithm), seed, operator)
+    return _played(
+        machine, plan(machine, "reduce", items, root, algorithm, switches), seed, operator
+    )
 
 
 def gossip_items(
@@ -123,10 +136,11 @@ def allreduce_items(
     operator: str = "min",
     algorithm: str | None = None,
     seed: int = 0,
+    switches: str = FORWARD,
 ) -> PipelineResult:
     """Combine items of which every processor has one each, for all of them (collective).
 
-    Parameters and errors are those of `broadcast_items`; the items of ``"trees"`` are combined at
+    Parameters and errors are those of `reduce_items`; the items of ``"trees"`` are combined at
     processor 0.
 
     Examples
@@ -135,7 +149,8 @@ def allreduce_items(
     >>> found.algorithm, found.steps, found.lower_bound
     ('cycle', 14, 14)
     """
-    return _played(machine, plan(machine, "allreduce", items, None, algorithm), seed, operator)
+    planned = plan(machine, "allreduce", items, None, algorithm, switches)
+    return _played(machine, planned, seed, operator)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +184,7 @@ def plan(
     items: int,
     root: int | None = None,
     algorithm: str | None = None,
+    switches: str = FORWARD,
 ) -> Plan:
     """Find who sends what, and what nothing beats (collective).
 
@@ -180,6 +196,9 @@ def plan(
         ``"broadcast"``, ``"reduce"``, ``"gossip"`` or ``"allreduce"``.
     root : int, optional
         Of the first two.
+    switches : str
+        What switches do in a reduction: ``"forward"`` each message that comes, once, or
+        ``"combine"`` several. In what is spread they send on what has come as often as is wanted.
 
     Raises
     ------
@@ -196,26 +215,33 @@ def plan(
     if root is not None:
         require_processor(topology, root)
     number = items * topology.hosts if collective == "gossip" else items
-    require_spread(topology, machine.model, number, collective != "gossip", algorithm)
+    turning = switches if collective in SUMS else None
+    require_spread(topology, machine.model, number, collective != "gossip", algorithm, turning)
     arcs = Arcs.of(topology)
     bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items)
     given = (topology, arcs, machine.model)
     if collective == "allreduce":
-        way, back = _there_and_back(machine, arcs, items, bound, algorithm)
+        way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
         table = _table(machine, collective, way, items)
-        add = np.arange(len(table)) < back
+        add = (np.arange(len(table)) < back) & _combines(topology, table, way)
         return Plan(way.algorithm, replace(table, add=add), items, bound, rate)
     if collective == "gossip":
         sources = np.repeat(np.arange(topology.hosts), items)
         way = spread(*given, sources, bound, algorithm)
         return Plan(way.algorithm, _table(machine, collective, way, items), items, bound, rate)
-    way = spread(*given, np.full(items, root), bound, algorithm, single=collective == "reduce")
+    single = collective == "reduce"
+    way = spread(*given, np.full(items, root), bound, algorithm, single, turning)
     if collective == "broadcast":
         table = _table(machine, collective, way, items, root)
     else:
         table = _table(machine, collective, _turned_round(machine, way), items, root)
-        table = replace(table, add=np.full(len(table), True))
+        table = replace(table, add=_combines(topology, table, way))
     return Plan(way.algorithm, table, items, bound, rate)
+
+
+def _combines(topology: Topology, table: Timetable, way: Spread) -> Flags:
+    """Whether the receiver of each row of a reduction combines what comes with what it has."""
+    return (table.receiver < topology.hosts) | (way.algorithm != PATHS)
 
 
 def shares(topology: Topology, items: int) -> Ints:
@@ -235,19 +261,26 @@ def _turned_round(machine: Machine, way: Spread) -> Spread:
 
 
 def _there_and_back(
-    machine: Machine, arcs: Arcs, items: int, bound: int, algorithm: str | None
+    machine: Machine,
+    arcs: Arcs,
+    items: int,
+    bound: int,
+    algorithm: str | None,
+    switches: str,
 ) -> tuple[Spread, int]:
     """Backwards, and then forwards, by the way that takes the fewest steps; rows of the first.
 
-    Over busses the way back is another one: there one member tells several.
+    Over busses, and through switches that only forward, the way back is another one: there one
+    message becomes several.
     """
     topology, model, half = machine.topology, machine.model, -(-bound // 2)
     best: tuple[Spread, Spread] | None = None
-    for name in [algorithm] if algorithm else offered(topology, model, True):
+    names = [algorithm] if algorithm else offered(topology, model, True, switches)
+    for name in names:
         sources = np.zeros(items, np.int64) if name == TREES else shares(topology, items)
-        back = forth = spread(topology, arcs, model, sources, half, name, single=True)
-        if not topology.links:
-            forth = spread(topology, arcs, model, sources, 0, name)
+        back = forth = spread(topology, arcs, model, sources, half, name, True, switches)
+        if not topology.links or name == PATHS:
+            forth = spread(topology, arcs, model, sources, 0, None if name == PATHS else name)
         if best is None or back.steps + forth.steps < sum(way.steps for way in best):
             best = back, forth
         if back.steps <= half:

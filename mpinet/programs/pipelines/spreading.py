@@ -3,8 +3,9 @@
 ``rarest`` (all ports): everybody takes from its neighbours what fewest have. ``trees`` (all ports,
 one root): down arc-disjoint trees, as many as there can be. ``matching`` (one port): in every step
 a largest matching of those who can tell something new. ``cycle`` (one port): along a Hamiltonian
-cycle. Over busses the first and the third let each bus carry what most of its members lack. Every
-rank finds the same schedule.
+cycle. Over busses the first and the third let each bus carry what most of its members lack.
+``paths``: from processor to processor through switches that forward and do nothing else, for what
+is turned round. Every rank finds the same schedule.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.busgossip import rows_over_busses
 from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines.arcs import Arcs
+from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
 from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
 from mpinet.programs.rarest import rarest_rows
 
-RAREST, TREES, MATCHING, CYCLE = "rarest", "trees", "matching", "cycle"
+RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
+
+FORWARD, COMBINE = "forward", "combine"
+"""What switches do in a reduction: send on each message that comes, or make one of several."""
 
 MOST_ITEMS = 2**20
 """Most items of a collective."""
@@ -61,8 +66,22 @@ class Spread:
         return int(self.rows[:, 0].max(initial=0))
 
 
-def offered(topology: Topology, model: PortModel, rooted: bool) -> list[str]:
-    """The algorithms for a network, a port model, and items of one root or of many."""
+def only_forwards(topology: Topology, switches: str | None) -> bool:
+    """Whether a network of links has switches, and they only forward in a reduction."""
+    return topology.links and topology.size > topology.hosts and switches == FORWARD
+
+
+def offered(
+    topology: Topology, model: PortModel, rooted: bool, switches: str | None = None
+) -> list[str]:
+    """The algorithms for a network, a port model, and items of one root or of many.
+
+    `switches` says of what is turned round what its switches do.
+    """
+    if only_forwards(topology, switches):
+        return [PATHS]
+    if only_forwards(topology, FORWARD) and switches == COMBINE:
+        return [*offered(topology, model, rooted), PATHS]
     if not topology.links:
         return [MATCHING] if model.send == 1 else [RAREST]
     if model.send == 1:
@@ -71,7 +90,12 @@ def offered(topology: Topology, model: PortModel, rooted: bool) -> list[str]:
 
 
 def require_spread(
-    topology: Topology, model: PortModel, items: int, rooted: bool, algorithm: str | None
+    topology: Topology,
+    model: PortModel,
+    items: int,
+    rooted: bool,
+    algorithm: str | None,
+    switches: str | None = None,
 ) -> None:
     """Raise `UsageError` unless so many items can be brought to all, in this way.
 
@@ -95,7 +119,7 @@ def require_spread(
             f"{items:,} items for the {topology.size:,} nodes of {topology.name} are "
             f"{items * topology.size:,} pairs; at most {MOST_PAIRS:,} are held."
         )
-    names = offered(topology, model, rooted)
+    names = offered(topology, model, rooted, switches)
     if algorithm is not None and algorithm not in names:
         raise UsageError(
             f"{topology.name} has no pipeline {algorithm!r} on {model.name} "
@@ -111,6 +135,7 @@ def spread(
     bound: int,
     algorithm: str | None = None,
     single: bool = False,
+    switches: str | None = None,
 ) -> Spread:
     """Bring items to all processors in few steps.
 
@@ -128,6 +153,9 @@ def spread(
         Default: what takes the fewest steps.
     single : bool
         Whether one member alone takes what a bus carries, so that all can be turned round.
+    switches : str, optional
+        Of what will be turned round: `COMBINE` where switches may combine then what they multiply
+        now, `FORWARD` where they send on what comes, each message once.
 
     Raises
     ------
@@ -144,12 +172,14 @@ def spread(
     ('rarest', 7)
     """
     rooted = bool((sources == sources[0]).all())
-    names = [algorithm] if algorithm else offered(topology, model, rooted)
+    names = [algorithm] if algorithm else offered(topology, model, rooted, switches)
     if topology.hosts == 1:
         return Spread(names[0], np.empty((0, 4), np.int64), np.empty(0, np.int64))
     best: Spread | None = None
     for name in names:
-        if topology.links:
+        if name == PATHS:
+            found = _paths(topology, arcs, sources, bound, model.send == 1)
+        elif topology.links:
             found = _WAYS[name](topology, arcs, sources, bound)
         else:
             found = _over_busses(name, topology, sources, bound, single)
@@ -160,7 +190,8 @@ def spread(
     if best is None:
         raise TooLarge(
             f"A pipeline of {len(sources):,} items on {topology.name} ({', '.join(names)}) would "
-            "take too long to find: give fewer items or a smaller network."
+            "take too long to find: give fewer items or a smaller network"
+            f"{', or let switches combine' if PATHS in names else ''}."
         )
     return best
 
@@ -198,6 +229,14 @@ def _over_busses(
         return None
     rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)
     return Spread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
+
+
+def _paths(
+    topology: Topology, arcs: Arcs, sources: Ints, bound: int, one_port: bool
+) -> Spread | None:
+    """From processor to processor."""
+    found = path_rows(topology, arcs, sources, bound, one_port)
+    return None if found is None else Spread(PATHS, *found)
 
 
 def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:

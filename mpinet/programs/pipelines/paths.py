@@ -1,0 +1,175 @@
+"""Items from processors to processors through switches that only forward.
+
+A switch that forwards sends on what comes, each message once: it makes no two of one, and backwards
+no one of two. So an item goes from a processor that has it along a path through switches to one
+that lacks it. A message that is on its way waits nowhere. Backwards, these paths are a reduction in
+which processors alone combine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.arrays import Ints, Rows
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.networks.topology import Topology
+from mpinet.programs.pipelines.arcs import Arcs, Ends
+
+STARTS = 16
+"""Searches with other draws, the nearest first and the farthest first in turn; the best counts."""
+
+LONGEST = 2**6
+"""Hops of a path, on the average, for which there is room."""
+
+MOST_CELLS = 2**28
+"""Most marks of what is used in which step."""
+
+MOST_LOOKS = 2**31
+"""Looks at arcs that one search may take, about."""
+
+
+def path_rows(
+    topology: Topology, arcs: Arcs, sources: Ints, bound: int, one_port: bool
+) -> tuple[Ints, Ints] | None:
+    """Find paths that bring items to all processors in few steps.
+
+    Parameters
+    ----------
+    topology, arcs
+        The network and its arcs.
+    sources : ndarray of int64, shape (items,)
+        The processor that has each item first.
+    bound : int
+        Steps that nothing beats: there the search ends.
+    one_port : bool
+        Whether a node sends and accepts one message a step.
+
+    Returns
+    -------
+    rows : ndarray of int64, shape (k, 4)
+        Step, sender, receiver and item, by step; None where the search would take too long.
+    ports : ndarray of int64, shape (k,)
+        The senders' ports.
+
+    Examples
+    --------
+    >>> from mpinet.networks import open
+    >>> tree = open("fattree:2,2")
+    >>> rows, _ = path_rows(tree, Arcs.of(tree), np.zeros(1, np.int64), 0, True)
+    >>> rows[:, 0].max()
+    5
+    """
+    items, hosts = len(sources), arcs.hosts
+    horizon, best = 4 * (max(bound, 1) + items) + 32, None
+    width = len(arcs) + 2 * arcs.size + items * (arcs.size - hosts)
+    start = 0
+    while start < STARTS and (best is None or best[:, 0].max(initial=0) > bound):
+        if horizon * width > MOST_CELLS or hosts * items * len(arcs) * max(bound, 1) > MOST_LOOKS:
+            break
+        hops = min(topology.size - hosts + 1, LONGEST)
+        rows = np.empty((items * (hosts - 1) * hops, 3), np.int64)
+        count = take_paths(arcs.ends, hosts, arcs.size, sources, one_port, start, horizon, rows)
+        if count < 0:
+            horizon *= 2
+            continue
+        start += 1
+        found = rows[:count]
+        if best is None or found[:, 0].max(initial=0) < best[:, 0].max(initial=0):
+            best = found.copy()
+    if best is None:
+        return None
+    step, arc, item = best[:, 0], best[:, 1], best[:, 2]
+    order = np.lexsort((arc, step))
+    tail, head = arcs.ends.tail[arc], arcs.ends.head[arc]
+    table = np.stack([step, tail, head, item], axis=1)[order]
+    return np.ascontiguousarray(table), arcs.port[arc][order]
+
+
+@kernel
+def take_paths(
+    ends: Ends,
+    hosts: int,
+    size: int,
+    sources: Ints,
+    one_port: bool,
+    seed: int,
+    horizon: int,
+    rows: Rows,
+) -> int:
+    """Write step, arc and item of each hop; how many there are, -1 where the room is too small.
+
+    In every step each processor begins paths, with what fewest have, as far as its ports allow.
+    """
+    items = sources.size
+    busy = np.zeros((horizon + 1, ends.tail.size), np.bool_)
+    sends = np.zeros((horizon + 1, size), np.bool_)
+    accepts = np.zeros((horizon + 1, size), np.bool_)
+    passing = np.zeros((horizon + 1, size - hosts, items), np.bool_)
+    since = np.full((items, hosts), -1)
+    holders = np.ones(items, np.int64)
+    for i in range(items):
+        since[i, sources[i]] = 0
+    queue, depth = np.empty(size, np.int64), np.full(size, -1)
+    came_by, keys = np.empty(size, np.int64), np.empty(hosts, np.int64)
+    count, left = 0, items * (hosts - 1)
+    for step in range(1, horizon + 1):
+        if left == 0:
+            return count
+        for node in range(hosts):
+            keys[node] = draw32(int(seed), int(node), int(step), 11) & 0xFFFF
+        order, rare = np.argsort(keys), np.argsort(holders)
+        for place in range(hosts):
+            root = order[place]
+            for at in range(items):
+                item = rare[at]
+                while since[item, root] >= 0 and since[item, root] < step:
+                    if holders[item] == hosts or (one_port and sends[step, root]):
+                        break
+                    # The paths that are free from here on, by their length: first come is nearest.
+                    depth[:] = -1
+                    depth[root], queue[0] = 0, root
+                    first, last, target = 0, 1, -1
+                    while first < last:
+                        node = queue[first]
+                        first += 1
+                        now = step + depth[node]
+                        if now > horizon or (one_port and sends[now, node]):
+                            continue
+                        for way in range(ends.out_begin[node], ends.out_begin[node + 1]):
+                            arc = ends.out[way]
+                            other = ends.head[arc]
+                            if depth[other] >= 0 or busy[now, arc]:
+                                continue
+                            if one_port and accepts[now, other]:
+                                continue
+                            if other < hosts:
+                                if since[item, other] < 0:
+                                    target, depth[other], came_by[other] = other, now, arc
+                                    if seed % 2 == 0:
+                                        break
+                            elif not passing[now, other - hosts, item]:
+                                depth[other], came_by[other] = depth[node] + 1, arc
+                                queue[last] = other
+                                last += 1
+                        if target >= 0 and seed % 2 == 0:
+                            break
+                    if target < 0:
+                        break
+                    now, node = depth[target], target
+                    if count + now - step >= len(rows):
+                        return -1
+                    since[item, target] = now
+                    while node != root:
+                        arc = came_by[node]
+                        if node >= hosts:
+                            passing[now, node - hosts, item] = True
+                        busy[now, arc] = accepts[now, node] = True
+                        rows[count, 0], rows[count, 1], rows[count, 2] = now, arc, item
+                        count += 1
+                        node = ends.tail[arc]
+                        sends[now, node] = True
+                        now -= 1
+                    holders[item] += 1
+                    left -= 1
+    return -1 if left > 0 else count
