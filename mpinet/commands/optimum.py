@@ -87,12 +87,13 @@ def optimum(
         have no certificate), items (of more than one, and of allreduce), upper_by, own,
         own_algorithm, classes, bounds {name: steps}, messages, correct, seconds; where the checker
         refuses a certificate of the search itself, also refused: list of lower, by, reason (they
-        count for nothing, and the exit status is 1). The digest leaves out seconds, and what
-        more time could change where ``exact`` is false. FILE: a certificate (with a proof, also
-        FILE's name with ``.lrat.xz``); a schedule as rows step, from, to, chunk. Of ``bisection``: measure, network, edges_sha256, lower, upper, exact, lower_by (the
-        kind of certificate; null where the width is 0 or no kind shows anything), upper_by
-        (search, front or sat), side (nodes on one side of a cut of ``upper`` links or busses),
-        bounds {kind: links}, seconds; refused, the digest and FILE as above.
+        count for nothing, and the exit status is 1). The digest leaves out seconds, and what more
+        time could change where ``exact`` is false. FILE: a certificate (with a proof, also FILE's
+        name with ``.lrat.xz``); a schedule as rows step, from, to, chunk. Of ``bisection``:
+        measure, network, edges_sha256, lower, upper, exact, lower_by (the kind of certificate; null
+        where the width is 0 or no kind shows anything), upper_by (search, front or sat), side
+        (nodes on one side of a cut of ``upper`` links or busses), bounds {kind: links}, seconds;
+        refused, the digest and FILE as above.
 
     Examples
     --------
