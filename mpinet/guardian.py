@@ -4,11 +4,20 @@
 (`watch_ranks`). It reads from its standard input, which whoever has started it keeps open:
 
     watch PID ..   the processes that it is about, and with them all that descend from them
+    below PID      the ranks that this process has started, also those that it starts later
+    folder PATH    a folder of the job's own, to be deleted at its end
     end N          send them signal N, kill those that are still there after two seconds; exit
     orphans        kill what is left of the job; exit
     over           exit
 
-Where that input ends without a word, the process that held it is dead.
+Where that input ends without a word, the process that held it is dead. On the other hosts of a job
+ssh starts it, ``--there``: it runs the daemon of the launcher, and ends all when nothing is heard
+any more.
+
+Processes that are killed leave what their MPI library has made: folders, and segments of shared
+memory. The libraries are told to keep what they can in the job's own folders; for other segments it
+is noted while the job runs which ones its processes have mapped, and they are deleted at its end if
+no process has them mapped then.
 
 What is watched is whether a process is stopped (SIGSTOP, a debugger's excepted): as the system
 knows that, a rank that computes for hours is never taken for one that does not answer, and it is
@@ -19,16 +28,20 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import select
 import signal
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 """Where launchers say which rank a process is."""
+
+PLACE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+"""Where they say which rank of its host it is."""
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "prterun", "prted", "hydra_pmi_proxy")
 """Programs that start ranks: they are watched with these."""
@@ -39,6 +52,21 @@ waits for what they may still say, the second holds for both."""
 
 OWN_LOOKS = 20
 """Looks in the time after which a stopped process ends the job."""
+
+FIRST_LOOK, OFTEN = 0.1, 10
+"""Segments are looked for after so many seconds; then whenever the job is older by that part."""
+
+SILENCE = 8.0
+"""Seconds without a sign of life from the host that launches, after which it is lost (--there)."""
+
+REMOTE_FOLDERS = ("PRTE_MCA_prte_remote_tmpdir_base", "OMPI_MCA_orte_remote_tmpdir_base")
+"""Where Open MPI's daemons, of version 5 and 4, are told where to keep a session's files."""
+
+SEGMENT = re.compile(
+    rb"\S+ r\S+ \S+ (\S+) (\d+) +"
+    rb"(/dev/shm/(?:mpich_shm_|sm_segment\.|vader_segment\.|osc_|ucx_shm_|psm\d_shm)[^/\n]*)\n"
+)
+"""A line of /proc/PID/maps: device, inode and path of a segment that an MPI library has made."""
 
 
 class Process(NamedTuple):
@@ -117,6 +145,50 @@ def gone(processes_: Iterable[int], seconds: float) -> bool:
     return True
 
 
+class Remains:
+    """What a job's processes would leave if they were killed."""
+
+    def __init__(self) -> None:
+        self._folders: list[str] = []
+        self._segments: dict[str, tuple[bytes, bytes]] = {}
+
+    def add(self, folder: str) -> None:
+        """Delete a folder at the end."""
+        self._folders.append(folder)
+
+    def note(self, processes: Iterable[int]) -> None:
+        """Note the segments of shared memory that these processes have mapped."""
+        for number in processes:
+            self._segments |= segments(number)
+
+    def remove(self) -> None:
+        """Delete the folders, and of the segments those that nobody has mapped any more."""
+        import shutil  # which ranks do not need
+
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        left = {path for path in self._segments if os.path.exists(path)}
+        if not left:
+            return
+        for number in processes():
+            left -= set(segments(number))
+        for path in left:
+            with suppress(OSError):
+                found = os.stat(path)
+                if found.st_uid == os.geteuid() and found.st_ino == int(self._segments[path][1]):
+                    os.unlink(path)
+
+
+def segments(number: int) -> dict[str, tuple[bytes, bytes]]:
+    """The segments of MPI libraries that a process has mapped: device and inode by path."""
+    try:
+        with open(f"/proc/{number}/maps", "rb") as file:
+            found = SEGMENT.findall(file.read())
+    except OSError:
+        return {}
+    return {os.fsdecode(path): (device, inode) for device, inode, path in found}
+
+
 class Guardian:
     """What is watched, and for how long it may be stopped.
 
@@ -138,14 +210,31 @@ class Guardian:
         self._limit, self._patience = limit, patience
         self._name, self._owner, self._mark = name, owner, mark
         self._roots: list[int] = []
+        self._daemon = 0
         self._stopped: dict[int, float] = {}
         self._told: set[int] = set()
+        self._began = time.monotonic()
+        self.remains = Remains()
         waits = min(limit or patience, patience)
         self.pause = min(5.0, max(0.05, waits / OWN_LOOKS))
 
     def watch(self, roots: Sequence[int]) -> None:
         """Watch these from now on."""
         self._roots = list(roots)
+
+    def watch_below(self, daemon: int) -> None:
+        """Watch the ranks that this process has started, and will have, from now on."""
+        self._daemon = daemon
+
+    def _ranks(self, table: dict[int, Process]) -> list[int]:
+        """Processes below the daemon that are ranks, or that ranks have started."""
+        below = (number for number in descendants([self._daemon], table) if number != self._daemon)
+        return [number for number in below if setting(number, RANK_VARIABLES) is not None]
+
+    def next_look(self) -> float:
+        """Seconds until the next look: fewer while the job is young, and makes what it shares."""
+        age = time.monotonic() - self._began
+        return min(self.pause, max(FIRST_LOOK, age / OFTEN))
 
     def _above(self, table: dict[int, Process]) -> list[int]:
         """The launchers of ranks that nobody else watches."""
@@ -170,7 +259,10 @@ class Guardian:
             kept from looking, as where a batch system suspends a whole job.
         """
         table = processes()
+        if self._daemon:
+            self._roots = self._ranks(table)
         family = descendants(self._roots, table)
+        self.remains.note(family)
         for number in [*self._above(table), *family]:
             if number in table and table[number].state == "T":
                 since = self._stopped.get(number, 0.0)
@@ -221,35 +313,34 @@ class Guardian:
     def end(self, number: int, family: Sequence[int] = (), grace: float = GRACE) -> None:
         """Send a signal to what is watched; kill all that is there after some seconds."""
         family = [*family, *descendants(self._roots, processes())]
+        self.remains.note(family)
         send(number, self._roots)
         if not gone(family, grace):
             send(signal.SIGKILL, family)
             gone(family, LAST)
         self.end_orphans()
 
-    def end_orphans(self) -> None:
-        """Kill the job's processes that have lost their launcher: by what is theirs alone."""
+    def marked(self) -> list[int]:
+        """The job's processes, by what is in their environment alone, but for this one."""
         if not self._mark:
-            return
-        own = os.getpid()
-        for number in processes():
-            if number != own and setting(number, ["MPINET_PROOF"]) == self._mark:
-                send(signal.SIGKILL, [number])
+            return []
+        others = (number for number in processes() if number != os.getpid())
+        return [number for number in others if setting(number, ["MPINET_PROOF"]) == self._mark]
 
-    def tidy(self) -> None:
-        """Remove what ``launch/run``, which is dead, has made for the job."""
-        with suppress(OSError):
-            folder = os.path.dirname(self._mark)
-            for name in os.listdir(folder):
-                with suppress(FileNotFoundError):
-                    os.unlink(os.path.join(folder, name))
-            os.rmdir(folder)
+    def end_orphans(self) -> None:
+        """Kill the job's processes that have lost their launcher, and delete what they leave."""
+        left = self.marked()
+        self.remains.note(left)
+        send(signal.SIGKILL, left)
+        gone(left, LAST)
+        self.remains.remove()
 
     def linger(self) -> None:
         """Look on until the ranks are gone; the first of them, which has asked for it, is."""
         self.pause = 0.02
         while self.look(self.pause):
             time.sleep(self.pause)
+        self.remains.remove()
 
     def _say(self, text: str) -> None:
         with suppress(OSError):
@@ -265,15 +356,24 @@ def _program(number: int) -> str:
         return ""
 
 
-def obey(guardian: Guardian, words: Sequence[str]) -> bool:
+def obey(guardian: Guardian, line: str) -> bool:
     """Do what was asked for; whether to go on."""
-    if words[:1] == ["watch"]:
-        guardian.watch([int(word) for word in words[1:]])
+    word, _, rest = line.partition(" ")
+    if word == "watch":
+        guardian.watch([int(number) for number in rest.split()])
         return True
-    if words[:1] == ["end"]:
-        guardian.end(int(words[1]))
-    elif words[:1] == ["orphans"]:
+    if word == "below":
+        guardian.watch_below(int(rest))
+        return True
+    if word == "folder":
+        guardian.remains.add(rest)
+        return True
+    if word == "end":
+        guardian.end(int(rest))
+    elif word == "orphans":
         guardian.end_orphans()
+    else:
+        guardian.remains.remove()
     return False
 
 
@@ -281,35 +381,82 @@ def keep(guardian: Guardian, launched: bool) -> None:
     """Read and look until there is nothing to do any more."""
     heard, looked = b"", time.monotonic()
     while True:
-        ready, _, _ = select.select([0], [], [], guardian.pause)
+        pause = guardian.next_look()
+        ready, _, _ = select.select([0], [], [], pause)
         if ready:
             text = os.read(0, 4096)
             heard += text
             *lines, heard = heard.split(b"\n")
             for line in lines:
-                if not obey(guardian, line.decode().split()):
+                if not obey(guardian, os.fsdecode(line)):
                     return
             if not text:
                 break
         now = time.monotonic()
-        if now - looked >= guardian.pause:
+        if now - looked >= pause:
             if not guardian.look(now - looked) and not launched:
                 return
             looked = now
     if launched:
         guardian.end(signal.SIGTERM, grace=LAST)
-        guardian.tidy()
     else:
         guardian.linger()
 
 
-def watch_ranks(ranks: Sequence[int], limit: float) -> Any:
-    """Start a guardian of this host's ranks, which this process is one of.
+def run_there(mark: str, shared: str, command: str) -> int:
+    """Run a launcher's daemon on another host than the launcher's, until that is heard no more.
 
     Parameters
     ----------
-    ranks : sequence of int
-        Their process numbers.
+    mark : str
+        What the environment of all processes of the job has in ``MPINET_PROOF``.
+    shared : str
+        The job's own folder for shared memory, to be made here, too; empty: there is none.
+    command : str
+        Starts the daemon.
+
+    Returns
+    -------
+    int
+        The daemon's exit status; 0 where nobody is there to hear it.
+    """
+    import subprocess
+    import tempfile
+
+    os.environ["MPINET_PROOF"] = mark
+    guardian = Guardian(0, 60, "mpinet", 0, mark)
+    own = tempfile.mkdtemp(prefix="mpinet-run-")
+    guardian.remains.add(own)
+    if not re.search(r"[po]rte_(remote_)?tmpdir_base", command):  # the user's own
+        os.environ.update(dict.fromkeys(REMOTE_FOLDERS, own))
+    with suppress(OSError):  # hosts may share it: then who has made it deletes it
+        os.mkdir(shared, 0o700)
+        guardian.remains.add(shared)
+    ends, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    daemon = subprocess.Popen(["bash", "-c", command], stdin=subprocess.DEVNULL)
+    heard = time.monotonic()
+    while daemon.poll() is None or (daemon.returncode == 0 and guardian.marked()):
+        ready, _, _ = select.select([0, ends], [], [], guardian.next_look())
+        if ends in ready:
+            os.read(ends, 4096)
+        if 0 in ready and os.read(0, 4096):
+            heard = time.monotonic()
+        elif 0 in ready or time.monotonic() - heard > SILENCE:
+            guardian.end_orphans()
+            return 0
+        guardian.remains.note(guardian.marked())
+    guardian.end_orphans()
+    return daemon.returncode if daemon.returncode >= 0 else 128 - daemon.returncode
+
+
+def watch_ranks(limit: float) -> Any:
+    """Start a guardian of this host's ranks, which this process is one of, if none has yet.
+
+    Parameters
+    ----------
     limit : float
         Seconds after which a stopped one ends the job.
 
@@ -320,16 +467,50 @@ def watch_ranks(ranks: Sequence[int], limit: float) -> Any:
     """
     import subprocess
 
-    watching = subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, f"{limit:g}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    daemon = daemon_of(os.getpid(), processes())
+    claim = claimed(daemon)
+    if claim is None:
+        return None
+    with claim:
+        watching = subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__, f"{limit:g}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            pass_fds=[claim.fileno()] if hasattr(claim, "fileno") else [],
+        )
     assert watching.stdin is not None
-    watching.stdin.write(f"watch {' '.join(map(str, ranks))}\n".encode())
+    watching.stdin.write(f"below {daemon}\n".encode())
     watching.stdin.flush()
     return watching
+
+
+def daemon_of(number: int, table: dict[int, Process]) -> int:
+    """What has started this rank, and the other ranks of its host: the parent that is no rank."""
+    while number in table:
+        number = table[number].parent
+        if setting(number, RANK_VARIABLES) is None:
+            break
+    return number
+
+
+def claimed(daemon: int) -> Any:
+    """A claim to watch what this process has started; None if another rank of the host has it.
+
+    It is a name that one process at a time can have, and that is free again when it ends.
+    """
+    import socket
+
+    if sys.platform != "linux":
+        first = any(os.environ.get(name) == "0" for name in PLACE_VARIABLES)
+        return nullcontext() if first else None
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0mpinet-guardian-{os.readlink('/proc/self/ns/pid')}-{daemon}")
+    except OSError:
+        claim.close()
+        return None
+    return claim
 
 
 def is_watched(number: int, by: int) -> bool:
@@ -356,8 +537,11 @@ def main(words: Sequence[str]) -> None:
     Parameters
     ----------
     words : sequence of str
-        Limit; then, of ``launch/run`` alone, patience, name, and the script's process.
+        Limit; then, of ``launch/run`` alone, patience, name, and the script's process. Or
+        ``--there``, and what `run_there` takes.
     """
+    if words[:1] == ["--there"]:
+        sys.exit(run_there(*words[1:]))
     limit, patience, name, owner = [*words, *("0", "60", "mpinet", "0")[len(words) :]]
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)

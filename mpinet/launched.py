@@ -2,9 +2,11 @@
 
 import os
 import re
+from functools import cache
+from typing import Any
 
 from mpinet.errors import UsageError
-from mpinet.guardian import RANK_VARIABLES
+from mpinet.guardian import RANK_VARIABLES, is_watched, watch_ranks
 from mpinet.numerals import seconds
 
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -58,6 +60,19 @@ def watchdog() -> float:
         return seconds(os.environ.get("MPINET_WATCHDOG") or "0")
     except ValueError as error:
         raise UsageError(f"The environment variable MPINET_WATCHDOG: {error}.") from None
+
+
+@cache
+def guarded() -> Any:
+    """Start what watches this host's ranks (`guardian`), if that is wanted and nobody else does.
+
+    A rank does it before it waits for others: one of them may be stopped before all have met.
+    """
+    limit = watchdog()
+    run = int(os.environ.get("MPINET_RUN", "0"))
+    if not limit or launched_ranks() == 1 or (run and is_watched(os.getpid(), run)):
+        return None
+    return watch_ranks(limit)
 
 
 def _first_number(variables: tuple[str, ...], default: int) -> int:

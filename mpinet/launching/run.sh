@@ -108,62 +108,110 @@ fi
 program=$(type -P -- "$1") || refuse 127 "there is no command '$1'"
 shift
 
-# ---- hosts that launchers would misread: some crash or hang, or run everything here
+# ---- a folder of the job's own
+
+own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX") ||
+  refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
+ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
+trap 'rm -rf -- "$own" ${MPINET_SHARED:+"$MPINET_SHARED"}; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
+
+# ---- hosts: launchers misread some names and crash, hang or run everything here; ssh takes some for options
 
 kind=''
 if [ ${#launcher_options[@]} -gt 0 ]; then
   case $("$mpirun" --version 2>&1) in *"Open MPI"*) kind=openmpi ;; *HYDRA*) kind=mpich ;; esac
 fi
-name='([A-Za-z0-9_.-]+@)?[A-Za-z0-9_.-]+' count=':[1-9][0-9]*'
+form='HOST slots=N' list_form='node1,node2:4'
+[ "$kind" != mpich ] || form='HOST:N'
 
-host_line() { # WORD ..: whether a line of a host file has the launcher's form
-  local word
+is_name() { # [USER@]NAME: of a host, as RFC 1123 has it, or an IPv4 address
+  local LC_ALL=C part='[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?' user='' host=$1
+  [[ $1 != *@* ]] || user=${1%%@*}@ host=${1#*@}
+  [[ -z $user || $user =~ ^[A-Za-z0-9_][A-Za-z0-9_.-]*@$ ]] &&
+    [[ ${#host} -le 253 && $host =~ ^$part(\.$part)*\.?$ ]]
+}
+
+is_ipv6() { # ADDRESS, without brackets
+  local LC_ALL=C part='[0-9A-Fa-f]{1,4}' parts
+  read -r -a parts <<<"${1//:/ }"
+  [[ $1 =~ ^($part:){7}$part$ ]] || [[ $1 =~ ^(($part:)*$part)?::(($part:)*$part)?$ && ${#parts[@]} -le 7 ]]
+}
+
+is_host() { # WORD FORM-OF-THE-COUNT: a name or an address, and perhaps a count of ranks
+  local host=$1
+  [[ ! $1 =~ ^([^:]*)($2)$ ]] || host=${BASH_REMATCH[1]}
+  is_name "$host"
+}
+
+count=':[1-9][0-9]*'
+
+host_line() { # WORD ..: whether it has the form of a line; `checked` is then the launcher's host
+  local word user address
+  checked=$1
   case $kind in
-    openmpi) [[ $1 =~ ^\^?$name$ || $1 == *:*:* ]] || return ;; # the second is an IPv6 address
-    mpich) [[ $1 =~ ^$name($count)?$ || $1 == *:*:* ]] || return ;;
-    *) return 0 ;;
+    openmpi)
+      if [[ $1 =~ ^\^?([^@]*@)?\[(.*)\]$ ]]; then # it takes such addresses without brackets
+        user=${BASH_REMATCH[1]} address=${BASH_REMATCH[2]}
+        is_name "${user}a" && is_ipv6 "$address" || return
+        checked=${checked//[][]/}
+      else
+        is_name "${1#^}" || return
+      fi ;;
+    *) is_host "$1" "$count" || return ;;
   esac
   shift
   for word in "$@"; do
-    case $word in
-      slots=* | max[_-]slots=* | count=* | cpus=*)
-        [[ $kind == openmpi && ${word#*=} =~ ^[1-9][0-9]*$ ]] || return ;;
-      [a-z]*=?*) ;;
+    case $kind,$word in
+      openmpi,slots=* | openmpi,max[_-]slots=* | openmpi,count=* | openmpi,cpus=*)
+        [[ ${word#*=} =~ ^[1-9][0-9]*$ ]] || return ;;
+      mpich,slots=* | mpich,max[_-]slots=* | mpich,count=* | mpich,cpus=*) return 1 ;;
+      *,user=* | *,username=*) is_name "${word#*=}@a" || return ;;
+      *,[a-z]*=?*) ;;
       *) return 1 ;;
     esac
   done
 }
 
-check_host_file() { # FILE
-  local line words number=0 hosts=0 form='HOST slots=N'
-  [ "$kind" != mpich ] || form='HOST:N'
+check_host_file() { # FILE: `host_file` is a copy of this job's own, also of what a pipe holds
+  local line words number=0 checked copy
   [ -r "$1" ] && [ ! -d "$1" ] || refuse 2 "cannot read the host file $1"
-  [ -f "$1" ] || return 0 # a pipe is read once, by the launcher
+  copy=$(mktemp "$own/hosts-XXXXXX") || refuse 1 "cannot write to $own"
   while read -r line || [ -n "$line" ]; do
     number=$((number + 1)) line=${line%%#*}
     line=${line// =/=}
     read -r -a words <<<"${line//= /=}"
     [ ${#words[@]} -gt 0 ] || continue
-    hosts=$((hosts + 1))
-    host_line "${words[@]}" || refuse 2 "$1, line $number: '${line//[^[:print:]]/?}' is not a host in the form of this launcher, $form with N of 1 or more (mpinet template $kind-hosts)"
-  done <"$1"
-  [ $hosts -gt 0 ] || refuse 2 "the host file $1 names no host"
+    host_line "${words[@]}" || refuse 2 "$1, line $number: '${line//[^[:print:]]/?}' is not a host in the form of this launcher, $form with N of 1 or more (mpinet template ${kind:-openmpi}-hosts)"
+    echo "$checked ${words[*]:1}"
+  done <"$1" >"$copy"
+  [ -s "$copy" ] || refuse 2 "the host file $1 names no host"
+  host_file=$copy
 }
 
 check_host_list() { # LIST
   local hosts host
   IFS=, read -r -a hosts <<<"$1"
-  [ -n "$1" ] || refuse 2 "--host needs hosts, as in node1,node2:4 (given: '')"
+  [ -n "$1" ] || refuse 2 "--host needs hosts, as in $list_form (given: '')"
+  [[ $1 != *, ]] || refuse 2 "--host needs hosts, as in $list_form ('' is none)"
   for host in "${hosts[@]}"; do
-    [[ $host =~ ^$name($count|:\*)?$ || $host == *:*:* ]] ||
-      refuse 2 "--host needs hosts, as in node1,node2:4 ('${host//[^[:print:]]/?}' is none)"
+    is_host "$host" "$count|:\*" ||
+      refuse 2 "--host needs hosts, as in $list_form ('${host//[^[:print:]]/?}' is none)"
   done
 }
 
-for ((k = 0; k + 1 < ${#launcher_options[@]}; k++)); do
-  case ${launcher_options[k]} in
-    --hostfile) check_host_file "${launcher_options[k + 1]}" ;;
-    --host) check_host_list "${launcher_options[k + 1]}" ;;
+# Every option of either launcher that names hosts, as two words or as one.
+for ((k = 0; k < ${#launcher_options[@]}; k++)); do
+  option=${launcher_options[k]} place=$((k + 1)) front=''
+  case $option in -*=*) place=$k front=${option%%=*}= option=${option%%=*} ;; esac
+  value=${launcher_options[place]-} value=${value#"$front"}
+  case $kind,$option in
+    *,--hostfile | *,-hostfile | *,--machinefile | *,-machinefile | mpich,-f | openmpi,--default-hostfile | openmpi,--add-hostfile)
+      check_host_file "$value"
+      launcher_options[place]=$front$host_file ;;
+    *,--host | *,-host | *,--hosts | *,-hosts | openmpi,-H | openmpi,--add-host)
+      check_host_list "$value" ;;
+    openmpi,*mca)
+      case $value in plm_ssh_args | plm_rsh_args) launcher_options[k + 2]+=' --' ;; esac ;; # as below
   esac
 done
 
@@ -191,11 +239,15 @@ if [ -z "${SLURM_JOB_ID:-}${PBS_JOBID:-}" ]; then # a batch system's cores are t
   fi
 fi
 
-own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX") ||
-  refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
-export MPINET_PROOF="$own/proof" MPINET_RUN=$$ MPINET_WATCHDOG=$watchdog
-ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
-trap 'rm -rf -- "$own"; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
+export MPINET_PROOF="$own/proof" MPINET_RUN=$$ MPINET_WATCHDOG=$watchdog MPINET_PYTHON
+MPINET_PYTHON=$(type -P python3 || type -P python)
+
+# What Open MPI keeps of a job stands in folders of the job's own. In shared ones, the files of two jobs
+# have one name where launchers have one number: after a kill, or in containers.
+if [ -z "${PRTE_MCA_prte_tmpdir_base+set}${OMPI_MCA_orte_tmpdir_base+set}" ]; then
+  default PRTE_MCA_prte_local_tmpdir_base "$own"             # Open MPI 5
+  default OMPI_MCA_orte_local_tmpdir_base "$own"             # Open MPI 4
+fi
 
 # Other hosts by onhost.sh in ssh's place. Slurm, LSF and Grid Engine have ways of their own to them.
 if [ -z "${SLURM_JOB_ID:-}${LSB_JOBID:-}${PE_HOSTFILE:-}" ] && [[ $own != *[[:space:]]* ]]; then
@@ -206,6 +258,17 @@ if [ -z "${SLURM_JOB_ID:-}${LSB_JOBID:-}${PE_HOSTFILE:-}" ] && [[ $own != *[[:sp
   default OMPI_MCA_plm_rsh_no_tree_spawn 1
   default HYDRA_LAUNCHER ssh                                 # MPICH
   default HYDRA_LAUNCHER_EXEC "$own/ssh"
+  if MPINET_SHARED=$(mktemp -d /dev/shm/mpinet-run-XXXXXXXXXX 2>/dev/null); then # on all hosts
+    export MPINET_SHARED
+    default OMPI_MCA_btl_sm_backing_directory "$MPINET_SHARED"
+    default OMPI_MCA_btl_vader_backing_directory "$MPINET_SHARED" # Open MPI 4
+    default OMPI_MCA_osc_sm_backing_directory "$MPINET_SHARED"
+    default OMPI_MCA_osc_rdma_backing_directory "$MPINET_SHARED"
+  fi
+  # The host stands after the options that launchers give to ssh, and behind "--".
+  [ "$PRTE_MCA_plm_ssh_agent" != "bash $own/ssh" ] || export PRTE_MCA_plm_ssh_args="${PRTE_MCA_plm_ssh_args-} --"
+  [ "$OMPI_MCA_plm_rsh_agent" != "bash $own/ssh" ] || export OMPI_MCA_plm_rsh_args="${OMPI_MCA_plm_rsh_args-} --"
+  [ "$HYDRA_LAUNCHER_EXEC" != "$own/ssh" ] || export HYDRA_LAUNCHER_EXTRA_ARGS="${HYDRA_LAUNCHER_EXTRA_ARGS:+$HYDRA_LAUNCHER_EXTRA_ARGS }--"
 fi
 
 # MPICH hands the whole environment to other hosts, Open MPI what it is told to.
@@ -257,8 +320,8 @@ start=("$program" "$@")
 set -m # process groups of their own: Ctrl-C reaches the job once, through end_job
 exec 9>/dev/null
 trap : PIPE # a guardian that is gone must not end this script
-if python=$(type -P python3 || type -P python) && mkfifo "$own/alive" 2>/dev/null; then
-  "$python" -I -S "${BASH_SOURCE[0]%/*}/../guardian.py" "$watchdog" "$patience" "$me" $$ \
+if [ -n "$MPINET_PYTHON" ] && mkfifo "$own/alive" 2>/dev/null; then
+  "$MPINET_PYTHON" -I -S "${BASH_SOURCE[0]%/*}/../guardian.py" "$watchdog" "$patience" "$me" $$ \
     <"$own/alive" >/dev/null &
   guardian=$!
   exec 9>"$own/alive" # open as long as this script lives
@@ -267,7 +330,7 @@ fi
 # end of its input on to a command that is just over, and commands like hostname are over at once.
 "${start[@]}" < <(exec sleep 0.5 2>/dev/null 9>&-) 9>&- &
 job=$!
-echo "watch $job" 2>/dev/null >&9
+printf '%s\n' "folder $own" ${MPINET_SHARED:+"folder $MPINET_SHARED"} "watch $job" 2>/dev/null >&9
 set +m
 trap 'end_job INT 2' INT
 trap 'end_job TERM 15' TERM

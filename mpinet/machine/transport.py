@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from mpinet import errors
 from mpinet.arrays import Array, Ints
 from mpinet.errors import MpinetError, TransportError, UsageError
-from mpinet.guardian import die_with_parent, is_watched, watch_ranks
-from mpinet.launched import launched_ranks, watchdog
+from mpinet.guardian import die_with_parent
+from mpinet.launched import guarded, launched_ranks
 from mpinet.machine.lookout import Lookout
 from mpinet.machine.pace import Pace, Worked
 
@@ -296,9 +296,6 @@ class Mpi(Local):
             Lookout(board, ranks, host.rank, elsewhere, lambda: self.calls, __file__).start()
         names = self._comm.gather(platform.node())
         self._pace = Pace(names) if names else None
-        pids = host.gather(os.getpid())
-        if host.rank == 0:
-            self._guardian = guarded(pids)
         host.Free()
 
     def exchange(
@@ -510,7 +507,7 @@ _alone: ContextVar[bool] = ContextVar("alone", default=False)
 def _launched_world() -> Local:
     """Connect this process to the ranks that the launcher started with it."""
     expected = launched_ranks()
-    watchdog()  # refused by every rank, before they meet
+    guarded()
     if expected == 1:
         return Local()
     die_with_parent()
@@ -554,15 +551,6 @@ def library() -> str | None:
     if "mpi4py.MPI" not in sys.modules:
         return None
     return str(mpi().Get_library_version().split(",")[0].split("\n")[0].rstrip("\0").strip())
-
-
-def guarded(ranks: list[int]) -> Any:
-    """Start what watches this host's ranks (`guardian`), if that is wanted and nobody else does."""
-    limit = watchdog()
-    run = int(os.environ.get("MPINET_RUN", "0"))
-    if not limit or (run and is_watched(os.getpid(), run)):
-        return None
-    return watch_ranks(ranks, limit)
 
 
 def _shared_file(size: int) -> str:

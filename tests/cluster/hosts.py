@@ -9,6 +9,7 @@ in their own view.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -143,6 +144,13 @@ class Host:
             except OSError:
                 continue  # it has just ended
         return found
+
+    def files(self) -> list[str]:
+        """What launchers and MPI libraries have left in its temporary folder and shared memory."""
+        own = ("dev/shm",) if str(CHECKOUT).startswith("/tmp/") else ("dev/shm", "tmp")
+        folders = [Path(f"/proc/{self.pid}/root/{name}") for name in own]
+        names = [f"{self.name}: {path.name}" for f in folders if f.exists() for path in f.iterdir()]
+        return [name for name in names if re.search(r"mpinet-|ompi|pmix|segment|mpich", name)]
 
     @property
     def lives(self) -> bool:

@@ -127,6 +127,29 @@ def test_the_pbs_template_runs_on_the_hosts_of_its_job(hosts: Hosts, library: Li
     assert nothing_is_left(hosts) == []
 
 
+BESIDE = """
+import os
+import numpy as np
+from mpi4py import MPI
+ranks = MPI.COMM_WORLD
+for number in range(20):
+    assert ranks.allreduce(np.full(3000, ranks.rank + number))[0] == 1 + 2 * number
+launchers = ranks.gather(os.getppid())
+if launchers: print(launchers[0])
+"""
+
+
+def test_jobs_with_one_process_number_and_one_tmp_do_not_meet(hosts: Hosts) -> None:
+    (hosts.shared / "beside.py").write_text(BESIDE)
+    options = ["-n", "2", "--mpirun", library_named("openmpi").mpirun]
+    apart = ["unshare", "--pid", "--fork", "--mount-proc", CHECKOUT / "launch/run", *options]
+    jobs = [hosts.start(1, *apart, "python", "beside.py") for _ in range(6)]
+    ends = [job.communicate(timeout=TIME_LIMIT) for job in jobs]
+    assert [job.returncode for job in jobs] == [0] * 6, ends
+    assert len({launcher for launcher, _ in ends}) < 6
+    assert hosts.all[1].files() == []
+
+
 def cut(hosts: Hosts) -> None:
     """The network of host 2 is gone; it runs on."""
     hosts.cut(2)
@@ -160,6 +183,7 @@ def test_a_loss_ends_the_job_everywhere_and_is_named(
     status, said = end_of(process)
     assert status != 0
     assert nothing_is_left(hosts) == []
+    assert [name for host in hosts.all.values() for name in host.files()] == []
     if loss in (die, cut, "daemon"):
         assert "launch/run: node2 is lost: " in said
     else:

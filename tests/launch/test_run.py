@@ -190,18 +190,23 @@ def test_ranks_end_when_launch_run_is_killed(
     mpirun: Path, script: Callable[[str], Path], pid_folder: Path, all_end, temper: str, number: int
 ) -> None:
     job = start_waiting(mpirun, script(WAIT), pid_folder, temper)
+    made = made_by(pid_folder)
     os.killpg(job.pid, number)
     assert job.wait(TIME_LIMIT) == -number
     assert all_end()
+    assert made and comes_true(lambda: not any(path.exists() for path in made)), made
 
 
 def test_ranks_end_when_the_launcher_is_killed(
-    mpirun: Path, script: Callable[[str], Path], pid_folder: Path, all_end
+    mpirun: Path, script: Callable[[str], Path], pid_folder: Path, tmp_path: Path, all_end
 ) -> None:
-    job = start_waiting(mpirun, script(WAIT), pid_folder, "stubborn")
+    (tmp_path / "temporary").mkdir()
+    place = {"TMPDIR": str(tmp_path / "temporary")}
+    job = start_waiting(mpirun, script(WAIT), pid_folder, "stubborn", **place)
     os.kill(launcher_of(job), signal.SIGKILL)
     assert job.wait(TIME_LIMIT) == 128 + signal.SIGKILL
     assert all_end()
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_launcher_that_is_stopped_is_told(
@@ -213,6 +218,20 @@ def test_a_launcher_that_is_stopped_is_told(
     assert f"process {launcher}, which runs the job, is stopped" in job.stderr.readline()
     job.terminate()
     assert job.wait(TIME_LIMIT) == 128 + signal.SIGTERM
+
+
+def made_by(pid_folder: Path) -> set[Path]:
+    """What the job's ranks have in shared memory, with the folders that are the job's alone."""
+    lines = [
+        line
+        for file in pid_folder.iterdir()
+        for line in Path(f"/proc/{file.name}/maps").read_text().splitlines()
+    ]
+    segments = {Path(line.split()[5]) for line in lines if "/dev/shm/" in line}
+    found = {
+        path for path in segments if path.exists()
+    }  # most are deleted as soon as all have them
+    return found | {path.parent for path in found if path.parent != Path("/dev/shm")}
 
 
 def rank_of(job: subprocess.Popen[str], pid_folder: Path) -> int:
@@ -236,12 +255,14 @@ def test_the_watchdog_ends_a_job_of_which_a_process_is_stopped(
         pytest.skip(f"{library.__name__} is not present: launch/setup --other")
     job = start_waiting(mpirun, script(WAIT), pid_folder, "stubborn", MPINET_WATCHDOG="0.5")
     stopped = STOPPED[who](job, pid_folder)
+    made = made_by(pid_folder)
     os.kill(stopped, signal.SIGSTOP)
     _, said = job.communicate(timeout=TIME_LIMIT)
     assert job.returncode not in (0, None)
     (line,) = (line for line in said.splitlines() if "stopped for 0.5 s" in line)
     assert who in line and f"(process {stopped}) on {platform.node()} " in line
     assert all_end()
+    assert made and comes_true(lambda: not any(path.exists() for path in made)), made
 
 
 STOPS_ITSELF = """
@@ -256,11 +277,33 @@ print("went on")
 """
 
 
+# Rank 1 is stopped while it starts, before MPI does.
+STOPS_AT_ITS_START = """
+import os, signal, sys
+
+class Stop:
+    def find_spec(self, name, path=None, target=None):
+        rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK"))
+        if name == "mpi4py" and rank == "1":
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+sys.meta_path.insert(0, Stop())
+from mpinet.cli import main
+main(["flood", "ring:8", "--watchdog", "0.5"])
+print("went on")
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "text"), in_turn_on([own_mpirun, other_mpirun], [STOPS_ITSELF, STOPS_AT_ITS_START])
+)
 def test_ranks_watch_for_stopped_ones_where_no_script_does(
-    script: Callable[[str], Path],
+    library, text: str, script: Callable[[str], Path]
 ) -> None:
-    mpirun = own_mpirun()
-    inner = [mpirun, "-n", "2", mpirun.parent / "python", script(STOPS_ITSELF)]
+    mpirun = library()
+    if mpirun is None:
+        pytest.skip(f"{library.__name__} is not present: launch/setup --other")
+    inner = [mpirun, "-n", "2", mpirun.parent / "python", script(text)]
     done = subprocess.run(
         ["env", "-u", "MPINET_RUN", "MPINET_WATCHDOG=0.5", *inner],
         env={**os.environ, **SETTINGS},
@@ -428,6 +471,14 @@ def test_more_ranks_than_cores_make_mpich_yield(launch: Launch) -> None:
         ("node1:-2", "hosts, line 1: 'node1:-2' is not a host"),
         ("node1 slots=two", "hosts, line 1: 'node1 slots=two' is not a host"),
         ("\x01\x07? {}\n", "hosts, line 1: '??? {}' is not a host"),
+        ("localhost\n-Fconfig\n", "hosts, line 2: '-Fconfig' is not a host"),
+        ("-oProxyCommand=touch:a:b", "hosts, line 1: '-oProxyCommand=touch:a:b' is not a host"),
+        ("me@-x", "hosts, line 1: 'me@-x' is not a host"),
+        ("node1 user=-x", "hosts, line 1: 'node1 user=-x' is not a host"),
+        ("node1:2:3", "hosts, line 1: 'node1:2:3' is not a host"),
+        ("fe80::2", "hosts, line 1: 'fe80::2' is not a host"),
+        ("[fe80::2::1]", "hosts, line 1: '[fe80::2::1]' is not a host"),
+        (f"{'a' * 64}.org", f"hosts, line 1: '{'a' * 64}.org' is not a host"),
     ],
 )
 def test_host_files_that_launchers_would_misread_are_refused(
@@ -445,7 +496,10 @@ def test_host_files_that_launchers_would_misread_are_refused(
     assert not (tmp_path / "begun").exists()
 
 
-@pytest.mark.parametrize("hosts", ["", "node1:0", "node1,node 2", "node1,,node2"])
+@pytest.mark.parametrize(
+    "hosts",
+    ["", "node1:0", "node1,node 2", "node1,,node2", "node1,", "-Fconfig", "a:b:c", "-oX:1:2"],
+)
 def test_a_list_of_hosts_that_is_none_is_refused(launch: Launch, hosts: str) -> None:
     done = launch(2, "true", options=("--host", hosts))
     assert done.returncode == 2
@@ -460,3 +514,43 @@ def test_hosts_can_be_given_to_either_library(launch: Launch, mpirun: Path, tmp_
     hosts.write_text(line)
     done = launch(3, sys.executable, "-c", "print('here')", options=("--hostfile", str(hosts)))
     assert (done.returncode, done.stdout.count("here")) == (0, 3)
+
+
+def called_for(mpirun: Path, folder: Path, hosts: str, *options: str, **settings: str) -> list[str]:
+    """The words that ssh is called with for the host of a file, in a job that then ends."""
+    (folder / "ssh").write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{folder}/called\nexit 255\n")
+    (folder / "ssh").chmod(0o755)
+    (folder / "hosts").write_text(hosts)
+    words = ["-n", "2", "--mpirun", mpirun, "--hostfile", folder / "hosts", *options, "true"]
+    done = subprocess.run(
+        [CHECKOUT / "launch/run", *words],
+        env={**os.environ, **settings, "MPINET_SSH": str(folder / "ssh")},
+        capture_output=True,
+        timeout=TIME_LIMIT,
+    )
+    assert done.returncode != 0
+    return (folder / "called").read_text().splitlines()
+
+
+def test_a_host_stands_behind_the_end_of_ssh_s_options(mpirun: Path, tmp_path: Path) -> None:
+    extra = ["PRTE_MCA_plm_ssh_args", "OMPI_MCA_plm_rsh_args", "HYDRA_LAUNCHER_EXTRA_ARGS"]
+    settings = dict.fromkeys(extra, "-F config")
+    words = called_for(mpirun, tmp_path, "me@node-1.example.org\n", **settings)
+    host = words.index("me@node-1.example.org")
+    assert words[host - 1] == "--" and words.count("--") == 1
+    assert words[words.index("-F") + 1] == "config" and words.index("-F") < host
+
+
+def test_open_mpi_takes_ipv6_addresses_in_brackets(tmp_path: Path) -> None:
+    mpirun = next((found for found in (own_mpirun(), other_mpirun()) if is_open_mpi(found)), None)
+    if mpirun is None:
+        pytest.skip("Open MPI is not present: launch/setup --other")
+    assert "fe80::2" in called_for(mpirun, tmp_path, "[fe80::2] slots=2\n")
+    options = ["--prtemca", "plm_ssh_args", "-F config", "--"]
+    words = called_for(mpirun, tmp_path, "me@[2001:db8::7:1] slots=2\n", *options)
+    assert words[words.index("--") + 1] == "me@2001:db8::7:1"
+    assert words[words.index("-F") + 1] == "config"
+
+
+def is_open_mpi(mpirun: Path | None) -> bool:
+    return mpirun is not None and (mpirun.parent / "prterun").exists()

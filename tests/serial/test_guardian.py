@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -130,6 +131,71 @@ def test_without_a_limit_nobody_is_ended(start, capfd):
     made = watching(job, limit=0.0)
     assert all(made.look(made.pause) for _ in range(40))
     assert capfd.readouterr().err == ""  # a rank: the other ranks tell
+
+
+MAPS = [
+    *(sys.executable, "-S", "-c"),
+    "import mmap, os, sys, time\n"
+    "kept = [mmap.mmap(os.open(name, os.O_RDWR), 0) for name in sys.argv[1:]]\n"
+    "print(flush=True); time.sleep(600)",
+]
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """Make a file in shared memory; what is left of them is deleted."""
+    made = []
+
+    def make(name):
+        path = Path(f"/dev/shm/{name}{os.getpid()}")
+        path.write_bytes(bytes(4096))
+        made.append(path)
+        return str(path)
+
+    yield make
+    for path in made:
+        path.unlink(missing_ok=True)
+
+
+def test_a_killed_job_leaves_no_segment_that_it_alone_has_mapped(start, shared):
+    names = [shared(name) for name in ("mpich_shm_a", "sm_segment.b", "own-data-c")]
+    job, other = start([*MAPS, *names]), start([*MAPS, *names[1:]])
+    made = watching(job)
+    made.look(made.pause)
+    assert set(guardian.segments(job.pid)) == set(names[:2])
+    job.kill()
+    job.wait(LIMIT)
+    made.remains.remove()
+    assert [os.path.exists(name) for name in names] == [False, True, True]
+    other.kill()
+    other.wait(LIMIT)
+    made.remains.remove()
+    assert [os.path.exists(name) for name in names] == [False, False, True]
+
+
+def test_a_segment_of_the_same_name_that_was_made_since_is_left(start, shared):
+    name = shared("mpich_shm_d")
+    job = start([*MAPS, name])
+    made = watching(job)
+    made.look(made.pause)
+    os.rename(name, f"{name}.before")
+    assert shared("mpich_shm_d") == name
+    job.kill()
+    job.wait(LIMIT)
+    made.remains.remove()
+    assert os.path.exists(name)
+    os.unlink(f"{name}.before")
+
+
+def test_a_job_s_own_folders_are_deleted_when_its_script_is_gone(start, tmp_path):
+    folder = tmp_path / "of the job"
+    (folder / "ompi.17/1").mkdir(parents=True)
+    job = start(PARENT)
+    watching = guarded(job)
+    watching.stdin.write(f"folder {folder}\n".encode())
+    watching.stdin.close()
+    assert watching.wait(LIMIT) == 0
+    assert not folder.exists()
 
 
 def guarded(job, mark=None):
