@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from mpinet.cli.commands import complete
-from mpinet.cli.session import Session, leave
+from mpinet.cli.signals import Signals
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,6 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         Default: what was typed.
     """
+    signals = Signals()
+    from mpinet.cli.commands import complete
+    from mpinet.cli.session import Session, leave
+
     complete()
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    leave(Session(typed).run())
+    leave(Session(typed, signals).run())

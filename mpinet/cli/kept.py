@@ -1,19 +1,17 @@
-"""The checkpoints of a session: who keeps them, and the signals that ask for one."""
+"""The checkpoints of a session: who keeps them, and what signals ask of them."""
 
 from __future__ import annotations
 
 import argparse
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from mpinet.cli.signals import Signals
+
 if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Keeper
     from mpinet.machine.transport import Local
-
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1)
-"""What asks a run with checkpoints to write one and to end: batch systems send one or the other."""
 
 
 class Kept:
@@ -25,26 +23,23 @@ class Kept:
         The command's.
     typed : sequence of str
         The command line.
-    found : dict, optional
+    found : dict or None
         The manifest that the run goes on from.
+    signals : Signals or None
+        What asks for a checkpoint and the end, where there are checkpoints.
     """
 
     def __init__(
-        self, options: argparse.Namespace, typed: Sequence[str], found: dict[str, Any] | None
+        self,
+        options: argparse.Namespace,
+        typed: Sequence[str],
+        found: dict[str, Any] | None,
+        signals: Signals | None,
     ):
         self._options, self._typed, self._found = options, typed, found
+        self._signals = signals
         self._keeper: Keeper | None = None
         self.last: Callable[[], dict[str, Any] | None] = lambda: None
-        self._asked: Any = self  # until there are ranks
-        self.wish = 0
-        if getattr(options, "checkpoint", None) is not None:
-            self._before = {number: signal.signal(number, self._ask) for number in SIGNALS}
-
-    def _ask(self, number: int, frame: object) -> None:
-        """Wish for a checkpoint and the end: the ranks agree on when."""
-        from mpinet.machine.transport import STOP
-
-        self._asked.wish = STOP
 
     @contextmanager
     def by(self, transport: Local) -> Iterator[None]:
@@ -53,9 +48,13 @@ class Kept:
             yield
             return
         from mpinet.commands.checkpoints import keeper_of
+        from mpinet.machine.transport import STOP
 
-        self._asked = transport  # first: a signal in between must not be forgotten
-        transport.wish = max(transport.wish, self.wish)
+        def ask() -> None:  # the ranks agree on when
+            transport.wish = STOP
+
+        assert self._signals is not None
+        self._signals.tell(ask)
         keeper = keeper_of(self._options, self._typed, transport, self._found)
         try:
             keeper.begin()
@@ -67,18 +66,9 @@ class Kept:
             keeper.release()
             raise
         finally:
-            transport.keeper, transport.wish, self._asked = None, 0, self
-            self._restore()
+            self._signals.end()
+            transport.keeper, transport.wish = None, 0
         self._keeper = keeper
-
-    def _restore(self) -> None:
-        """Hand the signals back, but for one that would kill a run whose result is being written.
-
-        SIGUSR1 asks for a checkpoint, and nobody means it to end a run that has come to its end.
-        """
-        for number, handler in self._before.items():
-            if number != signal.SIGUSR1 or handler != signal.SIG_DFL:
-                signal.signal(number, handler)
 
     def forget(self) -> None:
         """Delete the checkpoint of a run that has come to its end."""

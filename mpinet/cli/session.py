@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.commands import parse
 from mpinet.cli.kept import Kept
+from mpinet.cli.signals import Signals
 from mpinet.commands import function_of, module_of
 from mpinet.commands.job import Failed, Job, allowed
 from mpinet.commands.signature import signature_of
@@ -33,7 +34,7 @@ from mpinet.errors import (
     UsageError,
 )
 from mpinet.files import write_text
-from mpinet.launched import launched_rank, launched_ranks
+from mpinet.launched import guarded, launched_rank, launched_ranks
 from mpinet.memory import out_of_memory
 from mpinet.report.files import ENDINGS, as_csv, as_json, as_lines, require_file
 from mpinet.report.output import Output, drop
@@ -62,9 +63,12 @@ class Session:
     ----------
     typed : list of str
         The words after ``mpinet``.
+    signals : Signals, optional
+        What has asked for a checkpoint since the process began.
     """
 
-    def __init__(self, typed: list[str]):
+    def __init__(self, typed: list[str], signals: Signals | None = None):
+        self._signals = signals
         self._typed = typed or ["--help"]
         self._json = "--json" in typed
         self._found: dict[str, Any] | None = None
@@ -78,6 +82,7 @@ class Session:
             options = self._parse()
             if options.command == "resume":
                 return self._resume(options)
+            self._settle(options)
             self._json = getattr(options, "json", False)  # the word may be meant for a script
             if signature_of(function_of(options.command)).here:
                 return self._here(options)
@@ -115,8 +120,19 @@ class Session:
             return self._run(options, Failed(error))
         self._typed, self._found = found["command"], found
         self._json = resumed.json
+        self._settle(resumed)
         with allowed(resumed):
             return self._run(resumed, self._prepare(resumed))
+
+    def _settle(self, options: argparse.Namespace) -> None:
+        """Do what cannot wait until all have met: see to signals, and watch this host's ranks."""
+        if getattr(options, "checkpoint", None) is not None:
+            self._signals = self._signals or Signals()
+        elif self._signals is not None:
+            self._signals.hand_back()
+        if getattr(options, "watchdog", None) is not None:
+            os.environ["MPINET_WATCHDOG"] = f"{options.watchdog:g}"
+        guarded()
 
     @staticmethod
     def _prepare(options: argparse.Namespace) -> Job:
@@ -158,9 +174,7 @@ class Session:
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
-        if getattr(options, "watchdog", None) is not None:
-            os.environ["MPINET_WATCHDOG"] = f"{options.watchdog:g}"
-        kept = Kept(options, self._typed, self._found)
+        kept = Kept(options, self._typed, self._found, self._signals)
         try:
             transport = world()
             require_alike(options, transport)

@@ -87,3 +87,48 @@ def test_a_signal_does_not_end_a_job_that_writes_its_result(tmp_path):
     told, _ = job.communicate(timeout=TIME_LIMIT)
     assert (bool(readable), job.returncode, len(told) > 2 * 4096) == (True, 0, True)
     assert len(json.loads(told)["result"]["curves"][0]["points"]) == 12
+
+
+# A signal of the third argument comes when the module of the second is first looked for.
+EARLY = """
+import os, sys
+
+class Hit:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), int(sys.argv[2]))
+
+from mpinet import cli
+sys.meta_path.insert(0, Hit())
+cli.main(sys.argv[3:])
+"""
+
+
+def hit_early(module, number, words, folder):
+    program = folder / "early.py"
+    program.write_text(EARLY)
+    on_two = [str(CHECKOUT / "launch/run"), "-n", "2"] if module == "mpi4py" else []
+    return done([*on_two, sys.executable, str(program), module, str(int(number)), *words], folder)
+
+
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [
+        ("mpinet.cli.session", signal.SIGTERM),
+        ("numpy", signal.SIGUSR1),
+        ("mpi4py", signal.SIGTERM),
+    ],
+)
+def test_a_signal_that_comes_before_the_run_is_a_checkpoint(module, number, tmp_path):
+    words = ["route", "torus:4x4", "--pairs", "random:50", "--seed", "1", "--json"]
+    ended = hit_early(module, number, [*words, "--checkpoint", "kept"], tmp_path)
+    assert (ended.returncode, "kept goes on" in ended.stderr) == (75, True), ended
+    resumed = done([*MPINET, "resume", "kept"], tmp_path)
+    assert digest(resumed.stdout) == digest(done([*MPINET, *words], tmp_path).stdout)
+
+
+@pytest.mark.parametrize("module", ["mpinet.cli.session", "numpy"])
+def test_a_signal_ends_a_run_without_checkpoints_at_once(module, tmp_path):
+    ended = hit_early(module, signal.SIGTERM, ["route", "torus:4x4", "--pairs", "all"], tmp_path)
+    assert (ended.returncode, ended.stdout) == (-signal.SIGTERM, "")
