@@ -2,7 +2,6 @@
 
 import os
 import re
-from functools import cache
 from typing import Any
 
 from mpinet.errors import UsageError
@@ -62,17 +61,24 @@ def watchdog() -> float:
         raise UsageError(f"The environment variable MPINET_WATCHDOG: {error}.") from None
 
 
-@cache
-def guarded() -> Any:
+def guarded() -> None:
     """Start what watches this host's ranks (`guardian`), if that is wanted and nobody else does.
 
     A rank does it before it waits for others: one of them may be stopped before all have met.
+
+    Raises
+    ------
+    UsageError
+        ``MPINET_WATCHDOG`` is no time.
     """
     limit = watchdog()
     run = int(os.environ.get("MPINET_RUN", "0"))
-    if not limit or launched_ranks() == 1 or (run and is_watched(os.getpid(), run)):
-        return None
-    return watch_ranks(limit)
+    if limit and launched_ranks() > 1 and not (run and is_watched(os.getpid(), run)):
+        _guardians.append(watch_ranks(limit))
+
+
+_guardians: list[Any] = []
+"""What this process has started: kept as long as it lives."""
 
 
 def _first_number(variables: tuple[str, ...], default: int) -> int:

@@ -101,6 +101,46 @@ def test_a_rank_that_is_stopped_for_too_long_is_named_and_killed(start, capfd):
     assert "rank 4" not in said and len(said.splitlines()) == 1
 
 
+DAEMON = [
+    *(sys.executable, "-S", "-c"),
+    "import os, subprocess, sys, time\n"
+    "def rank(number):\n"
+    "    words = ['bash', '-c', 'sleep 600; true']\n"
+    "    return subprocess.Popen(words, env=os.environ | {'PMI_RANK': number}).pid\n"
+    "other = subprocess.Popen(['sleep', '600']).pid\n"
+    "print(other, rank('0'), rank('1'), flush=True)\n"
+    "time.sleep(600)",
+]
+
+
+def test_ranks_of_a_host_are_found_by_what_has_started_them(start, capfd):
+    daemon = start(["env", "-u", "PMI_RANK", *DAEMON])
+    other, first, second = map(int, daemon.said.split())
+    assert comes(lambda: len(descendants([first, second], processes())) == 4)
+    child = max(descendants([first], processes()))
+    assert guardian.daemon_of(child, processes()) == daemon.pid
+    made = Guardian(1.0, 60.0, "mpinet", 0, "")
+    made.watch_below(daemon.pid)
+    assert made.look(made.pause)
+    for number in (other, second):
+        os.kill(number, signal.SIGSTOP)
+    assert comes(lambda: processes()[second].state == "T")
+    assert not all(made.look(made.pause) for _ in range(25))
+    said = capfd.readouterr().err
+    assert f"rank 1 (process {second}) on " in said and str(other) not in said
+    assert comes(lambda: not {first, second, child} & set(processes()))
+    assert other in processes() and daemon.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the name of a claim is Linux's")
+def test_one_rank_of_a_host_watches_at_a_time():
+    claim = guardian.claimed(os.getpid())
+    with claim:
+        assert guardian.claimed(os.getpid()) is None
+        guardian.claimed(os.getpid() + 1).close()
+    guardian.claimed(os.getpid()).close()
+
+
 def test_a_rank_that_computes_or_waits_is_never_ended(start, capfd):
     made = watching(start(BUSY), start(WAITING))
     assert all(made.look(made.pause) for _ in range(40))
