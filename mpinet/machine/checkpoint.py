@@ -11,12 +11,14 @@ none since the boundary before, they meet for it.
 
 Work that is one of many, such as a run of a curve, is a part: it has such a folder of its own,
 within that of the whole. The ranks that do it, perhaps one alone, write there when it is due for
-them, and others may go on with it.
+them, and others may go on with it. Its steps are short, so that also where a checkpoint is wanted
+at every boundary it waits for them for a tenth of its time at most, by the clock of its first rank.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -61,6 +63,9 @@ EVERY = 600.0
 
 SHARE = 50
 """A run waits for its checkpoints, where nobody says how often, one part in so many at most."""
+
+PART_SHARE = 10
+"""The same of parts, also where somebody says that it be at every boundary."""
 
 PARTS = "parts"
 """The folder of the folders of parts."""
@@ -109,6 +114,7 @@ class Keeper:
         self._children = 0
         self.found = found
         self._outer: Keeper | None = None
+        self._rests = -math.inf
         self._state: str | None = found["state"] if found else None
         self._pending: list[dict[str, Any]] = found["frames"] if found else []
         self._depth = 0
@@ -144,9 +150,12 @@ class Keeper:
         header = self.header | {"part": name}
         keeper = Keeper(self._folder_of(name), header, transport, self._every, clock=self._clock)
         keeper._outer = self
+        began = self._clock()
         try:
             keeper._agree(keeper._take_part() if transport.rank == 0 else "", FileError)
             keeper._share_found()
+            keeper._rest(self._clock() - began)
+            keeper._due = max(keeper._due, keeper._whole._rests)
             before, transport.keeper = transport.keeper, keeper
             try:
                 yield
@@ -213,11 +222,12 @@ class Keeper:
         """
         transport = self._transport
         self._hear()
-        if transport.rank == 0 and self._clock() >= self._due:
+        if transport.rank == 0 and self._frames and self._clock() >= self._due:
             transport.wish = max(transport.wish, GO_ON)
         if transport.calls == self._calls:
             transport.sum(np.zeros(1, np.int64))
-        wanted = max(transport.asked, GO_ON if self._every == 0 else 0)
+        always = self._every == 0 and self._outer is None and self._frames  # else all is done
+        wanted = max(transport.asked, GO_ON if always else 0)
         if wanted:
             if self._depth == len(self._pending):
                 self._write()
@@ -287,8 +297,24 @@ class Keeper:
         self._commit(name, frames, parts, trouble)
         took = self._clock() - began
         self._note(self._steps, took, size)
-        pause = max(EVERY, SHARE * took) if self._every is None else self._every
-        self._due = self._clock() + pause
+        self._due = self._rest(took)
+
+    @property
+    def _whole(self) -> Keeper:
+        """The keeper of the whole that this is a part of."""
+        return self if self._outer is None else self._outer._whole
+
+    def _rest(self, took: float) -> float:
+        """Let this and other parts of the whole write again when it is due; that moment."""
+        due = self._clock() + self._pause(took)
+        self._whole._rests = max(self._whole._rests, due)
+        return due
+
+    def _pause(self, took: float) -> float:
+        """Seconds from a checkpoint that took so long to the next."""
+        if self._every is None:
+            return max(EVERY, SHARE * took)
+        return PART_SHARE * took if self._outer is not None and not self._every else self._every
 
     def _note(self, step: int, took: float, size: int) -> None:
         """Note that a checkpoint has been written, here and where this is a part of more."""

@@ -350,3 +350,27 @@ def test_a_part_that_is_not_as_it_was_written_is_refused(watched):
         keeper = Keeper(place, {}, everybody, found=read_manifest(place))
         with pytest.raises(FileError, match=r"lanes\.00000\.npy is damaged"):
             kept(keeper, everybody, CURVE)
+
+
+def test_runs_wait_for_their_checkpoints_a_tenth_of_their_time_at_most(watched, monkeypatch):
+    everybody, now, moments = watched.everybody, [0.0], []
+    advance = watched.advance
+
+    def step(run, steps):
+        now[0] += 0.01
+        advance(run, steps)
+
+    def sync(folder):
+        moments.append(now[0])
+        now[0] += 0.5
+
+    watched.at = -1
+    monkeypatch.setattr(watched, "advance", step)
+    monkeypatch.setattr("mpinet.machine.checkpoint.sync", sync)
+    command = "load torus:4x4 --rate 0.2 --warmup 5 --steps 2000 --limit 20"
+    with shared_folder() as folder:
+        keeper = Keeper(folder / "runs", {}, everybody, 0.0, clock=lambda: now[0])
+        found = kept(keeper, everybody, command)
+        assert everybody.rank != 0 or found == undisturbed(command)
+    assert len(moments) > 3
+    assert min(np.diff(moments)) >= 10 * 0.5
