@@ -112,6 +112,7 @@ shift
 
 own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX") ||
   refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
+MPINET_SHARED='' # not that of a job around this one
 ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
 trap 'rm -rf -- "$own" ${MPINET_SHARED:+"$MPINET_SHARED"}; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
 

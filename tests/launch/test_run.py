@@ -516,6 +516,16 @@ def test_hosts_can_be_given_to_either_library(launch: Launch, mpirun: Path, tmp_
     assert (done.returncode, done.stdout.count("here")) == (0, 3)
 
 
+def test_a_job_within_a_job_leaves_its_folders_alone(launch: Launch, tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("-x\n")
+    inner = f"{CHECKOUT}/launch/run -n 1 true; {CHECKOUT}/launch/run -n 1 --hostfile hosts true"
+    there = 'ls -d "$MPINET_SHARED" "${MPINET_PROOF%/*}"'
+    done = launch(1, "bash", "-c", f"cd {tmp_path}; {inner}; {there}")
+    assert done.returncode == 0, done.stderr
+    folders = [Path(line) for line in done.stdout.split()]
+    assert len(folders) == 2 and not any(folder.exists() for folder in folders)
+
+
 def called_for(mpirun: Path, folder: Path, hosts: str, *options: str, **settings: str) -> list[str]:
     """The words that ssh is called with for the host of a file, in a job that then ends."""
     (folder / "ssh").write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >{folder}/called\nexit 255\n")
