@@ -184,6 +184,9 @@ def emulated(world: World) -> Iterator[None]:
     sys.modules.update(_package(replaced["mpi4py"]))
     if FINDER in replaced:
         sys.modules[FINDER] = replaced[FINDER]
+    # Datatypes do not know their module, which pickle looks for in all that there are, in turn.
+    for name in [name for name in sys.modules if not _is_part(name)]:
+        sys.modules[name] = sys.modules.pop(name)
     try:
         yield
     finally:
@@ -193,8 +196,13 @@ def emulated(world: World) -> Iterator[None]:
 
 def _taken() -> dict[str, ModuleType]:
     """The modules of mpi4py, which are imported no longer."""
-    names = [name for name in sys.modules if name.split(".")[0] == "mpi4py"]
+    names = [name for name in sys.modules if _is_part(name)]
     return {name: sys.modules.pop(name) for name in names}
+
+
+def _is_part(name: str) -> bool:
+    """Whether a module is one of mpi4py."""
+    return name.partition(".")[0] == "mpi4py"
 
 
 def _package(real: ModuleType) -> dict[str, ModuleType]:

@@ -3,21 +3,21 @@
 Under a real MPI every rank is a process: modules that scripts bring along are executed by each,
 and each has its own random numbers and standard streams. Here they are put in place while their
 processor runs. What is installed with Python is shared by the processors of a rank, but for what
-uses mpi4py (`installed`).
+reaches mpi4py when it is imported (`installed`).
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.mpi.world.installed import Installed
+from mpinet.mpi.world.installed import Installed, package_of
 
 if TYPE_CHECKING:
     from mpinet.mpi.world.processor import Processor
@@ -52,13 +52,20 @@ class ProcessState:
     # is moved into their tables before its turn and out of them after it, and only for processors
     # that own something: `Turns.sleep` calls neither method for any other.
 
-    def enter(self) -> None:
-        """Put it in place, before a turn of its processor."""
+    def enter(self, shared: dict[Setting, Any]) -> None:
+        """Put it in place, before a turn of its processor.
+
+        Parameters
+        ----------
+        shared : dict
+            Gets what was in place.
+        """
         sys.modules.update(self.modules)
         for name, state in self.states.items():
             GENERATORS[name].restore(state)
         vars(sys).update(self.streams)
         for setting, value in self.settings.items():
+            shared[setting] = setting.get()
             setting.put(value)
 
     def leave(self, shared: dict[Setting, Any]) -> None:
@@ -122,7 +129,9 @@ class Privacy:
 
     def __init__(self) -> None:
         self.installed = Installed()
-        self._shared = set(sys.modules)
+        self._shared: set[str] = set()
+        self._parts: dict[str, list[str]] = {}
+        self._share(list(sys.modules))
         self.present = len(sys.modules)
         self.stdout, self.stderr = sys.stdout, sys.stderr
         self.settings: dict[Setting, Any] = {}
@@ -141,21 +150,52 @@ class Privacy:
         if own is not None:
             own.leave(self.settings)
 
-    def shares(self, package: str) -> bool:
-        """Whether processors share modules of a package already."""
-        return any(name.partition(".")[0] == package for name in self._shared)
+    def change(self, processor: Processor, setting: Setting) -> None:
+        """Let the running processor have a setting of its own, which is about to be changed."""
+        own = processor.own = processor.own or ProcessState()
+        if setting not in own.settings:
+            self.settings[setting] = setting.get()
+            own.settings[setting] = None
+
+    def shares(self, name: str) -> bool:
+        """Whether processors share a module, of which one has the turn that loaded it behind it."""
+        return name in self._shared
+
+    def parts(self, package: str) -> list[str]:
+        """The names, in a package, of its modules that processors share."""
+        return self._parts.get(package, [])
+
+    def claim(self, packages: Iterable[str]) -> None:
+        """Let every processor load packages for itself, and those that have parts of them.
+
+        What was loaded in this turn is the running processor's alone as yet; what others share by
+        now stays shared.
+        """
+        claimed = set(packages)
+        while claimed:
+            for package in claimed:
+                self.installed.claim(package)
+            new = [name for name in sys.modules if name not in self._shared]
+            claimed = {package_of(name) for name in new if self.installed.refers(name)}
 
     def _sorted(self, processor: Processor) -> ProcessState | None:
         """What a processor has of its own, with what it has imported since it was called."""
         new = [name for name in sys.modules if name not in self._shared]
         owns = self.installed.owns
         found = {name: sys.modules[name] for name in new if owns(sys.modules[name], name)}
-        self._shared.update(name for name in new if name not in found)
+        self._share([name for name in new if name not in found])
         self.present = len(sys.modules) - len(found)
         if found:
             processor.own = processor.own or ProcessState()
             processor.own.modules = found
         return processor.own
+
+    def _share(self, names: Iterable[str]) -> None:
+        """Let processors share modules."""
+        self._shared.update(names)
+        for name in names:
+            package, _, part = name.rpartition(".")
+            self._parts.setdefault(package, []).append(part)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from mpinet.mpi.world.process_state import ProcessState
 from mpinet.mpi.world.world import World
 
 
@@ -123,6 +122,43 @@ class Loop:
         sys.set_asyncgen_hooks(*hooks)
 
 
+class Variables:
+    """What a module that processors share has in its variables."""
+
+    @staticmethod
+    def get(module: ModuleType) -> Names:
+        """Their values, by name."""
+        return Names(vars(module))
+
+    @staticmethod
+    def put(module: ModuleType, value: Names) -> None:
+        """Replace them all, but for modules that processors share, which were imported since."""
+        names = vars(module)
+        for name in names.keys() - value.keys():
+            if not _is_module_of(module, name):
+                del names[name]
+        names.update(value)
+
+
+class Names(dict[str, Any]):
+    """Values by name; the same ones are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Names)
+            and self.keys() == other.keys()
+            and all(value is other[name] for name, value in self.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _is_module_of(package: ModuleType, name: str) -> bool:
+    """Whether a package's name is that of a module of it which is there."""
+    found = sys.modules.get(f"{package.__name__}.{name}")
+    return found is not None and vars(package)[name] is found
+
+
 FOLDER = Setting(Folder, "")
 LOOP = Setting(Loop, "")
 WARNED = {name: Setting(Warned, name) for name in ("filters", "showwarning", "_showwarnmsg_impl")}
@@ -149,13 +185,8 @@ def own_settings(world: World) -> Iterator[None]:
 
     def changing(setting: Setting) -> None:
         here = world.turns.current
-        if here.main is None:
-            return
-        shared = world.turns.privacy.settings
-        here.own = here.own or ProcessState()
-        if setting not in here.own.settings:
-            shared.setdefault(setting, setting.get())
-            here.own.settings[setting] = None
+        if here.main is not None:
+            world.turns.privacy.change(here, setting)
 
     def around(function: Callable[..., Any], of: Callable[..., Setting]) -> Callable[..., Any]:
         def changed(*arguments: Any, **named: Any) -> Any:

@@ -169,7 +169,7 @@ class Turns:
         if main is not None:
             modules["__main__"] = main
         if following.own is not None:
-            following.own.enter()
+            following.own.enter(privacy.settings)
         following.thread.switch()
 
     def happened(self, event: Event) -> None:

@@ -1,13 +1,17 @@
-"""Installed packages: those that use mpi4py are each processor's own, others are shared."""
+"""Installed packages: those whose import reaches mpi4py are each processor's, others shared."""
 
 import importlib
+import shutil
 import sys
+from pathlib import Path
 from textwrap import dedent
 
+import numba.mviewbuf
 import pytest
 from mpi.machine.ranks import transport
 from mpi.scripts.playing import played
 
+from mpinet.errors import ProgramError
 from mpinet.mpi.world import installed
 
 pytestmark = pytest.mark.mpi
@@ -48,7 +52,7 @@ def libraries(tmp_path, monkeypatch):
 
     def install(files, **requirements):
         for name, text in files.items():
-            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(dedent(text))
         for name, lines in requirements.items():
             about = folder / f"{name}-1.0.dist-info"
@@ -105,50 +109,248 @@ def test_a_package_that_imports_mpi4py_when_it_needs_it_keeps_each_processors_st
     assert said == {rank: [rank] for rank in range(8)}
 
 
+USED = {"used.py": ASKING}
+
+CALLING = """
+def ask():
+    from mpi4py import MPI
+    return MPI.COMM_WORLD.rank
+
+calls = []
+"""
+
+LOADING = """
+from importlib import import_module
+import_module("us" + "ed")
+calls = []
+"""
+
+UNSEEN = """
+import sys
+sys.modules["mpi4py.MPI"].COMM_WORLD.Get_rank()
+calls = []
+"""
+
+
 @pytest.mark.parametrize(
-    ("files", "requirements"),
+    "files",
     [
-        ({"user.py": "import used\ncalls = []", "used.py": ASKING}, {}),
-        (
-            {
-                "user.py": "from importlib import import_module\n"
-                "import_module('us' + 'ed')\ncalls = []",
-                "used.py": ASKING,
-            },
-            {},
-        ),
-        ({"user.py": PLAIN}, {"user": ["numpy", "mpi4py>=3"]}),
-        ({"user.py": PLAIN}, {"user": ['MPI4Py; extra == "mpi"']}),
-        ({"user.py": PLAIN}, {"user": ["the_Used"], "the-used": ["mpi4py"]}),
-        (
-            {"user.py": "def work(): import used\ncalls = []", "used.py": PLAIN},
-            {"used": ["mpi4py"]},
-        ),
+        {"user.py": f"import used{PLAIN}", **USED},
+        {"user.py": LOADING, **USED},
+        {"user.py": f"import by_another{PLAIN}", "by_another.py": "import used", **USED},
+        {
+            "user/__init__.py": "from user.kept import calls\nimport used",
+            "user/kept.py": PLAIN,
+            **USED,
+        },
+        {"user.py": f"import asking\nasking.ask(){PLAIN}", "asking.py": CALLING},
+        {"user.py": UNSEEN},
     ],
     ids=[
         "imports one that imports mpi4py",
         "loads one that imports mpi4py",
-        "requires mpi4py",
-        "requires mpi4py for an extra",
-        "requires one that requires mpi4py",
-        "may import one that requires mpi4py",
+        "imports one by another",
+        "has a module that was loaded before",
+        "calls a function that imports mpi4py",
+        "asks for its rank without an import",
     ],
 )
-def test_packages_that_use_mpi4py_by_others_are_each_processors_own(
-    tmp_path, libraries, files, requirements
-):
-    libraries(files, **requirements)
+def test_packages_whose_import_reaches_mpi4py_are_each_processors_own(tmp_path, libraries, files):
+    libraries(files)
     said, _ = played(tmp_path, "ring:7", marks("user"))
     assert said == {rank: [True] for rank in range(7)}
+
+
+def test_a_package_that_imports_what_has_reached_mpi4py_before_is_each_processors_own(
+    tmp_path, libraries
+):
+    libraries({"user.py": f"import used\nfrom used import rank{PLAIN}", **USED})
+    script = """
+        import used
+        comm.barrier()
+        import user
+
+        user.calls.append(rank)
+        comm.barrier()
+        say((user.rank, user.calls, user.used is used))
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [(rank, [rank], True)] for rank in range(5)}
+
+
+def test_what_has_parts_of_a_package_that_then_reaches_mpi4py_has_its_processors(
+    tmp_path, libraries
+):
+    """Otherwise a class would be one thing here, and another one there."""
+    libraries(
+        {
+            "holder.py": "from parted.kinds import Kind",
+            "parted/__init__.py": "",
+            "parted/kinds.py": "class Kind: pass",
+            "parted/ranks.py": ASKING,
+        }
+    )
+    script = """
+        import holder, parted.ranks, parted.kinds
+
+        comm.barrier()
+        say((holder.Kind is parted.kinds.Kind, parted.ranks.rank))
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [(True, rank)] for rank in range(5)}
+
+
+def test_a_module_that_reaches_mpi4py_is_each_processors_own_in_a_package_that_is_shared(
+    tmp_path, libraries
+):
+    libraries({"parted/__init__.py": PLAIN, "parted/ranks.py": ASKING, "parted/plain.py": PLAIN})
+    script = """
+        import os, parted, sys
+        shared = parted.calls
+
+        comm.barrier()
+        import parted.ranks
+        comm.barrier()
+        if rank == 0:
+            import parted.plain
+        comm.barrier()
+        import parted.plain
+
+        own = parted.ranks is sys.modules["parted.ranks"]
+        say((parted.ranks.rank, own, parted.calls is shared))
+        say(parted.plain is sys.modules["parted.plain"])
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [(rank, True, True), True] for rank in range(5)}
+
+
+ONCE = """
+import sys
+
+if hasattr(sys, "executed_once"):
+    raise SystemError("this would end the process")
+sys.executed_once = True
+"""
+
+CLUSTER = """
+from importlib.util import find_spec
+
+def is_there():
+    return find_spec("mpi4py") is not None
+
+def my_rank():
+    from mpi4py import MPI
+    return MPI.COMM_WORLD.Get_rank()
+"""
+
+
+def test_a_package_that_only_may_use_mpi4py_is_executed_once(tmp_path, libraries, monkeypatch):
+    """As jax, one file of which asks mpi4py when it is told to."""
+    monkeypatch.setattr(sys, "executed_once", True, raising=False)
+    del sys.executed_once
+    libraries(
+        {
+            "accelerated/__init__.py": "from accelerated import compiled, clusters",
+            "accelerated/compiled.py": ONCE,
+            "accelerated/clusters/__init__.py": "from accelerated.clusters import by_mpi",
+            "accelerated/clusters/by_mpi.py": CLUSTER,
+        },
+        accelerated=["numpy", 'mpi4py; extra == "mpi"'],
+    )
+    script = """
+        import accelerated, accelerated.clusters.by_mpi as by_mpi
+
+        comm.barrier()
+        say((by_mpi.is_there(), by_mpi.my_rank(), rank))
+        comm.barrier()
+        import accelerated
+        say(accelerated.clusters.by_mpi is by_mpi)
+    """
+    said, _ = played(tmp_path, "complete:4", script)
+    assert said == {rank: [(True, rank, rank), True] for rank in range(4)}
+
+
+ASKS_LATER = """
+rank = None
+told = 0
+
+def my_rank():
+    global rank
+    if rank is None:
+        from lazy import hidden
+        rank = hidden.ask()
+    return rank
+"""
+
+HIDDEN = """
+comm = None
+
+def ask():
+    global comm
+    from mpi4py import MPI
+    comm = MPI.COMM_WORLD
+    return comm.rank
+"""
+
+
+def test_variables_that_a_function_sets_once_it_has_reached_mpi4py_are_each_processors_own(
+    tmp_path, libraries
+):
+    libraries({"lazy/__init__.py": ASKS_LATER, "lazy/hidden.py": HIDDEN})
+    script = """
+        import lazy
+
+        comm.barrier()
+        if rank % 2:
+            lazy.my_rank()
+        comm.barrier()
+        if rank == 2:
+            lazy.told = 2
+        comm.barrier()
+        say((lazy.rank, lazy.my_rank(), lazy.hidden.comm is MPI.COMM_WORLD))
+        comm.barrier()
+        import lazy.hidden
+        say(lazy.hidden.comm is MPI.COMM_WORLD)
+    """
+    said, _ = played(tmp_path, "ring:7", script)
+    assert said == {rank: [(rank if rank % 2 else None, rank, True), True] for rank in range(7)}
+
+
+def test_compiled_modules_are_executed_once_in_a_package_of_each_processor(tmp_path, libraries):
+    libraries({"boxed/__init__.py": "from mpi4py import MPI\nrank = MPI.COMM_WORLD.rank\n"})
+    compiled = Path(numba.mviewbuf.__file__)
+    shutil.copy(compiled, tmp_path / "site-packages" / "boxed" / compiled.name)
+    script = """
+        import os
+        import boxed.mviewbuf
+
+        comm.barrier()
+        say((os.getpid(), id(boxed.mviewbuf), boxed.rank))
+    """
+    said, _ = played(tmp_path, "ring:6", script)
+    assert [one for ((_, _, one),) in said.values()] == list(range(6))
+    assert len({place[:2] for (place,) in said.values()}) == transport().size
 
 
 @pytest.mark.parametrize(
     ("files", "requirements"),
     [
         ({"shared.py": f"'''\nimport mpi4py  # mpi4py is not used\n'''{PLAIN}"}, {}),
-        ({"shared.py": PLAIN}, {"shared": ["numpy", 'other; extra == "mpi"'], "other": ["mpi4py"]}),
+        ({"shared.py": f"def work(): import mpi4py{PLAIN}"}, {}),
+        ({"shared.py": f"import __main__{PLAIN}"}, {}),
+        ({"shared.py": PLAIN}, {"shared": ["numpy", "mpi4py>=3"]}),
+        (
+            {"shared.py": f"MAYBE = 'tests'{PLAIN}", "tests/__init__.py": "import mpi4py"},
+            {"tests": ["mpi4py"]},
+        ),
     ],
-    ids=["names mpi4py", "requires for an extra one that requires mpi4py"],
+    ids=[
+        "names mpi4py",
+        "may import it",
+        "imports the script",
+        "requires it",
+        "names another's package",
+    ],
 )
 def test_other_packages_are_loaded_once_for_all_processors_of_a_rank(
     tmp_path, libraries, files, requirements
@@ -163,14 +365,9 @@ def test_other_packages_are_loaded_once_for_all_processors_of_a_rank(
     assert len({place for (place,) in said.values()}) == transport().size
 
 
-def test_nothing_is_searched_for_mpi4py_where_only_pythons_own_modules_are_imported(
-    tmp_path, libraries, monkeypatch
-):
-    searched = []
-    monkeypatch.setattr(installed, "_imports", lambda top, names: bool(searched.append(top)))
-    monkeypatch.setattr(installed, "distributions", lambda: searched.append("all") or [])
-    libraries({"shared.py": PLAIN})
-    played(tmp_path, "ring:3", "import colorsys, numpy.ma.mrecords")
-    assert searched == []
-    played(tmp_path, "ring:3", "import shared")
-    assert searched == ["all", "shared"]
+def test_imports_are_pythons_own_again_after_a_run(tmp_path, libraries):
+    before = __import__, importlib.import_module
+    libraries({"failing.py": "from mpi4py import MPI\nraise ValueError('on purpose')"})
+    with pytest.raises(ProgramError, match="on purpose"):
+        played(tmp_path, "ring:3", "import failing")
+    assert (__import__, importlib.import_module) == before
