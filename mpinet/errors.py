@@ -83,7 +83,19 @@ class TransportError(MpinetError):
 
 
 class ProgramError(MpinetError):
-    """A user's program that failed on a processor: names processor, step, file and line."""
+    """A user's program that failed on a processor: names processor, step, file and line.
+
+    Parameters
+    ----------
+    sentence : str
+        Who, where and why.
+    status : int
+        What the command is to end with, where the program itself has said so.
+    """
+
+    def __init__(self, sentence: str, status: int = 1):
+        super().__init__(sentence)
+        self.status = status
 
 
 class Deadlock(MpinetError):

@@ -210,7 +210,7 @@ class Session:
         if not ends:
             self._say_error(f"rank {transport.rank}: {text}", status)
             transport.abort(status)
-        failed = [end for end in ends if end[0]]
+        failed = [end for end in ends if end[0] or end[1]]  # a script may abort with status 0
         if failed:
             if launched_rank() == 0:
                 self._say_error(failed[0][1], failed[0][0])

@@ -443,9 +443,11 @@ class Mpi(Local):
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""
-        said = "" if error is None else json.dumps([type(error).__name__, str(error)])
-        name, sentence = json.loads(next(text for text in self._of_all(said) if text))
-        raise getattr(errors, name)(sentence)
+        said = "" if error is None else json.dumps([type(error).__name__, str(error), error.status])
+        name, sentence, status = json.loads(next(text for text in self._of_all(said) if text))
+        told = getattr(errors, name)(sentence)
+        told.status = status
+        raise told
 
     def _of_all(self, said: str) -> list[str]:
         """What every rank says, while no other collective is under way."""

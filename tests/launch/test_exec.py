@@ -166,11 +166,27 @@ FAILING = {
         "if me == 5: sys.exit('no more')",
         ["wrong.py:8 in <module>: the script ends with the words 'no more'."],
     ),
+    "os._exit": (
+        "import os\nprint('before', me)\ncomm.barrier()\nif me == 5: os._exit(0)\ncomm.barrier()",
+        ["wrong.py:11 in <module>: the script ends its process by os._exit(0), and not MPI."],
+    ),
+    "os._exit with a status": (
+        "import os\nif me == 5: os._exit(5)\ncomm.recv(source=5)",
+        ["Processor 5 1,2", "wrong.py:9 in <module>: the script ends its process by os._exit(5)"],
+    ),
     "a message after Finalize": (
         "MPI.Finalize()\ncomm.send(1, dest=0)",
         ["Processor 0 0,0, after step 0, wrong.py:9 in <module>: MPI is finalized"],
     ),
 }
+
+STATUS = {
+    "Abort": 3,
+    "an Abort that the script catches": 0,
+    "sys.exit with a status": 2,
+    "os._exit with a status": 5,
+}
+"""With what `mpirun` ends, too, where that is not 1."""
 
 
 def mpinet(
@@ -202,14 +218,15 @@ def test_a_script_that_cannot_go_on_says_why(tmp_path, ranks, case):
     script, said = {**STUCK, **FAILING}[case]
     (tmp_path / "wrong.py").write_text(f"{HEADING}{script}\n")
     done = mpinet(tmp_path, ranks, "wrong.py")
-    assert done.returncode == 1
+    assert done.returncode == STATUS.get(case, 1)
     assert all(words in done.stderr for words in said), done.stderr
     assert "site-packages" not in done.stderr and "mpinet/process" not in done.stderr
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks):
-    (tmp_path / "wrong.py").write_text(HEADING + FAILING["an exception on one processor"][0])
+@pytest.mark.parametrize("case", ["an exception on one processor", "os._exit"])
+def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks, case):
+    (tmp_path / "wrong.py").write_text(HEADING + FAILING[case][0])
     done = mpinet(tmp_path, ranks, "wrong.py")
     assert done.stdout == "".join(f"before {rank}\n" for rank in range(18))
 

@@ -294,7 +294,7 @@ class Comm(
     @call
     def Abort(self, errorcode: int = 0) -> NoReturn:
         """End the run of all processors."""
-        running.turns.stop(Aborted(errorcode))
+        running.turns.stop(Aborted(as_int(errorcode)))
 
     @classmethod
     def Get_parent(cls) -> Intercomm:

@@ -13,7 +13,7 @@ import numpy as np
 
 from mpinet.errors import OutputError, ProgramError, Unread
 from mpinet.machine import Machine
-from mpinet.mpi.world.failure import described, named
+from mpinet.mpi.world.failure import described, named, status_of
 from mpinet.mpi.world.processor import Processor, number_of
 from mpinet.process.telling import gathered
 
@@ -44,7 +44,7 @@ class Exits:
         self._errors = sys.stderr
         self._written = sha256()
         self._printed: list[Line] = []
-        self._failed: tuple[int, str] | None = None
+        self._failed: tuple[int, str, int] | None = None
 
     @property
     def unsettled(self) -> int:
@@ -81,9 +81,11 @@ class Exits:
             raise error
         if isinstance(error, SystemExit) and error.code in (None, 0):
             return
-        if self._failed is None or processor.id < self._failed[0]:
-            name = named(self._machine.topology, processor.id)
-            self._failed = processor.id, f"Processor {name}, after step {step}, {described(error)}"
+        number = number_of(processor)
+        if self._failed is None or number < self._failed[0]:
+            name = named(self._machine.topology, number)
+            told = f"Processor {name}, after step {step}, {described(error)}"
+            self._failed = number, told, status_of(error)
 
     def settle(self) -> None:
         """Print what was printed, by processor, and end the run if one has failed (collective).
@@ -113,7 +115,7 @@ class Exits:
         if lowest == none:
             return
         if self._failed and lowest == own:
-            transport.fail(ProgramError(self._failed[1]))
+            transport.fail(ProgramError(*self._failed[1:]))
         self._machine.sum(0)
 
     def _write(self, lines: Iterable[Line]) -> None:

@@ -28,6 +28,31 @@ class Aborted(BaseException):
         self.code = code
 
 
+class Left(BaseException):
+    """A script has ended its process by ``os._exit``, without a word to MPI.
+
+    Parameters
+    ----------
+    code : int
+        What it has given.
+    """
+
+    def __init__(self, code: int):
+        super().__init__(code)
+        self.code = code
+
+
+def status_of(error: BaseException) -> int:
+    """The exit status of a run that a processor ends by an error, as a real launcher passes it.
+
+    To leave without MPI's end is a failure for launchers, whatever the process says.
+    """
+    code = getattr(error, "code", None) if isinstance(error, SystemExit | Aborted | Left) else None
+    if not isinstance(code, int):
+        return 1
+    return code % 256 or int(isinstance(error, Left))
+
+
 def named(topology: Topology, processor: int) -> str:
     """A processor's number, and its address where that is another one."""
     address = topology.address(processor)
@@ -41,6 +66,8 @@ def described(error: BaseException) -> str:
         return f"{where}: the script ends with {_status(error.code)}."
     if isinstance(error, Aborted):
         return f"{where}: the script aborts with status {error.code}."
+    if isinstance(error, Left):
+        return f"{where}: the script ends its process by os._exit({error.code}), and not MPI."
     if isinstance(error, MpinetError):
         return f"{where}: {error}"
     said = _said(error)

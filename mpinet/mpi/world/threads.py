@@ -6,6 +6,7 @@ will not come to its end, or may have gone on, as if the call had been made.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -18,7 +19,7 @@ from weakref import WeakKeyDictionary
 from greenlet import getcurrent
 
 from mpinet.errors import UsageError
-from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.failure import Left, script_line
 
 if TYPE_CHECKING:
     from mpinet.mpi.world.exits import Exits
@@ -55,18 +56,27 @@ class Threads:
     def watched(self) -> Iterator[None]:
         """Within it, threads belong to the processors that start them."""
         start = Thread.start
-        begun = self._began
+        begun, process, leave = self._began, os.getpid(), os._exit
 
         def start_owned(thread: Thread) -> None:
             begun(thread)
             start(thread)
 
+        def leave_process(status: int) -> NoReturn:
+            if os.getpid() != process:  # of one that has been forked
+                leave(status)
+            elif _is_main():
+                self._turns.stop(Left(status))
+            self.stop(Left(status))
+
         Thread.start = start_owned  # type: ignore[method-assign, assignment]
+        os._exit = leave_process
         handler = signal.signal(SIGNAL, self._wake) if _is_main() else None
         try:
             yield
         finally:
             Thread.start = start  # type: ignore[method-assign]
+            os._exit = leave
             if _is_main():
                 signal.signal(SIGNAL, handler)
 
@@ -94,10 +104,19 @@ class Threads:
         said = f"{call} is called from a thread; a processor has only one."
         if _is_main():
             raise RuntimeError(said)
+        self.stop(UsageError(said))
+
+    def stop(self, error: BaseException) -> NoReturn:
+        """Fail the processor whose thread the caller is, which ends.
+
+        Raises
+        ------
+        SystemExit
+            The run has ended.
+        """
         owner = self._owners.get(current_thread(), self._turns.current)
         if not self._over:
-            error = UsageError(said).with_traceback(script_line())
-            self._exits.fail(owner, error, self._turns.now)
+            self._exits.fail(owner, error.with_traceback(script_line()), self._turns.now)
             self._failed = True
         while not self._over:
             signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)

@@ -372,3 +372,37 @@ def test_each_processor_runs_its_own_loop_of_asyncio(tmp_path):
     """
     said, _ = played(tmp_path, "ring:5", script)
     assert said == {rank: [((rank - 1) % 5, True)] for rank in range(5)}
+
+
+def test_a_forked_process_may_end_by_itself(tmp_path):
+    script = """
+        import multiprocessing, os
+
+        child = os.fork()
+        if not child:
+            os._exit(rank)
+        say(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        process = multiprocessing.get_context("fork").Process(target=os._exit, args=(rank,))
+        process.start()
+        process.join()
+        say(process.exitcode)
+    """
+    before = os._exit
+    said, _ = played(tmp_path, "ring:3", script)
+    assert said == {rank: [rank, rank] for rank in range(3)}
+    assert os._exit is before
+
+
+def test_a_thread_that_ends_the_process_ends_the_run(tmp_path):
+    script = """
+        import os, threading
+
+        if rank == 1:
+            thread = threading.Thread(target=lambda: os._exit(0))
+            thread.start()
+            thread.join()
+        comm.barrier()
+    """
+    with pytest.raises(ProgramError, match=r"Processor 1, .* by os\._exit\(0\)") as ended:
+        played(tmp_path, "ring:3", script)
+    assert ended.value.status == 1
