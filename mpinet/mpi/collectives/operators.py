@@ -139,6 +139,21 @@ class Op(REAL.Op):  # type: ignore[misc]
         require_alike(low, high)
         high.write(self.combined(low.read(), high.read(), low.datatype))
 
+    def require_fit(self, datatype: Any) -> None:
+        """Raise an error if an operator of MPI's own does not combine elements of a datatype.
+
+        Raises
+        ------
+        Exception
+            ``ERR_OP``, which the real operator raises.
+        """
+        if self._own is not None or (self.handle, datatype.handle) in _FITS:
+            return
+        size = max(datatype.extent, datatype.true_extent)
+        REAL.Op.Reduce_local(self, [bytes(size), 1, datatype], [bytearray(size), 1, datatype])
+        if datatype.is_predefined:  # another one may get the handle of one that is freed
+            _FITS.add((self.handle, datatype.handle))
+
     def combined(self, low: bytes, high: bytes, datatype: Any) -> bytes:
         """The body that two bodies of one datatype become, the lower ranks' first."""
         count = min(len(low), len(high)) // (datatype.size or 1)
@@ -252,5 +267,8 @@ for _op in PREDEFINED.values():
     _op._constant = True
 
 _names = {op.handle: name for name, op in PREDEFINED.items()}
+
+_FITS: set[tuple[int, int]] = set()
+"""Operators and predefined datatypes that have been seen to go together."""
 
 SUM = PREDEFINED["SUM"]

@@ -107,6 +107,7 @@ def reduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Pla
     root = known_root(comm, root)
     result = Buffer(recvbuf, writable=True) if comm.rank == root else None
     own = _operand(sendbuf, result)
+    _require_apart(own, result)
     reduction = Reduction(op, own.datatype)
 
     def plan(collective: Collective) -> None:
@@ -122,6 +123,7 @@ def allreduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
     """Combine all members' buffers for all of them."""
     result = Buffer(recvbuf, writable=True)
     own = _operand(sendbuf, result)
+    _require_apart(own, result)
     reduction = Reduction(op, own.datatype)
 
     def plan(collective: Collective) -> None:
@@ -210,6 +212,8 @@ class Reduction:
         self._op: Op = instance_of(Op, op)
         if not op:
             raise REAL.Exception(REAL.ERR_OP)
+        if datatype is not None:
+            op.require_fit(datatype)
         self._datatype = datatype
         self.fold = Fold(self._combine)
 
@@ -241,6 +245,18 @@ def _operand(sendbuf: Any, result: Buffer | None) -> Buffer:
     own = Buffer(sendbuf)
     require_alike(own, result)
     return own
+
+
+def _require_apart(own: Buffer, result: Buffer | None) -> None:
+    """Raise an error if an operand is where its result will be, which is not said by `IN_PLACE`.
+
+    Raises
+    ------
+    Exception
+        ``ERR_BUFFER``.
+    """
+    if result is not None and own is not result and own.count and own.address == result.address:
+        raise REAL.Exception(REAL.ERR_BUFFER)
 
 
 def integers(counts: Any, size: int) -> list[int]:

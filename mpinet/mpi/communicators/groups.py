@@ -221,7 +221,8 @@ def _ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:
         A range makes no headway.
     """
     ranks: list[int] = []
-    for first, last, stride in ranges:
+    for numbers in ranges:
+        first, last, stride = map(as_int, numbers)
         if stride == 0 or (last - first) * stride < 0:
             raise REAL.Exception(REAL.ERR_RANK)
         ranks.extend(range(first, last + (1 if stride > 0 else -1), stride))

@@ -152,7 +152,7 @@ class Buffer:
                 memory = memory[self._offset : self._offset + self.nbytes]
             body: bytes = memory.tobytes()
             return body
-        return _pack(self._address, self.count, self.datatype) if self.nbytes else b""
+        return _pack(self.address, self.count, self.datatype) if self.nbytes else b""
 
     def write(self, data: bytes) -> None:
         """Put a received body here.
@@ -167,7 +167,7 @@ class Buffer:
         if self._whole or self._copies:
             self._memory[self._offset : self._offset + len(data)] = data
         elif data:
-            _unpack(self._address, data, self.datatype)
+            _unpack(self.address, data, self.datatype)
 
     @property
     def _copies(self) -> bool:
@@ -187,7 +187,7 @@ class Buffer:
         return True
 
     @property
-    def _address(self) -> int:
+    def address(self) -> int:
         """Where the first element is."""
         return self._offset + (0 if self._memory is None else self._memory.address)
 
@@ -370,7 +370,7 @@ def _elements(address: int, count: int, datatype: Any) -> Iterator[tuple[Any, An
     if address > 0 and extent > 0:
         yield datatype, REAL.buffer.fromaddress(address, count * extent)
         return
-    placed = datatype.Create_hindexed([count], [address - REAL.Get_address(ANCHOR)])
+    placed = datatype.Create_hindexed([count], [address - REAL.Getaddress(ANCHOR)])
     single = placed.Create_resized(0, len(ANCHOR)).Commit()
     try:
         yield single, ANCHOR

@@ -637,3 +637,58 @@ def test_the_command_lets_collectives_use_a_pattern(tmp_path, pattern, steps):
     options = parse(command)
     found = module_of("exec").prepare(options).run(transport(), lambda step: None)
     assert found["steps"] == steps
+
+
+def test_operators_that_do_not_fit_the_datatype_are_refused_on_every_processor(tmp_path):
+    """As a real MPI does it before anything is sent: all go on together."""
+    script = """
+    vector = MPI.INT.Create_vector(2, 1, 1).Commit()
+    ones, halves, complexes = np.ones(size, "i"), np.ones(size), np.ones(size, complex)
+    for given, kind, op in (
+        (complexes, MPI.C_DOUBLE_COMPLEX, MPI.MAX),
+        (halves, MPI.DOUBLE, MPI.BAND),
+        (halves, MPI.DOUBLE, MPI.MAXLOC),
+        (halves, MPI.DOUBLE, MPI.REPLACE),
+        (np.ones(2 * size, "i"), vector, MPI.SUM),
+    ):
+        into, block = np.zeros_like(given), [np.zeros_like(given), 1, kind]
+        whole = [given, size, kind]
+        for call in (
+            lambda: comm.Reduce(whole, [into, size, kind], op, root=size - 1),
+            lambda: comm.Allreduce(whole, [into, size, kind], op),
+            lambda: comm.Scan(whole, [into, size, kind], op),
+            lambda: comm.Iexscan(whole, [into, size, kind], op),
+            lambda: comm.Reduce_scatter(whole, block, [1] * size, op),
+            lambda: comm.Allreduce(MPI.IN_PLACE, [given, size, kind], op),
+        ):
+            try:
+                call()
+                say("done")
+            except MPI.Exception as error:
+                assert error.Get_error_class() == MPI.ERR_OP, error
+    comm.Allreduce(MPI.IN_PLACE, [ones, size, MPI.INT], MPI.BAND)
+    say(ones.tolist())
+    """
+    said, _ = played(tmp_path, "ring:5", script)
+    assert said == {rank: [[1] * 5] for rank in range(5)}
+
+
+def test_an_operand_where_the_result_will_be_is_refused_but_as_in_place(tmp_path):
+    script = """
+    both = np.ones(3)
+    for call in (
+        lambda: comm.Allreduce(both, both),
+        lambda: comm.Iallreduce(both, both),
+        lambda: comm.Allreduce([both, 2, MPI.DOUBLE], [both, 2, MPI.DOUBLE]),
+    ):
+        try:
+            call()
+        except MPI.Exception as error:
+            say(error.Get_error_class() == MPI.ERR_BUFFER)
+    comm.Allreduce([both, 0, MPI.DOUBLE], [both, 0, MPI.DOUBLE])
+    comm.Allreduce(both[:1], both[1:2])
+    comm.Allreduce(MPI.IN_PLACE, both)
+    say(both.tolist())
+    """
+    said, _ = played(tmp_path, "hypercube:2", script)
+    assert said == {rank: [True, True, True, [4, 16, 4]] for rank in range(4)}

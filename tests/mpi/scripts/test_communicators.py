@@ -162,7 +162,7 @@ def test_operations_on_groups_are_those_on_lists(tmp_path):
     for one, other in {pairs}:
         a, b = world.Incl(one), world.Incl(other)
         results = [Group.Union(a, b), Group.Intersection(a, b), Group.Difference(a, b)]
-        results += [world.Excl(one), world.Range_incl([(8, 2, -3), (0, 1, 1)])]
+        results += [world.Excl(one), world.Range_incl([(8.0, 2.9, -3), (0, 1, 1)])]
         say([group.Translate_ranks(group=world) for group in results])
         say((a.rank, a.Translate_ranks(None, b), a.Compare(b), a.Compare(world.Incl(one[::-1]))))
     """
