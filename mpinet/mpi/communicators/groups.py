@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mpinet.mpi.constants import Numbered, instance_of, serialized
-from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED
+from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED, as_int
 from mpinet.mpi.world.calls import asking, running
 from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.ranks import NOBODY, RankTable, compare, rank_table

@@ -1,20 +1,23 @@
 """What is one for the whole interpreter, and under a real MPI one for each rank.
 
-Environment, current folder, filters of warnings, handlers and levels of logging and asyncio's
-running loop: a processor that changes one of these has its own from then on, which is put in place
-while it runs. Others do not notice, and switching to them costs nothing.
+Environment, current folder, filters of warnings, what is set of logging, the folder for temporary
+files, signal handlers, some limits and asyncio's running loop: a processor that changes one of these
+has its own from then on, which is put in place while it runs. Others do not notice, and switching to them costs nothing.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import signal
+import socket
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mpinet.mpi.world.world import World
 
@@ -74,18 +77,78 @@ class Folder:
             CHANGE_FOLDER(value)
 
 
-class Warned:
-    """What ``warnings`` keeps in a variable."""
+class Kept:
+    """What a module of Python's own keeps in a variable, by the names of both."""
+
+    @staticmethod
+    def get(name: tuple[str, str]) -> Any:
+        """Its value."""
+        module, variable = name
+        return vars(sys.modules[module])[variable]
+
+    @staticmethod
+    def put(name: tuple[str, str], value: Any) -> None:
+        """Replace it."""
+        module, variable = name
+        vars(sys.modules[module])[variable] = value
+
+
+class Limit:
+    """A number that a function sets and another one tells, by the name of the first."""
 
     @staticmethod
     def get(name: str) -> Any:
-        """Its value."""
-        return vars(warnings)[name]
+        """What it is."""
+        return LIMITS[name][1]()
 
     @staticmethod
     def put(name: str, value: Any) -> None:
-        """Replace it."""
-        vars(warnings)[name] = value
+        """Set it."""
+        LIMITS[name][0](value)
+
+
+class Handled:
+    """What is done when a signal comes, by its number."""
+
+    @staticmethod
+    def get(number: int) -> Any:
+        """The handler; None if it is none of Python's."""
+        return signal.getsignal(number)
+
+    @staticmethod
+    def put(number: int, value: Any) -> None:
+        """Set it, if it can be."""
+        if value is not None:
+            SET_HANDLER(number, value)
+
+
+class Disabled:
+    """The level up to which nothing is logged."""
+
+    @staticmethod
+    def get(name: str) -> int:
+        """The level."""
+        return logging.root.manager.disable
+
+    @staticmethod
+    def put(name: str, value: int) -> None:
+        """Set it."""
+        logging.root.manager.disable = value
+        logging.root.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+class Handler:
+    """A handler's filters, level and formatter."""
+
+    @staticmethod
+    def get(handler: logging.Handler) -> tuple[Any, ...]:
+        """As they are; the list is not to be changed."""
+        return handler.filters, handler.level, handler.formatter
+
+    @staticmethod
+    def put(handler: logging.Handler, value: tuple[Any, ...]) -> None:
+        """Replace them."""
+        handler.filters, handler.level, handler.formatter = value
 
 
 class Logged:
@@ -94,13 +157,13 @@ class Logged:
     @staticmethod
     def get(logger: logging.Logger) -> tuple[Any, ...]:
         """As they are; the lists are not to be changed."""
-        return logger.handlers, logger.filters, logger.level, logger.disabled, logger.propagate
+        return tuple(vars(logger)[name] for name in LOGGED)
 
     @staticmethod
     def put(logger: logging.Logger, value: tuple[Any, ...]) -> None:
         """Replace them."""
         before = logger.level
-        (logger.handlers, logger.filters, logger.level, logger.disabled, logger.propagate) = value
+        vars(logger).update(zip(LOGGED, value, strict=True))
         if logger.level != before:
             logger.manager._clear_cache()  # type: ignore[attr-defined]
 
@@ -161,21 +224,50 @@ def _is_module_of(package: ModuleType, name: str) -> bool:
 
 FOLDER = Setting(Folder, "")
 LOOP = Setting(Loop, "")
-WARNED = {name: Setting(Warned, name) for name in ("filters", "showwarning", "_showwarnmsg_impl")}
+DISABLED = Setting(Disabled, "")
+FILTERS = Setting(Kept, ("warnings", "filters"))
+FACTORY = Setting(Kept, ("logging", "_logRecordFactory"))
+LOGGER_CLASS = Setting(Kept, ("logging", "_loggerClass"))
+
+WATCHED: dict[ModuleType, tuple[str, ...]] = {
+    warnings: ("filters", "showwarning", "_showwarnmsg_impl"),
+    tempfile: ("tempdir",),
+}
+"""Modules whose variables scripts set, and which of them."""
+
+LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
+"""What a logger has."""
 
 SET_VARIABLE: Callable[..., None] = os._Environ.__setitem__
 DELETE_VARIABLE: Callable[..., None] = os._Environ.__delitem__
 CHANGE_FOLDER: Callable[..., None] = os.chdir
+SET_HANDLER: Callable[..., Any] = signal.signal
+SET_MASK: Callable[[int], int] = os.umask
 
 
-class WatchedWarnings(ModuleType):
-    """``warnings``, while its variables may be set for one processor."""
+def _mask() -> int:
+    """The mask of files' modes, which can be told only by setting another one."""
+    mask = SET_MASK(0o077)
+    SET_MASK(mask)
+    return mask
+
+
+LIMITS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
+    "recursion": (sys.setrecursionlimit, sys.getrecursionlimit),
+    "time-out": (socket.setdefaulttimeout, socket.getdefaulttimeout),
+    "mask": (SET_MASK, _mask),
+}
+"""How numbers are set and told."""
+
+
+class WatchedModule(ModuleType):
+    """A module, while its variables may be set for one processor."""
 
     watch: Callable[[Setting], None]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in WARNED:
-            WatchedWarnings.watch(WARNED[name])
+        if name in WATCHED[self]:
+            WatchedModule.watch(Setting(Kept, (self.__name__, name)))
         super().__setattr__(name, value)
 
 
@@ -188,19 +280,23 @@ def own_settings(world: World) -> Iterator[None]:
         if here.main is not None:
             world.turns.privacy.change(here, setting)
 
-    def around(function: Callable[..., Any], of: Callable[..., Setting]) -> Callable[..., Any]:
+    def around(
+        function: Callable[..., Any], of: Callable[..., Setting | None]
+    ) -> Callable[..., Any]:
         def changed(*arguments: Any, **named: Any) -> Any:
-            changing(of(*arguments))
+            setting = of(*arguments)
+            if setting is not None:
+                changing(setting)
             return function(*arguments, **named)
 
         return changed
 
     def filters(*_: Any) -> Setting:
         """The filters of warnings: functions change the list, which has to be one's own."""
-        changing(WARNED["filters"])
-        if warnings.filters is world.turns.privacy.settings.get(WARNED["filters"]):
-            Warned.put("filters", list(warnings.filters))
-        return WARNED["filters"]
+        changing(FILTERS)
+        if warnings.filters is world.turns.privacy.settings.get(FILTERS):
+            vars(warnings)["filters"] = list(warnings.filters)
+        return FILTERS
 
     def logger(logged: logging.Logger, *_: Any) -> Setting:
         """A logger, whose lists have to be one's own."""
@@ -211,7 +307,26 @@ def own_settings(world: World) -> Iterator[None]:
             Logged.put(logged, (list(handlers), list(others), *rest))
         return setting
 
-    places: list[tuple[Any, str, Callable[..., Setting]]] = [
+    def flag(logged: logging.Logger, name: str, value: Any) -> Setting | None:
+        """A logger, if it has a flag by now, which is to be another one."""
+        changes = name in ("disabled", "propagate") and vars(logged).get(name, value) != value
+        return logger(logged) if changes else None
+
+    def filterer(filtered: logging.Filterer, *_: Any) -> Setting:
+        """A logger or a handler."""
+        if isinstance(filtered, logging.Logger):
+            return logger(filtered)
+        return handler(cast(logging.Handler, filtered))
+
+    def handler(handled: logging.Handler, *_: Any) -> Setting:
+        """A handler, whose list has to be one's own."""
+        setting = Setting(Handler, handled)
+        if world.turns.current.main is not None:
+            changing(setting)
+            handled.filters = list(handled.filters)
+        return setting
+
+    places: list[tuple[Any, str, Callable[..., Setting | None]]] = [
         (os._Environ, "__setitem__", lambda _, name, *rest: Setting(Variable, name)),
         (os._Environ, "__delitem__", lambda _, name: Setting(Variable, name)),
         (os, "chdir", lambda *_: FOLDER),
@@ -221,22 +336,38 @@ def own_settings(world: World) -> Iterator[None]:
             for name in ("simplefilter", "filterwarnings", "resetwarnings")
         ),
         *((logging.Logger, name, logger) for name in ("setLevel", "addHandler", "removeHandler")),
+        *((logging.Filterer, name, filterer) for name in ("addFilter", "removeFilter")),
+        *((logging.Handler, name, handler) for name in ("setLevel", "setFormatter")),
+        (logging.Logger, "__setattr__", flag),
+        (logging, "disable", lambda *_: DISABLED),
+        (logging, "setLogRecordFactory", lambda *_: FACTORY),
+        (logging, "setLoggerClass", lambda *_: LOGGER_CLASS),
+        (signal, "signal", lambda number, *_: Setting(Handled, int(number))),
+        (sys, "setrecursionlimit", lambda *_: Setting(Limit, "recursion")),
+        (socket, "setdefaulttimeout", lambda *_: Setting(Limit, "time-out")),
+        (os, "umask", lambda *_: Setting(Limit, "mask")),
     ]
-    replaced = [(owner, name, vars(owner).get(name)) for owner, name, _ in places]
+    replaced = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
+    inherited = [(owner, name) for owner, name, _ in places if name not in vars(owner)]
     for (owner, name, of), (_, _, function) in zip(places, replaced, strict=True):
         setattr(owner, name, around(function, of))
     LOOPS.append(around(_set_loop, lambda *_: LOOP))
     watch_loops()
-    WatchedWarnings.watch = staticmethod(changing)
-    kind, warnings.__class__ = warnings.__class__, WatchedWarnings
+    WatchedModule.watch = staticmethod(changing)
+    kinds = {module: module.__class__ for module in WATCHED}
+    for module in WATCHED:
+        module.__class__ = WatchedModule
     try:
         yield
     finally:
-        warnings.__class__ = kind
+        for module, kind in kinds.items():
+            module.__class__ = kind
         LOOPS.pop()
         watch_loops()
         for owner, name, function in replaced:
             setattr(owner, name, function)
+        for owner, name in inherited:
+            delattr(owner, name)
         for setting, value in world.turns.privacy.settings.items():
             setting.put(value)
 

@@ -139,6 +139,7 @@ class Turns:
             if processor is not None and processor.thread:
                 self.current = processor
                 processor.thread.throw(GreenletExit)
+        self.current = self._scheduler
 
     # ---- what processors do
 

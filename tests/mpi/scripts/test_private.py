@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import random
+import signal
 import sys
 import tempfile
 import warnings
@@ -406,3 +407,88 @@ def test_a_thread_that_ends_the_process_ends_the_run(tmp_path):
     with pytest.raises(ProgramError, match=r"Processor 1, .* by os\._exit\(0\)") as ended:
         played(tmp_path, "ring:3", script)
     assert ended.value.status == 1
+
+
+def test_filters_flags_and_factories_of_logging_are_each_processors_own(tmp_path):
+    script = """
+        import io, logging
+
+        class Ranked(logging.Filter):
+            def filter(self, record):
+                record.msg = f"[{rank}] {record.msg}"
+                return True
+
+        text = io.StringIO()
+        log, quiet = logging.getLogger("filtered"), logging.getLogger("filtered.quiet")
+        shared = logging.lastResort
+        logging.basicConfig(stream=text, level=logging.INFO, force=True)
+        log.addFilter(Ranked())
+        shared.addFilter(Ranked())
+        quiet.propagate = rank % 2 == 0
+        comm.barrier()
+        if rank == 3:
+            logging.disable(logging.INFO)
+        if rank == 4:
+            plain = logging.getLogRecordFactory()
+
+            def loud(*arguments, **named):
+                record = plain(*arguments, **named)
+                record.msg = record.msg.upper()
+                return record
+
+            logging.setLogRecordFactory(loud)
+        comm.barrier()
+        log.info("here")
+        comm.barrier()
+        quiet.info("quiet")
+        say((text.getvalue().splitlines(), len(shared.filters)))
+    """
+    before = logging.getLogRecordFactory(), logging.root.manager.disable
+    filters = list(logging.lastResort.filters)
+    said, _ = played(tmp_path, "ring:5", script)
+    assert (logging.getLogRecordFactory(), logging.root.manager.disable) == before
+    assert logging.lastResort.filters == filters
+    for rank in range(5):
+        here, quiet = ("HERE", "QUIET") if rank == 4 else ("here", "quiet")
+        lines = [f"INFO:filtered:[{rank}] {here}"]
+        lines += [f"INFO:filtered.quiet:{quiet}"] if rank % 2 == 0 else []
+        assert said[rank] == [([] if rank == 3 else lines, 1)]
+
+
+@pytest.mark.parametrize("mapping", ["blocks", "random"])
+def test_folders_limits_and_handlers_of_signals_are_each_processors_own(tmp_path, mapping):
+    script = """
+        import os, signal, socket, sys, tempfile
+
+        def come(number, frame):
+            come.told += 1
+
+        come.told = 0
+        shared = sys.getrecursionlimit(), tempfile.gettempdir()
+        if rank % 2:
+            tempfile.tempdir = folder
+            sys.setrecursionlimit(5000 + rank)
+            socket.setdefaulttimeout(rank)
+            os.umask(0o100 + rank)
+            signal.signal(signal.SIGUSR2, come)
+        comm.barrier()
+        if rank % 2:
+            os.kill(os.getpid(), signal.SIGUSR2)
+        comm.barrier()
+        own = sys.getrecursionlimit(), tempfile.gettempdir()
+        mask = os.umask(0o22)
+        os.umask(mask)
+        say((own == shared, *own, socket.getdefaulttimeout(), mask, come.told))
+    """
+    mask = os.umask(0o22)
+    os.umask(mask)
+    before = sys.getrecursionlimit(), tempfile.gettempdir()
+    handler = signal.getsignal(signal.SIGUSR2)
+    said, _ = played(
+        tmp_path, "ring:5", f"folder = {str(tmp_path)!r}\n{dedent(script)}", mapping=mapping
+    )
+    assert (sys.getrecursionlimit(), tempfile.gettempdir()) == before
+    assert signal.getsignal(signal.SIGUSR2) == handler
+    for rank in range(5):
+        own = (False, 5000 + rank, str(tmp_path), rank, 0o100 + rank, 1)
+        assert said[rank] == [own if rank % 2 else (True, *before, None, mask, 0)]
