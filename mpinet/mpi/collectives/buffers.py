@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mpinet.mpi.collectives.collective import Plan
 from mpinet.mpi.collectives.operators import SUM, Op
 from mpinet.mpi.collectives.planned import PlannedCollectives
-from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
+from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR
 from mpinet.mpi.world.calls import call
 
 
@@ -109,4 +110,4 @@ class BufferCollectives(PlannedCollectives):
 
     def _do(self, kind: str, plan: Plan) -> None:
         """Let the running processor take part in a collective."""
-        plan(self._collective(kind))
+        plan.do(self._collective(kind, plan.terms))

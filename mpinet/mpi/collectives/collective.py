@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from mpinet.mpi.collectives.member_trees import Binomial, MachineTree, Shape, Star
 from mpinet.mpi.real import REAL, as_int
@@ -10,6 +11,7 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
+from mpinet.mpi.world.mismatch import Call
 from mpinet.mpi.world.ranks import RankTable
 from mpinet.mpi.world.trees import Pattern
 
@@ -30,6 +32,54 @@ KINDS = {
     )
 }
 """Numbers of all collectives: those of different kinds do not match."""
+
+
+class Terms(NamedTuple):
+    """What all members of a collective have to say alike, if it applies.
+
+    Attributes
+    ----------
+    root : int
+        The root's rank.
+    op : Op or callable
+        What combines.
+    nbytes : int
+        Bytes of each one's operand.
+    """
+
+    root: int = -1
+    op: Any = None
+    nbytes: int = -1
+
+    def number(self, size: int) -> int:
+        """A number for them, the same on all ranks; others have others."""
+        place = 0 if self.op is None else getattr(self.op, "place", 1)
+        return ((self.nbytes + 1) * PLACES + place) * (size + 1) + self.root + 1
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The same for people."""
+        said = []
+        if self.root >= 0:
+            said.append(f"with root {self.root}")
+        if self.op is not None:
+            said.append(f"by {getattr(self.op, 'title', 'a function')}")
+        if self.nbytes >= 0:
+            said.append(f"of {self.nbytes} bytes")
+        return tuple(said)
+
+
+NOTHING_ALIKE = Terms()
+
+PLACES = 64
+"""More than there are operators of MPI's own."""
+
+
+class Plan(NamedTuple):
+    """What is done in a collective call, and what all members have to say of it alike."""
+
+    do: Callable[[Any], None]
+    terms: Terms = NOTHING_ALIKE
 
 
 class Collective:
@@ -62,15 +112,21 @@ class Collective:
         self.size = len(scope.others.members)
 
     @classmethod
-    def of(cls, comm: Endpoint, kind: str) -> Collective:
+    def of(cls, comm: Endpoint, kind: str, terms: Terms = NOTHING_ALIKE) -> Collective:
         """The running processor's next collective on a communicator.
 
         Members call a communicator's collectives in one order, so that each can count them.
         """
         scope = comm._scope.part(COLLECTIVES)
-        storage = running.turns.current.storage()
+        here, calls = running.turns.current, running.world.collectives
+        storage = here.storage()
         number = storage[scope.context] = storage.get(scope.context, 0) + 1
-        tag = number * len(KINDS) + KINDS[kind]
+        size = len(scope.others.members)
+        tag = number if terms is NOTHING_ALIKE else paired(number, terms.number(size))
+        tag = tag * len(KINDS) + KINDS[kind]
+        if (scope.context, tag) not in calls and here.account is not None:
+            call = Call(number, here.id, here.account, terms.words)
+            calls.note((scope.context, tag), call)
         return cls(scope, comm.rank, tag)
 
     def again(self, start: int) -> Collective:

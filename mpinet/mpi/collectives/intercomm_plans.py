@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from mpinet.mpi.collectives import intercomm_algorithms as algorithms
+from mpinet.mpi.collectives.collective import Plan
 from mpinet.mpi.collectives.intercomm_algorithms import Between, known_remote_root
 from mpinet.mpi.collectives.operators import Op, require_alike
 from mpinet.mpi.collectives.plans import (
@@ -20,13 +21,10 @@ from mpinet.mpi.messages.buffers import Blocks, Buffer
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import IntercommEndpoint
 
-Plan: TypeAlias = Callable[[Between], None]
-"""What is done in a collective call."""
-
 
 def barrier() -> Plan:
     """Wait until all members of the other group have called."""
-    return algorithms.barrier
+    return Plan(algorithms.barrier)
 
 
 def bcast(comm: IntercommEndpoint, buf: Any, root: int) -> Plan:
@@ -40,7 +38,7 @@ def bcast(comm: IntercommEndpoint, buf: Any, root: int) -> Plan:
         if into is not None:
             into.write(body)
 
-    return plan
+    return Plan(plan)
 
 
 def gather(
@@ -56,7 +54,7 @@ def gather(
         if items is not None and blocks is not None:
             write(blocks, items)
 
-    return plan
+    return Plan(plan)
 
 
 def scatter(
@@ -73,7 +71,7 @@ def scatter(
         if item is not None and own is not None:
             own.write(item)
 
-    return plan
+    return Plan(plan)
 
 
 def allgather(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
@@ -83,7 +81,7 @@ def allgather(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Bl
     def plan(collective: Between) -> None:
         write(blocks, algorithms.allgather(collective, own.read()))
 
-    return plan
+    return Plan(plan)
 
 
 def alltoall(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
@@ -94,7 +92,7 @@ def alltoall(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, kind: type[Blo
     def plan(collective: Between) -> None:
         write(into, algorithms.alltoall(collective, read(out_of, size)))
 
-    return plan
+    return Plan(plan)
 
 
 def reduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
@@ -110,7 +108,7 @@ def reduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op, root: in
         if body is not None and result is not None:
             result.write(body)
 
-    return plan
+    return Plan(plan)
 
 
 def allreduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
@@ -123,7 +121,7 @@ def allreduce(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Pl
         part = reduction.part(collective.within, own.read())
         result.write(algorithms.allreduce(collective, part, reduction.fold))
 
-    return plan
+    return Plan(plan)
 
 
 def reduce_scatter_block(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
@@ -138,7 +136,7 @@ def reduce_scatter_block(comm: IntercommEndpoint, sendbuf: Any, recvbuf: Any, op
         sizes = [result.nbytes] * size
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
 
-    return plan
+    return Plan(plan)
 
 
 def reduce_scatter(
@@ -160,7 +158,7 @@ def reduce_scatter(
         sizes = [number * own.datatype.size for number in numbers]
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
 
-    return plan
+    return Plan(plan)
 
 
 def scan(*arguments: Any) -> NoReturn:

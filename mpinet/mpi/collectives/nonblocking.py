@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mpinet.mpi.collectives.collective import Plan
 from mpinet.mpi.collectives.operators import SUM, Op
 from mpinet.mpi.collectives.planned import PlannedCollectives
-from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
+from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.world.calls import call
 
@@ -110,5 +111,5 @@ class BegunCollectives(PlannedCollectives):
 
     def _begin(self, kind: str, plan: Plan) -> Request:
         """Let the running processor take part in a collective beside its script."""
-        collective = self._collective(kind)
-        return Request.of_fiber(lambda: plan(collective))
+        collective = self._collective(kind, plan.terms)
+        return Request.of_fiber(lambda: plan.do(collective))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective, known_root
+from mpinet.mpi.collectives.collective import Collective, Terms, known_root
 from mpinet.mpi.collectives.operators import SUM, Op
 from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.messages.objects import dumps, loads
@@ -41,13 +41,13 @@ class ObjectCollectives(Endpoint):
         """Bring the root's object to all members."""
         root = known_root(self, root)
         data = dumps(obj) if self.rank == root else None
-        return loads(algorithms.broadcast(Collective.of(self, "bcast"), root, data))
+        return loads(algorithms.broadcast(Collective.of(self, "bcast", Terms(root)), root, data))
 
     @call
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """Bring an object of every member to the root, by rank."""
         root = known_root(self, root)
-        items = algorithms.gather(Collective.of(self, "gather"), root, dumps(sendobj))
+        items = algorithms.gather(Collective.of(self, "gather", Terms(root)), root, dumps(sendobj))
         return None if items is None else [loads(item) for item in items]
 
     @call
@@ -55,7 +55,7 @@ class ObjectCollectives(Endpoint):
         """Bring an object of the root's to every member."""
         root = known_root(self, root)
         items = dumped(sendobj, self.size) if self.rank == root else None
-        return loads(algorithms.scatter(Collective.of(self, "scatter"), root, items))
+        return loads(algorithms.scatter(Collective.of(self, "scatter", Terms(root)), root, items))
 
     @call
     def allgather(self, sendobj: Any) -> list[Any]:
@@ -75,14 +75,16 @@ class ObjectCollectives(Endpoint):
         """Combine all members' objects at the root."""
         root = known_root(self, root)
         own, fold = self._operand(sendobj, op)
-        result = algorithms.reduce(Collective.of(self, "reduce"), root, own, fold)
+        result = algorithms.reduce(Collective.of(self, "reduce", Terms(root, op)), root, own, fold)
         return None if result is None else loads(result)
 
     @call
     def allreduce(self, sendobj: Any, op: Operator = SUM) -> Any:
         """Combine all members' objects for all of them."""
         own, fold = self._operand(sendobj, op)
-        return loads(algorithms.allreduce(Collective.of(self, "allreduce"), own, fold))
+        return loads(
+            algorithms.allreduce(Collective.of(self, "allreduce", Terms(op=op)), own, fold)
+        )
 
     @call
     def scan(self, sendobj: Any, op: Operator = SUM) -> Any:
@@ -96,7 +98,7 @@ class ObjectCollectives(Endpoint):
 
     def _scanned(self, kind: str, sendobj: Any, op: Operator, inclusive: bool) -> Any:
         """Combine the objects of the members before the caller, and its own if that counts."""
-        collective = Collective.of(self, kind)
+        collective = Collective.of(self, kind, Terms(op=op))
         result = algorithms.scan(collective, dumps(sendobj), combining(op), inclusive)
         return None if result is None else loads(result)
 

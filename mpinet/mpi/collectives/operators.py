@@ -37,10 +37,14 @@ class Op(REAL.Op):  # type: ignore[misc]
     _own: UserFunction | None
     _constant = False
 
+    place = 1
+    """Which one of MPI's own it is, from 2 on, the same on all ranks; 1: one of a script's."""
+
     def __new__(cls, op: Op | None = None) -> Op:
         """The null operator, or another face of an operator."""
         self: Op = REAL.Op.__new__(cls, op)
         self._own = None if op is None else getattr(op, "_own", None)
+        self.place = getattr(op, "place", 1)
         return self
 
     @classmethod
@@ -129,6 +133,11 @@ class Op(REAL.Op):  # type: ignore[misc]
         if self._own is not None:
             return self._own.commute
         return self not in (REAL.REPLACE, REAL.NO_OP)
+
+    @property
+    def title(self) -> str:
+        """Its name, for people."""
+        return "a function" if self._own is not None else f"MPI.{_names[self.handle]}"
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
         """Combine two buffers of the caller; the result is in the second."""
@@ -263,8 +272,8 @@ PREDEFINED: dict[str, Op] = {
 }
 """MPI's own operators by name."""
 
-for _op in PREDEFINED.values():
-    _op._constant = True
+for _place, _op in enumerate(PREDEFINED.values(), 2):
+    _op._constant, _op.place = True, _place
 
 _names = {op.handle: name for name, op in PREDEFINED.items()}
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+from mpinet.mpi.collectives.collective import Plan
 from mpinet.mpi.collectives.nonblocking import BegunCollectives
 from mpinet.mpi.collectives.operators import SUM, Op
-from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR, Plan
+from mpinet.mpi.collectives.plans import EQUAL, TYPED, VECTOR
 from mpinet.mpi.messages.requests import Prequest, Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call
@@ -151,10 +152,10 @@ class PreparedCollectives(BegunCollectives):
 
     def _prepared(self, kind: str, plan: Plan) -> Prequest:
         """A collective that the running processor takes part in whenever it is started."""
-        collective, starts = self._collective(kind), count()
+        collective, starts = self._collective(kind, plan.terms), count()
 
         def begin() -> Request:
             started = collective.again(next(starts))
-            return Request.of_fiber(lambda: plan(started))
+            return Request.of_fiber(lambda: plan.do(started))
 
         return Prequest.repeating(begin)

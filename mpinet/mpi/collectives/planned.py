@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.mpi.collectives import plans
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.collective import Collective, Terms
 from mpinet.mpi.world.endpoint import Endpoint
 
 
@@ -22,6 +22,6 @@ class PlannedCollectives(Endpoint):
 
     _plans: Any = plans
 
-    def _collective(self, kind: str) -> Any:
+    def _collective(self, kind: str, terms: Terms) -> Any:
         """The running processor's next collective, for a plan."""
-        return Collective.of(self, kind)
+        return Collective.of(self, kind, terms)

@@ -6,23 +6,20 @@ sends when it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import index
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective, known_root
+from mpinet.mpi.collectives.collective import Collective, Plan, Terms, known_root
 from mpinet.mpi.collectives.operators import Op, require_alike
 from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.constants import instance_of
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import Endpoint
-
-Plan: TypeAlias = Callable[[Collective], None]
-"""What is done in a collective call."""
 
 
 def in_place(spec: Any) -> bool:
@@ -32,7 +29,7 @@ def in_place(spec: Any) -> bool:
 
 def barrier() -> Plan:
     """Wait until all members have called."""
-    return algorithms.barrier
+    return Plan(algorithms.barrier)
 
 
 def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
@@ -46,7 +43,7 @@ def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
         if not sends:
             buffer.write(body)
 
-    return plan
+    return Plan(plan, Terms(root))
 
 
 def gather(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
@@ -60,7 +57,7 @@ def gather(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blo
         if items is not None and blocks is not None:
             write(blocks, items)
 
-    return plan
+    return Plan(plan, Terms(root))
 
 
 def scatter(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
@@ -76,7 +73,7 @@ def scatter(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Bl
         if own is not None:
             own.write(item)
 
-    return plan
+    return Plan(plan, Terms(root))
 
 
 def allgather(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
@@ -87,7 +84,7 @@ def allgather(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) ->
     def plan(collective: Collective) -> None:
         write(blocks, algorithms.allgather(collective, own.read()))
 
-    return plan
+    return Plan(plan)
 
 
 def alltoall(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
@@ -99,7 +96,7 @@ def alltoall(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> 
     def plan(collective: Collective) -> None:
         write(into, algorithms.alltoall(collective, read(out_of, size)))
 
-    return plan
+    return Plan(plan)
 
 
 def reduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
@@ -116,7 +113,7 @@ def reduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Pla
         if body is not None and result is not None:
             result.write(body)
 
-    return plan
+    return Plan(plan, Terms(root, op, own.nbytes))
 
 
 def allreduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
@@ -130,7 +127,7 @@ def allreduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
         part = reduction.part(collective, own.read())
         result.write(algorithms.allreduce(collective, part, reduction.fold))
 
-    return plan
+    return Plan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
 def reduce_scatter_block(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
@@ -148,7 +145,7 @@ def reduce_scatter_block(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> 
         sizes = [own.nbytes] * size
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
 
-    return plan
+    return Plan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
 def reduce_scatter(
@@ -175,7 +172,7 @@ def reduce_scatter(
         sizes = [number * own.datatype.size for number in numbers]
         result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
 
-    return plan
+    return Plan(plan, Terms(op=op))
 
 
 def scan(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, inclusive: bool) -> Plan:
@@ -189,7 +186,7 @@ def scan(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, inclusive: bool) ->
         if body is not None:
             result.write(body)
 
-    return plan
+    return Plan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
 class Reduction:

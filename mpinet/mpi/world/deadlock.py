@@ -10,8 +10,9 @@ import numpy as np
 from mpinet.errors import Deadlock
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.contexts import PAIRS, PARTS
-from mpinet.mpi.world.events import Completion, Event, Receive
+from mpinet.mpi.world.events import Event, Receive, awaited_by
 from mpinet.mpi.world.failure import named
+from mpinet.mpi.world.mismatch import differing
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.deadlock import SHOWN, all_waiting, cycle_or_chain
 from mpinet.process.telling import agreed, gathered_of
@@ -43,6 +44,10 @@ def explain(world: World, polling: int) -> NoReturn:
     machine, transport = world.machine, world.machine.transport
     here = [processor for processor in world.turns.processors if processor is not None]
     stuck = all_waiting(machine, [processor.id for processor in here])
+    calls = differing(world, here)
+    if calls:
+        heading = _heading(world.transit.now, int(np.count_nonzero(stuck)), polling, 0)
+        raise Deadlock("\n".join([f"{heading} They call collectives that do not match:", *calls]))
     waits = {each.id: (_next(world, each, stuck), each.awaited is None) for each in here}
     waits = gathered_of(transport, waits)
     chain, closed = _chain(waits) if waits else ([], False)
@@ -86,21 +91,9 @@ def _heading(step: int, total: int, polling: int, cycle: int) -> str:
     return f"{heading} {cycle} wait for one another in a cycle:" if cycle else heading
 
 
-def _events(processor: Processor) -> tuple[Event, ...]:
-    """What a processor waits for, in its script or beside it."""
-    awaited = processor.awaited
-    if awaited is None:
-        return ()
-    found: tuple[Event, ...] = ()
-    for event in awaited if isinstance(awaited, tuple) else (awaited,):
-        beside = _events(event.fiber) if isinstance(event, Completion) else ()
-        found += beside or (event,)
-    return found
-
-
 def _peers(world: World, processor: Processor) -> Iterator[int]:
     """The processors whose doing a processor waits for; all others if anybody's will do."""
-    for event in _events(processor):
+    for event in awaited_by(processor):
         members = world.contexts.members(event.place, processor.id)
         if event.peer == ANY_SOURCE:
             yield from (peer for peer in members if peer != processor.id)
@@ -122,7 +115,7 @@ def _line(world: World, processor: Processor, stuck: np.ndarray) -> str:
     kind = "" if account is None else f" in {account.kind}"
     if processor.awaited is None:
         return f"  processor {name}, {where}: asks{kind}{_come(processor)}"
-    events = _events(processor)
+    events = awaited_by(processor)
     awaited = " or ".join(_said(event) for event in events[:NAMED])
     if len(events) > NAMED:
         awaited += f" or {len(events) - NAMED} more"

@@ -211,3 +211,15 @@ class Promise(Event):
     def place(self) -> int:
         """No context in particular."""
         return 0
+
+
+def awaited_by(processor: Processor) -> tuple[Event, ...]:
+    """What a processor waits for, in its script or beside it."""
+    awaited = processor.awaited
+    if awaited is None:
+        return ()
+    found: tuple[Event, ...] = ()
+    for event in awaited if isinstance(awaited, tuple) else (awaited,):
+        beside = awaited_by(event.fiber) if isinstance(event, Completion) else ()
+        found += beside or (event,)
+    return found

@@ -52,7 +52,7 @@ def _asked(processor: Processor) -> Processor:
     """The processor, which asks for something of MPI while it loads modules; they are its own."""
     reached(processor)
     if type(processor) is Loading:
-        processor.__class__ = Processor
+        processor.__class__ = Processor  # type: ignore[assignment]
         name = next(module.__name__ for module in _under_way() if is_compiled(module))
         running.turns.stop(
             UsageError(
@@ -113,7 +113,7 @@ def loading(world: World) -> Iterator[None]:
         name: str,
         globals: Any = None,
         locals: Any = None,
-        fromlist: Sequence[str] = (),
+        fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
         found = IMPORT(name, globals, locals, fromlist, level)

@@ -1,8 +1,9 @@
 """What is one for the whole interpreter, and under a real MPI one for each rank.
 
 Environment, current folder, filters of warnings, what is set of logging, the folder for temporary
-files, signal handlers, some limits and asyncio's running loop: a processor that changes one of these
-has its own from then on, which is put in place while it runs. Others do not notice, and switching to them costs nothing.
+files, signal handlers, some limits and asyncio's running loop: a processor that changes one of
+these has its own from then on, which is put in place while it runs. Others do not notice, and
+switching to them costs nothing.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ class Names(dict[str, Any]):
             and all(value is other[name] for name, value in self.items())
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
 
 def _is_module_of(package: ModuleType, name: str) -> bool:

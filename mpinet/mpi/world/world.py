@@ -19,6 +19,7 @@ from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.mail import Mail
+from mpinet.mpi.world.mismatch import Calls
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.transit import Transit
@@ -107,6 +108,7 @@ class World:
         self.machine = machine
         self.size = size = machine.topology.hosts
         self.contexts = Contexts(size)
+        self.collectives = Calls()
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, out)
         nodes = machine.nodes.tolist()

@@ -1,5 +1,6 @@
 """Scripts' collectives: what they give, in how many steps, on all networks and by all patterns."""
 
+import re
 from functools import reduce
 from textwrap import dedent
 
@@ -485,20 +486,78 @@ def test_a_copy_of_the_world_uses_the_machines_own_broadcast(tmp_path):
 # ---- what goes wrong
 
 
-def test_collectives_that_do_not_match_are_a_deadlock_that_names_both_lines(tmp_path):
-    script = """
-    if rank == 1:
-        comm.gather(rank)
-        comm.recv()
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("comm.gather(rank)", "comm.bcast(rank, 1)", ["gather with root 0", "bcast with root 1"]),
+        ("comm.bcast(1, 0)", "comm.bcast(1, size - 1)", ["bcast with root 0", "bcast with root 4"]),
+        (
+            "comm.Reduce(mine, into, root=1)",
+            "comm.Reduce(mine, into)",
+            ["with root 1", "with root 0"],
+        ),
+        (
+            "comm.allreduce(1)",
+            "comm.allreduce(1, MPI.MAX)",
+            ["allreduce by MPI.SUM", "allreduce by MPI.MAX"],
+        ),
+        (
+            "comm.Allreduce(mine, into, MPI.PROD)",
+            "comm.Allreduce(mine, into)",
+            ["Allreduce by MPI.PROD of 40 bytes", "Allreduce by MPI.SUM of 40 bytes"],
+        ),
+        (
+            "comm.Allreduce(mine, into)",
+            "comm.Allreduce(mine[:2], into[:2])",
+            ["Allreduce by MPI.SUM of 40 bytes", "Allreduce by MPI.SUM of 16 bytes"],
+        ),
+        (
+            "comm.Ibcast(mine).Wait()",
+            "comm.Bcast(mine)",
+            ["Ibcast with root 0", "Bcast with root 0"],
+        ),
+        ("comm.barrier()", "comm.allgather(1)", ["barrier", "allgather"]),
+    ],
+)
+def test_collectives_that_do_not_match_are_an_error_that_names_both_lines(
+    tmp_path, one, other, said
+):
+    script = f"""
+    comm.barrier()
+    into = mine.copy()
+    if rank == 3:
+        {one}
     else:
-        comm.bcast(rank, 1)
+        {other}
+    comm.recv()
     """
     with pytest.raises(Deadlock) as caught:
-        played(tmp_path, "complete:2", script)
-    text = str(caught.value)
-    lines = (PRELUDE + dedent(script)).splitlines()
-    for line in ("    comm.recv()", "    comm.bcast(rank, 1)"):
-        assert f":{lines.index(line) + 1}:" in text
+        played(tmp_path, "complete:5", script)
+    heading, *calls = str(caught.value).splitlines()
+    assert heading.endswith(" They call collectives that do not match:")
+    lines = (PRELUDE + ROWS * ("mine" in script) + dedent(script)).splitlines()
+    places = [lines.index(f"    {call}") + 1 for call in (one, other)]
+    told = [
+        f"processor {who}, .*:{place}: .*{words}"
+        for who, place, words in zip((3, 0), places, said, strict=True)
+    ]
+    assert len(calls) == 2
+    assert re.search(told[1], calls[0]) and re.search(told[0], calls[1])
+
+
+def test_collectives_between_which_others_differ_are_no_mismatch(tmp_path):
+    """Whoever does not come to a collective has not called another one."""
+    script = """
+    half = comm.Split(rank % 2, rank)
+    half.bcast(1) if rank % 2 else half.allreduce(1)
+    comm.allreduce(rank, lambda one, other: one + other)
+    comm.reduce(rank, op=MPI.Op.Create(lambda one, other, kind: one + other), root=size - 1)
+    if rank:
+        comm.barrier()
+    """
+    with pytest.raises(Deadlock, match="waits in barrier") as caught:
+        played(tmp_path, "ring:5", script)
+    assert "do not match" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,138 @@
+"""Collectives that members of a communicator call differently: who has called what, on which lines.
+
+What all members have to say alike (kind, root, operator, bytes) is part of the tag of messages of
+a collective, so that those of calls that differ never meet. Who has called what is asked only where
+somebody waits in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.world.contexts import COLLECTIVES, PARTS
+from mpinet.mpi.world.events import Receive, awaited_by
+from mpinet.mpi.world.failure import named
+from mpinet.process.deadlock import SHOWN
+from mpinet.process.telling import agreed, gathered
+
+if TYPE_CHECKING:
+    from mpinet.mpi.world.processor import Processor
+    from mpinet.mpi.world.world import World
+
+KEPT = 4096
+"""Collectives of a rank that are known at least."""
+
+
+class Call(NamedTuple):
+    """A collective that a processor has called.
+
+    Attributes
+    ----------
+    number : int
+        Which one of its communicator it is.
+    processor : int
+        Who has called it first, of this rank.
+    account : Account
+        Where.
+    terms : tuple of str
+        What all members have to say alike.
+    """
+
+    number: int
+    processor: int
+    account: Account
+    terms: tuple[str, ...]
+
+
+class Calls:
+    """The collectives that this rank's processors have called last, by context and tag."""
+
+    def __init__(self) -> None:
+        self._new: dict[tuple[int, int], Call] = {}
+        self._old: dict[tuple[int, int], Call] = {}
+
+    def __contains__(self, key: tuple[int, int]) -> bool:
+        return key in self._new
+
+    def note(self, key: tuple[int, int], call: Call) -> None:
+        """Keep a call, and forget about those long ago."""
+        if len(self._new) == KEPT:
+            self._old, self._new = self._new, {}
+        self._new[key] = call
+
+    def keys(self, world: World, messages: set[str]) -> list[str]:
+        """Which collectives messages belong to that are waited for or have come."""
+        return sorted(
+            {
+                _key(world, context, call.number)
+                for (context, tag), call in self._all().items()
+                if _key(world, context, tag) in messages
+            }
+        )
+
+    def told(self, world: World, asked: set[str]) -> list[tuple[str, int, str, str]]:
+        """Of collectives that are asked for: which, who has called them, where, and what."""
+        rows = []
+        for (context, _), call in self._all().items():
+            key = _key(world, context, call.number)
+            if key in asked:
+                said = " ".join((call.account.kind, *call.terms))
+                rows.append((key, call.processor, call.account.place, said))
+        return rows
+
+    def _all(self) -> dict[tuple[int, int], Call]:
+        return self._old | self._new
+
+
+def differing(world: World, processors: Iterable[Processor]) -> list[str]:
+    """Lines about the first collective that members have called differently; none if none is.
+
+    Parameters
+    ----------
+    world : World
+        The run (collective, when nothing is under way).
+    processors : iterable of Processor
+        Those of this rank that wait.
+    """
+    transport, calls = world.machine.transport, world.collectives
+    messages = {_key(world, context, tag) for context, tag in _messages(processors)}
+    asked = _united(world, calls.keys(world, _united(world, sorted(messages))))
+    found: dict[str, dict[str, tuple[int, str]]] = {}
+    for rows in gathered(transport, calls.told(world, asked)):
+        for key, processor, place, said in rows:
+            caller = found.setdefault(key, {}).setdefault(said, (processor, place))
+            found[key][said] = min(caller, (processor, place))
+    different = (callers for _, callers in sorted(found.items()) if len(callers) > 1)
+    topology = world.machine.topology
+    lines = [
+        f"  processor {named(topology, processor)}, {place}: {said}"
+        for said, (processor, place) in sorted(
+            next(different, {}).items(), key=lambda call: call[1]
+        )
+    ]
+    return list(agreed(transport, lines[:SHOWN]))
+
+
+def _messages(processors: Iterable[Processor]) -> Iterator[tuple[int, int]]:
+    """Contexts and tags of collectives' messages that are waited for, or have come in vain."""
+    for processor in processors:
+        for event in awaited_by(processor):
+            if isinstance(event, Receive) and event.place % PARTS == COLLECTIVES:
+                yield event.place, event.envelope[2]
+        for context, _, tag, *_ in processor.unexpected or ():
+            if context % PARTS == COLLECTIVES:
+                yield context, tag
+
+
+def _united(world: World, own: list[str]) -> set[str]:
+    """What any rank says, on every rank (collective)."""
+    transport = world.machine.transport
+    everything = {each for said in gathered(transport, own) for each in said}
+    return set(agreed(transport, sorted(everything)))
+
+
+def _key(world: World, context: int, number: int) -> str:
+    """A collective's name, the same on all ranks; sorted by its number."""
+    return f"{number:020} {world.contexts.name(context)!r}"
