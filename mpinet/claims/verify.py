@@ -1,22 +1,20 @@
-"""Judge claims: ranks take the points of their grids one after the other, each on one rank alone.
-
-The result does not depend on who measures what, only the time does.
-"""
+"""Judge claims: the points of their grids are dealt to the ranks, each to one alone."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from mpinet.claims.finding import Finding, find
 from mpinet.claims.grid import Point, argument_text, point_text
-from mpinet.claims.journal import Journal, Key, findings_in
 from mpinet.claims.statement import Claim
 from mpinet.claims.verdict import Verdict, judge
 from mpinet.errors import UsageError
-from mpinet.machine.transport import STOP, Local
+from mpinet.experiments.dealing import deal
+from mpinet.experiments.journal import Journal
+from mpinet.machine.transport import Local
 
 
 @dataclass(frozen=True)
@@ -27,9 +25,9 @@ class Task:
     point: Point
 
     @property
-    def key(self) -> Key:
+    def key(self) -> str:
         """Its key in the journal."""
-        return self.claim.id, point_text(self.point)
+        return f"{self.claim.id} {point_text(self.point)}"
 
     @property
     def subject(self) -> str:
@@ -87,24 +85,22 @@ def verify(
     if at:
         meant = {task.claim.id for task in tasks}
         claims = [claim for claim in claims if claim.id in meant]
-    known = findings_in(transport.share(journal.known() if journal else b""))
-    left = subjects([task for task in tasks if task.key not in known])
-    total = sum(map(len, left)) if transport.size == 1 else None  # ranks take what is next
-    done = 0
-    for number in transport.dealt(len(left)):
-        for task in left[number]:
-            if transport.wish == STOP:
-                break
-            known[task.key] = find(task.claim, task.point)
-            if journal is not None:
-                journal.write(task.key, known[task.key])
-            done += 1
-            if watch is not None:
-                watch(done, total)
-    known = _gather(known, transport)
+    by_key = {task.key: task for task in tasks}
+
+    def measured(key: str, ranks: Local) -> dict[str, Any]:
+        return asdict(find(by_key[key].claim, by_key[key].point))
+
+    dealt = deal(
+        [[task.key for task in group] for group in subjects(tasks)],
+        measured,
+        transport,
+        journal,
+        watch=watch or (lambda *done: None),
+        lasts=lambda found: not found["error"],
+    )
     if transport.rank != 0:
         return []
-    return list(_verdicts(claims, tasks, known, source))
+    return list(_verdicts(claims, tasks, dealt.found, source))
 
 
 def tasks_of(
@@ -143,22 +139,15 @@ def subjects(tasks: Sequence[Task]) -> list[list[Task]]:
     return sorted(groups.values(), key=share, reverse=True)
 
 
-def _gather(findings: Mapping[Key, Finding], transport: Local) -> dict[Key, Finding]:
-    """The findings of all ranks, on rank 0."""
-    rows = [[list(key), asdict(found)] for key, found in findings.items()]
-    texts = transport.gather(json.dumps(rows).encode())
-    return {tuple(key): Finding(**found) for text in texts for key, found in json.loads(text)}
-
-
 def _verdicts(
-    claims: Sequence[Claim], tasks: Sequence[Task], known: Mapping[Key, Finding], source: str
+    claims: Sequence[Claim], tasks: Sequence[Task], known: Mapping[str, Any], source: str
 ) -> Iterator[Verdict]:
     """A verdict for each claim."""
-    points: dict[str, list[Point]] = {claim.id: [] for claim in claims}
+    own: dict[str, list[Task]] = {claim.id: [] for claim in claims}
     for task in tasks:
-        points[task.claim.id].append(task.point)
+        own[task.claim.id].append(task)
     for claim in claims:
-        own = points[claim.id]
-        found = [known[claim.id, point_text(point)] for point in own]
+        points = [task.point for task in own[claim.id]]
+        found = [Finding(**known[task.key]) for task in own[claim.id]]
         of = len(claim.grid.points("full"))
-        yield judge(claim, own, found, of, source)
+        yield judge(claim, points, found, of, source)

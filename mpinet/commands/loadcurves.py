@@ -100,9 +100,9 @@ class LoadCurves(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Make the curves that are not there yet; draw them."""
-        from mpinet.experiments.journal import Rows, version_of
+        from mpinet.experiments.dealing import deal
+        from mpinet.experiments.journal import Journal, version_of
         from mpinet.experiments.load import cautions
-        from mpinet.experiments.sweep import play
 
         passing = (
             *("command", "json", "out", "plot", "progress", "watchdog", "seeds"),
@@ -118,23 +118,23 @@ class LoadCurves(Job):
             self._journal = transport.keeper.journal
         if self._journal is not None:
             name = f"rank-{transport.rank}"
-            journal = Rows(self._journal, name, version_of(), "--out")
+            journal = Journal(self._journal, name, version_of(), "--out")
         with hosted_by(transport):
             for sentence in cautions([each for one in self._tried for each in one.settings]):
                 (self.warn if transport.rank == 0 else unheard)(sentence)
-        played = play(
-            keys,
-            lambda number, ranks: [self._kept_curve(number, ranks, transport.keeper)],
+        number_of = {key: number for number, key in reversed([*enumerate(keys)])}
+        dealt = deal(
+            [[key] for key in keys],
+            lambda key, ranks: self._kept_curve(number_of[key], ranks, transport.keeper),
             transport,
             journal,
-            False,
-            watch,
+            watch=watch,
         )
-        if played.failed:
-            raise MpinetError(next(iter(played.failed.values())))
+        if dealt.failed:
+            raise MpinetError(next(iter(dealt.failed.values())))
         if transport.rank:
             return {}
-        found = {"curves": [played.rows[key][0] for key in keys]}
+        found = {"curves": [dealt.found[key] for key in keys]}
         self.model["vcs"] = named_vcs(found["curves"])
         if self._options.plot is not None:
             self._draw(found)

@@ -28,8 +28,8 @@ from mpinet.report.rows import Row, identified
 from mpinet.version import __version__
 
 if TYPE_CHECKING:
-    from mpinet.experiments.journal import Rows
-    from mpinet.experiments.sweep import Played
+    from mpinet.experiments.dealing import Dealt
+    from mpinet.experiments.journal import Journal
     from mpinet.machine.transport import Local
 
 MARK = "sweep.json"
@@ -183,7 +183,7 @@ def require_folder(folder: Path) -> None:
 
 
 class Sweep(Job):
-    """Points, played.
+    """Points, dealt.
 
     Attributes
     ----------
@@ -204,14 +204,14 @@ class Sweep(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play the points of this shard; write the tables when all points are there."""
-        from mpinet.experiments.sweep import play
+        from mpinet.experiments.dealing import deal
 
         share, shares = self._shard
-        mine = self._runs[share - 1 :: shares]
+        mine = {run.key: run for run in self._runs[share - 1 :: shares]}
         journal = self._journal(transport)
-        played = play(
-            [run.key for run in mine],
-            lambda number, ranks: self._play(mine[number], ranks),
+        dealt = deal(
+            [[key] for key in mine],
+            lambda key, ranks: self._play(mine[key], ranks),
             transport,
             journal,
             self._together,
@@ -219,11 +219,11 @@ class Sweep(Job):
         )
         if transport.rank != 0:
             return {}
-        return self._conclude(played, journal, len(mine))
+        return self._conclude(dealt, journal, len(mine))
 
-    def _journal(self, transport: Local) -> Rows | None:
+    def _journal(self, transport: Local) -> Journal | None:
         """This rank's journal in the folder, which rank 0 makes first."""
-        from mpinet.experiments.journal import Rows, version_of
+        from mpinet.experiments.journal import Journal, version_of
 
         if self._folder is None:
             return None
@@ -236,7 +236,7 @@ class Sweep(Job):
                 write_text(self._folder / MARK, as_json(FORM))
         transport.share(b"")
         name = f"{self._writer}rank-{transport.rank}"
-        return Rows(self._folder / "journal", name, version_of(), "--out")
+        return Journal(self._folder / "journal", name, version_of(), "--out")
 
     @property
     def _writer(self) -> str:
@@ -248,21 +248,22 @@ class Sweep(Job):
     def _play(run: Run, ranks: Local) -> list[Row]:
         """The rows of a point."""
         job = prepared(run.function, run.options)
-        result = carried_out(run.function, run.options, job, ranks, perf_counter())
+        with ranks.unkept():
+            result = carried_out(run.function, run.options, job, ranks, perf_counter())
         shortfall = {"error": result.shortfall} if result.shortfall else {}
         return [
             {**_origin(run), **_kept(row), "digest": result.digest, **shortfall}
             for row in result.records()
         ]
 
-    def _conclude(self, played: Played, journal: Rows | None, share: int) -> Row:
+    def _conclude(self, dealt: Dealt, journal: Journal | None, share: int) -> Row:
         """Put all points together; of a shard, with what the others have written down."""
-        rows = played.rows | (journal.known()[0] if journal is not None else {})
-        there = [run for run in self._runs if run.key in rows or run.key in played.failed]
+        rows = dealt.found | (journal.known()[0] if journal is not None else {})
+        there = [run for run in self._runs if run.key in rows or run.key in dealt.failed]
         self.table = [
             row
             for run in there
-            for row in (rows.get(run.key) or [_failure(run, played.failed[run.key])])
+            for row in (rows.get(run.key) or [_failure(run, dealt.failed[run.key])])
         ]
         text = as_csv(self.table)
         if self._folder is not None and len(there) == len(self._runs):
@@ -270,14 +271,14 @@ class Sweep(Job):
         failed = [
             {"point": str(run.point), "error": error}
             for run in there
-            if (error := _error(rows.get(run.key), played.failed.get(run.key)))
+            if (error := _error(rows.get(run.key), dealt.failed.get(run.key)))
         ]
         return {
             "points": len(self._runs),
             "share": share,
-            "computed": played.computed,
+            "computed": dealt.computed,
             "left": len(self._runs) - len(there),
-            "damaged_lines": played.damaged,
+            "damaged_lines": dealt.damaged,
             "failed": failed,
             "rows": len(self.table),
             "csv_sha256": sha256(text.encode()).hexdigest(),

@@ -189,8 +189,8 @@ class Verify(Ledger):
 
     def run(self, transport: Local, watch: Watch) -> list[Verdict]:
         """Test every claim at its points."""
-        from mpinet.claims.journal import Journal, version_of
         from mpinet.claims.verify import verify
+        from mpinet.experiments.journal import Journal, version_of
 
         options = self._options
         files = [name for name in options.claims if name.endswith(".py")]
@@ -199,7 +199,8 @@ class Verify(Ledger):
         if folder is None and transport.keeper is not None:
             folder = transport.keeper.journal
         if folder is not None:
-            journal = Journal(folder, version_of(files), transport.rank)
+            name = f"rank-{transport.rank}"
+            journal = Journal(folder, name, version_of(files), "--journal", alone=False)
         budget = options.budget or "quick"
         source = "".join(f"{name} " for name in files)
         return verify(self._claims, budget, transport, self._at, journal, source, watch)

@@ -1,7 +1,7 @@
 """Journals: what long work has found is written at once, to go on from where it was stopped.
 
-A folder with a file for each that wrote, a JSON line for each finding. Its reader says what a line
-means, and whether to believe it: a stopped run may leave a part of one, an editor anything.
+A folder with a file for each that wrote, a JSON line for each finding. A line bears a checksum: a
+stopped run may leave a part of one, an editor anything.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Journal:
     name : str
         What one's own file is called, without its ending. Where a batch system starts a job again
         the file is another one: a host that is cut off may keep the first one locked.
+    version : str
+        See `version_of`: what other sources have found is passed over.
     option : str
         What an error calls the folder.
     alone : bool
@@ -55,8 +57,9 @@ class Journal:
         The folder cannot be made or written, or somebody else writes the file.
     """
 
-    def __init__(self, folder: Path, name: str, option: str, alone: bool = False):
+    def __init__(self, folder: Path, name: str, version: str, option: str, alone: bool = True):
         self._folder = folder
+        self._version = version
         self._option = option
         again = batch_run()
         self._path = folder / f"{f'run-{again}-' if again else ''}{name}.jsonl"
@@ -79,7 +82,35 @@ class Journal:
         except BlockingIOError:
             raise FileError(f"{self._option} {self._path}: another run is writing it.") from None
 
-    def lines(self) -> list[str]:
+    def write(self, key: str, found: Any) -> None:
+        """Write down at once what was found; not what JSON cannot say, as NaN."""
+        try:
+            text = json.dumps([self._version, key, found], allow_nan=False)
+        except ValueError:
+            return
+        try:
+            self._file.write(json.dumps([_checksum(text), text]) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
+
+    def known(self) -> tuple[dict[str, Any], int]:
+        """What this version has found, by its keys, and how many lines are damaged."""
+        found, damaged = {}, 0
+        for line in filter(None, self._lines()):
+            try:
+                checksum, text = json.loads(line)
+                if checksum != _checksum(text):
+                    raise ValueError("changed since it was written")
+                version, key, value = json.loads(text)
+            except (ValueError, TypeError, AttributeError, RecursionError):
+                damaged += 1
+                continue
+            if version == self._version:
+                found[key] = value
+        return found, damaged
+
+    def _lines(self) -> list[str]:
         """All lines of all files, also what is left of torn ones."""
         lines: list[str] = []
         for path in sorted(self._folder.glob("*rank-*.jsonl")):
@@ -90,14 +121,6 @@ class Journal:
             except OSError as error:
                 raise FileError(f"{self._option} {path}: {error.strerror}.") from None
         return lines
-
-    def add(self, row: Any) -> None:
-        """Write a line at once."""
-        try:
-            self._file.write(json.dumps(row) + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
 
     def close(self) -> None:
         """Close the file; later writes do nothing."""
@@ -112,43 +135,6 @@ def _is_torn(path: Path) -> bool:
             return False
         file.seek(-1, SEEK_END)
         return file.read() != b"\n"
-
-
-class Rows(Journal):
-    """The journal of a sweep: a point's rows in a line, which bears a checksum.
-
-    Parameters
-    ----------
-    folder, name, option
-        As for `Journal`.
-    version : str
-        See `version_of`: rows of other sources are passed over.
-    """
-
-    def __init__(self, folder: Path, name: str, version: str, option: str):
-        super().__init__(folder, name, option, alone=True)
-        self._version = version
-
-    def write(self, key: str, rows: list[dict[str, Any]]) -> None:
-        """Write a point's rows down at once."""
-        text = json.dumps([self._version, key, rows], allow_nan=False)
-        self.add([_checksum(text), text])
-
-    def known(self) -> tuple[dict[str, list[dict[str, Any]]], int]:
-        """The rows of this version by their points' hashes, and how many lines are damaged."""
-        found, damaged = {}, 0
-        for line in filter(None, self.lines()):
-            try:
-                checksum, text = json.loads(line)
-                if checksum != _checksum(text):
-                    raise ValueError("changed since it was written")
-                version, key, rows = json.loads(text)
-            except (ValueError, TypeError, AttributeError, RecursionError):
-                damaged += 1
-                continue
-            if version == self._version:
-                found[key] = rows
-        return found, damaged
 
 
 def _checksum(text: str) -> str:

@@ -11,7 +11,7 @@ from math import sqrt
 from typing import Any
 
 from mpinet.errors import MpinetError, Suspended
-from mpinet.experiments.journal import Rows, version_of
+from mpinet.experiments.journal import Journal, version_of
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
@@ -261,7 +261,7 @@ def _curves(
     journal = _journal(transport)
     known = journal.known()[0] if journal is not None and transport.rank == 0 else {}
     known = json.loads(transport.share(json.dumps(known).encode()))
-    found = {task: known[str(task)][0] for task in tasks if str(task) in known}
+    found = {task: known[str(task)] for task in tasks if str(task) in known}
     left = [task for task in tasks if task not in found]
     if small and transport.size > 1 and len(left) > 1:
         found |= _shared_out(settings, left, transport, watch, journal)
@@ -281,17 +281,17 @@ Task = tuple[int, float]
 """A run: of which setting, at which rate."""
 
 
-def _journal(transport: Local) -> Rows | None:
+def _journal(transport: Local) -> Journal | None:
     """This rank's journal, if the runs are kept."""
     if transport.keeper is None:
         return None
     name = f"rank-{transport.rank}"
-    return Rows(transport.keeper.journal, name, version_of(), "--checkpoint")
+    return Journal(transport.keeper.journal, name, version_of(), "--checkpoint")
 
 
 @contextmanager
 def _kept(
-    task: Task, transport: Local, ranks: Local, journal: Rows | None
+    task: Task, transport: Local, ranks: Local, journal: Journal | None
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Within it these ranks make a run of those of `transport`; gives what writes it down."""
     keeper = transport.keeper
@@ -302,7 +302,7 @@ def _kept(
 
     def write(found: dict[str, Any]) -> None:
         if ranks.rank == 0:
-            journal.write(str(task), [found])
+            journal.write(str(task), found)
 
     with keeper.part(name, ranks):
         yield write
@@ -327,7 +327,7 @@ def _shared_out(
     tasks: Sequence[Task],
     transport: Local,
     watch: Callable[..., None],
-    journal: Rows | None,
+    journal: Journal | None,
 ) -> dict[Task, dict[str, Any]]:
     """Every run on one rank alone; each rank takes the next one when it is ready."""
     mine: list[tuple[int, dict[str, Any]]] = []

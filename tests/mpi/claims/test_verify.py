@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from mpinet.claims import claim, over
-from mpinet.claims.journal import Journal
 from mpinet.claims.ledger import claims_in
 from mpinet.claims.verify import verify
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
 from mpinet.errors import UsageError
+from mpinet.experiments.journal import Journal
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest
@@ -46,17 +46,21 @@ def test_machines_of_measurements_are_hosted_by_one_rank():
 @pytest.mark.mpi
 def test_a_verification_may_go_on_with_another_number_of_ranks(tmp_path):
     folder = Path(world().share(str(tmp_path).encode()).decode())
+
+    def journal_of(rank):
+        return Journal(folder / "journal", f"rank-{rank}", "v", "--journal", alone=False)
+
     measured = []
     made = claim("X", statement="", relation="all", grid=over(n=range(20)))(
         lambda n: measured.append(n) is None
     )
     if world().rank == 0:
-        journal = Journal(folder / "journal", "v", rank=9)
+        journal = journal_of(9)
         verify([made], "full", Local(), at={"n": "7"}, journal=journal)
         journal.close()
     world().share(b"")
     before = len(measured)
-    rows = verify([made], "full", world(), journal=Journal(folder / "journal", "v", world().rank))
+    rows = verify([made], "full", world(), journal=journal_of(world().rank))
     assert 7 not in measured[before:]
     assert [row.points for row in rows] == [20] * (world().rank == 0)
 

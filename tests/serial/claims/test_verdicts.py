@@ -7,12 +7,12 @@ import pytest
 
 from mpinet.claims import claim, once, over
 from mpinet.claims.finding import Finding, find
-from mpinet.claims.journal import Journal, findings_in, version_of
 from mpinet.claims.ledger import claims_in, select
 from mpinet.claims.relation import holds
 from mpinet.claims.verdict import judge
 from mpinet.claims.verify import Task, subjects, tasks_of, verify
 from mpinet.errors import UsageError
+from mpinet.experiments.journal import Journal, version_of
 from mpinet.machine.transport import Local
 from mpinet.measure import diameter
 from mpinet.measure.bisection import Bisection, bisection_width
@@ -268,25 +268,41 @@ def test_tasks_about_a_network_stay_together_and_costly_ones_come_first():
 
 
 def test_a_stopped_verification_goes_on_where_it_was(tmp_path):
+    def journal(version, rank):
+        return Journal(tmp_path / "j", f"rank-{rank}", version, "--journal", alone=False)
+
     measured = []
     made = claim("X", statement="", relation="all", grid=over(n=range(5)))(
         lambda n: measured.append(n) is None
     )
-    first = Journal(tmp_path / "j", "v1", rank=0)
+    first = journal("v1", 0)
     verify([made], "full", Local(), journal=first, at={"n": "3"})
     first.close()
     with (tmp_path / "j" / "rank-0.jsonl").open("a") as file:
         file.write('{"version": "v1", "key": ["X", "n=1"], "find')  # stopped while it wrote
     assert measured == [3]
-    (row,) = verify([made], "full", Local(), journal=Journal(tmp_path / "j", "v1", rank=1))
+    (row,) = verify([made], "full", Local(), journal=journal("v1", 1))
     assert (row.verdict, row.points, measured) == ("holds", 5, [3, 0, 1, 2, 4])
-    verify([made], "full", Local(), journal=Journal(tmp_path / "j", "v2", rank=0))
+    verify([made], "full", Local(), journal=journal("v2", 0))
     assert len(measured) == 10
 
 
-def test_errors_are_measured_again():
-    line = b'{"version": "v", "key": ["X", ""], "finding": {"error": "out of memory"}}'
-    assert findings_in(line) == {}
+def test_errors_are_measured_again(tmp_path):
+    measured = []
+
+    def fails_once(n):
+        measured.append(n)
+        if len(measured) == 1:
+            raise ValueError("out of memory")
+        return True
+
+    made = claim("X", statement="", relation="all", grid=over(n=range(2)))(fails_once)
+    for verdict in ("error", "holds"):
+        journal = Journal(tmp_path, "rank-0", "v", "--journal", alone=False)
+        (row,) = verify([made], "full", Local(), journal=journal)
+        journal.close()
+        assert row.verdict == verdict
+    assert measured == [0, 1, 0]
 
 
 def test_a_changed_file_makes_another_version(tmp_path):

@@ -272,10 +272,10 @@ def test_a_wrong_shard_gets_a_sentence(shard, file, capsys):
 def test_a_second_run_that_writes_the_same_file_is_refused_but_not_that_of_a_requeued_job(
     file, tmp_path, capsys, monkeypatch
 ):
-    from mpinet.experiments.journal import Rows
+    from mpinet.experiments.journal import Journal
 
     assert run(file) == 0
-    other = Rows(tmp_path / "runs/journal", "rank-0", "v", "--out")
+    other = Journal(tmp_path / "runs/journal", "rank-0", "v", "--out")
     assert run(file) == 2
     assert "another run is writing it" in capsys.readouterr().err
     monkeypatch.setenv("SLURM_RESTART_COUNT", "1")

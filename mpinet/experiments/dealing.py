@@ -1,0 +1,116 @@
+"""Dealing out work: a piece of it is one rank's alone, or of all ranks together.
+
+What is found is written down at once, so that work that was stopped goes on where it was. It does
+not depend on who does what, only the time does. Sweeps, verifications and curves of traffic are
+dealt out here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mpinet.errors import MpinetError, Suspended
+from mpinet.experiments.journal import Journal
+from mpinet.machine.transport import STOP, Local, alone
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """What dealt work has come to, on rank 0.
+
+    Attributes
+    ----------
+    found : dict
+        What was found by the keys of the work, now or before; values are of JSON's kinds.
+    computed : int
+        How many pieces were left to do this time.
+    damaged : int
+        Lines of the journal that could not be believed; their pieces were done again.
+    failed : dict
+        The sentences on the pieces that failed, by their keys.
+    """
+
+    found: dict[str, Any]
+    computed: int
+    damaged: int
+    failed: dict[str, str]
+
+
+def deal(
+    hands: Sequence[Sequence[str]],
+    work: Callable[[str, Local], Any],
+    transport: Local,
+    journal: Journal | None = None,
+    together: bool = False,
+    watch: Callable[..., None] = lambda *done: None,
+    lasts: Callable[[Any], bool] = lambda found: True,
+) -> Dealt:
+    """Do the pieces of work that the journal does not know (collective).
+
+    Parameters
+    ----------
+    hands : sequence of sequence of str
+        The keys of the work; those of a hand go to one rank, one after the other.
+    work : callable
+        ``work(key, ranks)`` does a piece; what it gives is whole on rank 0 of these ranks.
+    transport : Local
+        The ranks.
+    journal : Journal, optional
+        Knows what was found before, and takes what is found now. A piece that fails is not written
+        down, so that it is tried again.
+    together : bool
+        Whether all ranks do each piece together.
+    watch : callable
+        Called with the number of pieces that this rank has done, and how many it will do where
+        that is known.
+    lasts : callable
+        Whether what was found is written down.
+    """
+    known, damaged = journal.known() if journal and transport.rank == 0 else ({}, 0)
+    passed = set(json.loads(transport.share(json.dumps([*known]).encode())))
+    left = _left(hands, passed)
+    count = sum(map(len, left))
+    total = count if together or transport.size == 1 else None
+    found, failed = dict[str, Any](), dict[str, str]()
+    for number in range(len(left)) if together else transport.dealt(len(left)):
+        for key in left[number]:
+            if not together and transport.wish == STOP:
+                break  # the ranks meet where all is dealt out, and end there
+            try:
+                if together:
+                    value = work(key, transport)
+                else:
+                    with alone():
+                        value = work(key, Local())
+            except Suspended:
+                continue
+            except MpinetError as error:
+                failed[key] = str(error)
+            else:
+                found[key] = value
+                if journal is not None and lasts(value) and (transport.rank == 0 or not together):
+                    journal.write(key, value)
+            watch(len(found) + len(failed), total)
+            if together and transport.keeper is not None:
+                transport.keeper.meet()
+    if together and transport.rank != 0:
+        found = {}  # a rank's part of a result is no result
+    for text in transport.gather(json.dumps([found, failed]).encode()):
+        some_found, some_failed = json.loads(text)
+        known |= some_found
+        failed |= some_failed
+    return Dealt(known, count, damaged, failed)
+
+
+def _left(hands: Sequence[Sequence[str]], passed: set[str]) -> list[list[str]]:
+    """The hands without what is known or in an earlier one; none is empty."""
+    left, passed = [], set(passed)
+    for hand in hands:
+        keys = [key for key in dict.fromkeys(hand) if key not in passed]
+        passed.update(keys)
+        if keys:
+            left.append(keys)
+    return left
