@@ -51,8 +51,14 @@ COMMANDS = {
 """Every command: the function of its name, in the module of its name in this folder."""
 
 MODULES = {
+    "gossip": "collectives",
+    "scatter": "collectives",
+    "gather": "collectives",
+    "exchange": "collectives",
+    "reduce": "collectives",
+    "allreduce": "collectives",
+    "circulate": "collectives",
     "descend": "ascend",
-    "gather": "scatter",
     "schedule run": "schedule",
     "schedule check": "schedule",
     "schedule export": "schedule",
@@ -75,29 +81,29 @@ FUNCTIONS = tuple(name for name in COMMANDS if " " not in name and name not in T
 """Commands that are functions of `mpinet`, too."""
 
 if TYPE_CHECKING:  # `FUNCTIONS` for checkers
-    from mpinet.commands.allreduce import allreduce as allreduce
     from mpinet.commands.ascend import ascend as ascend
     from mpinet.commands.ascend import descend as descend
     from mpinet.commands.broadcast import broadcast as broadcast
-    from mpinet.commands.circulate import circulate as circulate
+    from mpinet.commands.collectives import allreduce as allreduce
+    from mpinet.commands.collectives import circulate as circulate
+    from mpinet.commands.collectives import exchange as exchange
+    from mpinet.commands.collectives import gather as gather
+    from mpinet.commands.collectives import gossip as gossip
+    from mpinet.commands.collectives import reduce as reduce
+    from mpinet.commands.collectives import scatter as scatter
     from mpinet.commands.compare import compare as compare
     from mpinet.commands.draw import draw as draw
     from mpinet.commands.embed import embed as embed
-    from mpinet.commands.exchange import exchange as exchange
     from mpinet.commands.exec import exec as exec
     from mpinet.commands.find import find as find
     from mpinet.commands.flood import flood as flood
-    from mpinet.commands.gossip import gossip as gossip
     from mpinet.commands.load import load as load
     from mpinet.commands.neighbors import neighbors as neighbors
     from mpinet.commands.optimum import optimum as optimum
     from mpinet.commands.path import path as path
     from mpinet.commands.plot import plot as plot
-    from mpinet.commands.reduce import reduce as reduce
     from mpinet.commands.route import route as route
     from mpinet.commands.run import run as run
-    from mpinet.commands.scatter import gather as gather
-    from mpinet.commands.scatter import scatter as scatter
     from mpinet.commands.show import show as show
     from mpinet.commands.sweep import sweep as sweep
     from mpinet.commands.topologies import topologies as topologies

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from mpinet.commands.job import Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
+from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
@@ -14,22 +17,60 @@ if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.transport import Local
     from mpinet.programs.collective import CollectiveResult
+    from mpinet.programs.needs import Share
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a collective does, and what it needs.
+
+    Attributes
+    ----------
+    run : callable
+        Does it on a machine (collective).
+    needs : callable
+        Bytes that the rank with a share of the network needs.
+    needs_once : callable
+        Bytes of these that one rank alone needs, such as the queue at a root.
+    """
+
+    run: Callable[[Machine], CollectiveResult]
+    needs: Callable[[Share], int]
+    needs_once: Callable[[Share], int] = lambda share: 0
 
 
 class Collective(MachineJob):
-    """A collective on a machine, its result checked; a command says which (`perform`)."""
+    """A collective on a machine, its result checked."""
 
-    def perform(self, machine: Machine) -> CollectiveResult:
-        """Do it on this machine (collective)."""
-        raise NotImplementedError
+    def __init__(self, options: argparse.Namespace, network: Topology, work: Work):
+        super().__init__(options, network)
+        self._work = work
+
+    def needs(self, ranks: int) -> int:
+        """As the algorithm needs."""
+        return self._work.needs(self.share(ranks))
+
+    def needs_once(self, ranks: int) -> int:
+        """As the algorithm needs, on one rank alone."""
+        return self._work.needs_once(self.share(ranks))
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Make the machine, and do it."""
+        return self._told(self._done(transport, watch))
+
+    def _done(self, transport: Local, watch: Watch) -> CollectiveResult:
+        """What was done on a machine of these ranks."""
         machine = self.make_machine(transport, watch)
-        found = self.perform(machine)
+        found = self._work.run(machine)
         self.note_crossing(machine)
         self.preparation = asdict(found.preparation)
-        return {
+        return found
+
+    def _told(self, found: CollectiveResult) -> Row:
+        """What is told of it; of a reduction operator and value, too."""
+        value = getattr(found, "value", None)
+        reduced = {} if value is None else {"operator": self.options.operator, "value": value}
+        return reduced | {
             "algorithm": found.algorithm,
             "steps": found.steps,
             "messages": found.messages,

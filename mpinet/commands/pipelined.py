@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mpinet.commands.collective import Collective
-from mpinet.commands.job import Watch
+from mpinet.commands.collective import Collective, Work
 from mpinet.commands.opening import port_model
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
@@ -15,9 +15,12 @@ from mpinet.report.rows import Row
 if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.dry import Dry
-    from mpinet.machine.transport import Local
     from mpinet.programs.pipelines.collectives import PipelineResult
     from mpinet.programs.rehearsal import Rehearsal
+
+
+Moving = Callable[["Machine", int, argparse.Namespace], "PipelineResult"]
+"""Moves many items on a machine, from or to a root where there is one (collective)."""
 
 
 class Pipelined(Collective):
@@ -29,6 +32,8 @@ class Pipelined(Collective):
         The command's.
     network : Topology
         The machine's network.
+    moving : callable
+        ``moving(machine, root, options)`` moves the items (collective).
     root : int, optional
         Of a collective that has one.
 
@@ -38,59 +43,38 @@ class Pipelined(Collective):
         So many items cannot be moved there in this way.
     """
 
-    def __init__(self, options: argparse.Namespace, network: Topology, root: int | None = None):
+    def __init__(
+        self,
+        options: argparse.Namespace,
+        network: Topology,
+        moving: Moving,
+        root: int | None = None,
+    ):
+        from mpinet.programs import needs
         from mpinet.programs.collective import require_processor
         from mpinet.programs.pipelines.spreading import require_spread
 
-        super().__init__(options, network)
         if root is not None:
             require_processor(network, root)
-        rooted = options.command != "gossip"
+        rooted, twice = options.command != "gossip", options.command == "allreduce"
         number = options.items if rooted else options.items * network.hosts
         switches = getattr(options, "switches", None)  # of those that combine
         model = port_model(options)
         require_spread(network, model, number, rooted, options.algorithm, switches)
-        self._root = root
-        self._items = number
+        work = Work(
+            lambda machine: moving(machine, root or 0, options),
+            lambda share: needs.pipeline(share, number, twice),
+        )
+        super().__init__(options, network, work)
 
-    def needs(self, ranks: int) -> int:
-        """The timetable of all items."""
-        from mpinet.programs import needs
-
-        twice = self.options.command == "allreduce"
-        return needs.pipeline(self.share(ranks), self._items, twice)
-
-    def perform(self, machine: Machine) -> PipelineResult:
-        """Do what the command says."""
-        from mpinet.programs.pipelines import collectives
-
-        options, root = self.options, self._root or 0
-        items, algorithm, seed = options.items, options.algorithm, options.seed
-        if options.command == "gossip":
-            self._found = collectives.gossip_items(machine, items, algorithm, seed)
-        elif options.command == "broadcast":
-            self._found = collectives.broadcast_items(machine, root, items, algorithm, seed)
-        elif options.command == "reduce":
-            self._found = collectives.reduce_items(
-                machine, root, items, options.operator, algorithm, seed, options.switches
-            )
-        else:
-            self._found = collectives.allreduce_items(
-                machine, items, options.operator, algorithm, seed, options.switches
-            )
-        return self._found
-
-    def run(self, transport: Local, watch: Watch) -> Row:
+    def _told(self, found: PipelineResult) -> Row:  # type: ignore[override]
         """Tell the items, and how fast they could flow, too."""
-        result, found = super().run(transport, watch), self._found
-        first: Row = {"items": found.items}
+        result = super()._told(found)
         if self.options.command == "broadcast":
             result["informed"] = found.informed
-        if found.value is not None:
-            first |= {"operator": self.options.operator, "value": found.value}
         rate = found.rate
         bandwidth = None if rate is None else [rate.numerator, rate.denominator]
-        return first | result | {"bandwidth": bandwidth}
+        return {"items": found.items} | result | {"bandwidth": bandwidth}
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Say why not."""

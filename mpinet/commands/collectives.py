@@ -1,0 +1,427 @@
+"""The commands of the collectives: gossip, scatter, gather, exchange, reductions, circulation.
+
+Each is a function, whose signature says what it takes, and a row of `COLLECTIVES`, which says how
+its program is run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpinet.commands.ascend import Pairing
+from mpinet.commands.collective import Collective, Work
+from mpinet.commands.job import Job
+from mpinet.commands.opening import Network, port_model, routing_of, topology_of
+from mpinet.commands.options import (
+    Algorithm,
+    Common,
+    OnMachine,
+    Operator,
+    Place,
+    Ports,
+    RoutingName,
+    SavedOften,
+    Switches,
+    Views,
+)
+from mpinet.commands.perform import perform
+from mpinet.commands.pipelined import Moving, Pipelined
+from mpinet.commands.result import Result
+from mpinet.commands.signature import Unpack, command
+from mpinet.errors import UsageError
+from mpinet.networks.topology import Topology
+
+if TYPE_CHECKING:
+    from mpinet.machine import Machine
+    from mpinet.programs.pipelines.collectives import PipelineResult
+
+
+@command(Views, SavedOften, Common)
+def gossip(
+    topology: Network,
+    *,
+    algorithm: Algorithm = None,
+    items: int = 1,
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Bring every processor's item to all processors (collective).
+
+    Parameters
+    ----------
+    algorithm : str, optional
+        ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; default: the first
+        of these; or ``rarest`` (links, all ports) or ``matching`` (one port), which take few steps.
+    items : int
+        Items of every processor, sent in a pipeline where there are more than one:
+        ``rarest`` (all ports), ``matching`` or ``cycle`` (one port); default: the
+        fewest steps.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases;
+        with ``--items`` above 1 also items, bandwidth (as of ``allreduce``).
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.gossip("petersen", ports="all", algorithm="rarest").steps
+    3
+    """
+    return perform(gossip, locals())
+
+
+@command(Views, SavedOften, Common)
+def scatter(
+    topology: Network,
+    *,
+    root: Place = 0,
+    algorithm: Algorithm = None,
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Bring a different item from one processor to every other (collective).
+
+    Parameters
+    ----------
+    root : int or str
+        The one processor: a number or an address.
+    algorithm : str, optional
+        ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the first that
+        applies.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.scatter("ring:8").correct
+    True
+    """
+    return perform(scatter, locals())
+
+
+@command(Views, SavedOften, Common)
+def gather(
+    topology: Network,
+    *,
+    root: Place = 0,
+    algorithm: Algorithm = None,
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Bring an item from every processor to one (collective).
+
+    Parameters
+    ----------
+    root : int or str
+        The one processor: a number or an address.
+    algorithm : str, optional
+        ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the first that
+        applies.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.gather("ring:8").correct
+    True
+    """
+    return perform(gather, locals())
+
+
+@command(Views, SavedOften, Common)
+def exchange(
+    topology: Network,
+    *,
+    routing: RoutingName = None,
+    algorithm: Algorithm = None,
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Bring a different item from every processor to every other (collective).
+
+    Parameters
+    ----------
+    algorithm : str, optional
+        ``routed`` (default), or ``farthest`` (links): farthest target first, few steps.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by (as of ``broadcast``), correct, phases.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.exchange("hypercube:3").correct
+    True
+    """
+    return perform(exchange, locals())
+
+
+@command(Views, SavedOften, Common)
+def reduce(
+    topology: Network,
+    *,
+    operator: Operator = "min",
+    root: Place = 0,
+    algorithm: Algorithm = None,
+    items: int = 1,
+    switches: Switches = "forward",
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Combine the items of all processors at one (collective).
+
+    Parameters
+    ----------
+    root : int or str
+        Who learns it: a number or an address.
+    algorithm : str, optional
+        The broadcast that is turned round; default: the first that applies (see broadcast). Through
+        switches that forward: ``paths``.
+    items : int
+        Items of every processor, each of which is combined with the others'; in a pipeline where
+        there are more than one: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one
+        port); default: the fewest steps.
+
+    Returns
+    -------
+    Result
+        operator, value, algorithm, steps, messages, lower_bound, lower_by, correct, phases; with
+        ``--items`` above 1, or through switches that forward, also items, bandwidth (as of
+        ``allreduce``).
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.reduce("hypercube:4").correct
+    True
+    """
+    return perform(reduce, locals())
+
+
+@command(Views, SavedOften, Common)
+def allreduce(
+    topology: Network,
+    *,
+    operator: Operator = "min",
+    algorithm: Algorithm = None,
+    items: int = 1,
+    switches: Switches = "forward",
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Combine the items of all processors at all of them (collective).
+
+    Parameters
+    ----------
+    topology : str or Topology
+        The network, of links.
+    operator : {'min', 'max', 'sum'}
+        What becomes of two items; sums are taken modulo 2^64.
+    algorithm : str, optional
+        ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port), ``paths`` (through
+        switches that forward); default: the fewest steps.
+    items : int
+        Items of every processor, each of which is combined with those of the others.
+    duplex : {'full', 'half'}
+        Messages that a link carries in a step: one each way, or one (not for allreduce).
+
+    Returns
+    -------
+    Result
+        items, operator, value (of item 0, 0..2^64-1), algorithm, steps, messages, lower_bound,
+        lower_by (as of ``broadcast``; ``optimum --items`` has the certificates), correct, phases,
+        bandwidth (so many items in so many steps, a pair, or null). See docs/how-to/pipelines.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> found = mpinet.allreduce("ring:8", operator="sum", items=8)
+    >>> found.steps, found.lower_bound
+    (14, 14)
+    """
+    return perform(allreduce, locals())
+
+
+@command(Views, SavedOften, Common)
+def circulate(
+    topology: Network,
+    *,
+    dimensions: int | None = None,
+    algorithm: Pairing = None,
+    ports: Ports = "one",
+    **options: Unpack[OnMachine],
+) -> Result:
+    """Let every item visit all processors of its subcube (collective).
+
+    Parameters
+    ----------
+    dimensions : int, optional
+        Circulate in every subcube of so many low dimensions; default: all.
+
+    Returns
+    -------
+    Result
+        algorithm, steps, messages, lower_bound, lower_by, correct, phases.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> mpinet.circulate("hypercube:3").correct
+    True
+    """
+    return perform(circulate, locals())
+
+
+@dataclass(frozen=True)
+class Row:
+    """How a collective is run.
+
+    Attributes
+    ----------
+    work : callable or None
+        ``work(options, topology, root)`` finds the algorithm, and refuses what cannot be; None:
+        there are pipelines alone.
+    rooted : bool
+        Whether it begins or ends at one processor.
+    moving : callable or None
+        ``moving(machine, root, options)`` moves many items in a pipeline; None: it has none.
+    """
+
+    work: Callable[[argparse.Namespace, Topology, int], Work] | None
+    rooted: bool = False
+    moving: Moving | None = None
+
+
+def prepare(options: argparse.Namespace) -> Job:
+    """Find the root and the algorithm; many items make a pipeline."""
+    topology, row = topology_of(options), COLLECTIVES[options.command]
+    root = topology.find(str(options.root)) if row.rooted else 0
+    if row.moving is not None and _is_pipeline(options, topology):
+        return Pipelined(options, topology, row.moving, root if row.rooted else None)
+    assert row.work is not None
+    return Collective(options, topology, row.work(options, topology, root))
+
+
+def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
+    """Whether items go in a pipeline: several, of an allreduce, or through switches that forward.
+
+    Where switches only forward, a reduction is a pipeline of one item.
+    """
+    from mpinet.programs.pipelines.spreading import only_forwards
+
+    if options.items != 1 or options.command == "allreduce":
+        return True
+    return options.command == "reduce" and only_forwards(topology, options.switches)
+
+
+def _gossip(options: argparse.Namespace, topology: Topology, root: int) -> Work:
+    from mpinet.programs import needs
+    from mpinet.programs.gossip import gossip, require_algorithm
+
+    algorithm = require_algorithm(topology, options.duplex == "half", options.algorithm)
+    return Work(
+        lambda machine: gossip(machine, options.algorithm, options.seed),
+        lambda share: needs.gossip(share, algorithm),
+    )
+
+
+def _from_or_to_one(options: argparse.Namespace, topology: Topology, root: int) -> Work:
+    from mpinet.programs import needs
+    from mpinet.programs.gather import gather, require_algorithm
+    from mpinet.programs.scatter import scatter
+
+    way, model = options.command, port_model(options)
+    algorithm = require_algorithm(topology, root, options.algorithm, way, model)
+    moved = scatter if way == "scatter" else gather
+    return Work(
+        lambda machine: moved(machine, root, options.algorithm, options.seed),
+        lambda share: needs.from_or_to_one(share, algorithm, way),
+        lambda share: needs.at_root(share, algorithm, way),
+    )
+
+
+def _exchange(options: argparse.Namespace, topology: Topology, root: int) -> Work:
+    from mpinet.programs import needs
+    from mpinet.programs.exchange import FARTHEST, exchange, require_algorithm
+
+    name = require_algorithm(topology, options.algorithm, port_model(options))
+    if name == FARTHEST and options.routing is not None:
+        raise UsageError("--routing does not apply to total exchange 'farthest'.")
+    routing = None if name == FARTHEST else routing_of(topology, options.routing)
+    return Work(
+        lambda machine: exchange(machine, routing, options.seed, options.algorithm),
+        needs.exchange,
+    )
+
+
+def _reduce(options: argparse.Namespace, topology: Topology, root: int) -> Work:
+    from mpinet.programs import needs
+    from mpinet.programs.broadcast import require_algorithm
+    from mpinet.programs.reduce import reduce, turned_round
+
+    model = turned_round(port_model(options))
+    algorithm, schedule = require_algorithm(topology, root, options.algorithm, model)
+    return Work(
+        lambda machine: reduce(machine, root, options.operator, algorithm, options.seed),
+        lambda share: needs.reduce(share, algorithm, schedule),
+    )
+
+
+def _circulate(options: argparse.Namespace, topology: Topology, root: int) -> Work:
+    from mpinet.programs import needs
+    from mpinet.programs.circulate import circulate, require_dimensions
+    from mpinet.programs.schedules import find_schedule
+
+    require_dimensions(topology, options.dimensions)
+    schedule = find_schedule(topology, options.algorithm)
+    return Work(
+        lambda machine: circulate(machine, options.dimensions, options.algorithm, options.seed),
+        lambda share: needs.circulate(share, schedule),
+    )
+
+
+def _gossip_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
+    from mpinet.programs.pipelines.collectives import gossip_items
+
+    return gossip_items(machine, options.items, options.algorithm, options.seed)
+
+
+def _reduce_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
+    from mpinet.programs.pipelines.collectives import reduce_items
+
+    items, operator, algorithm = options.items, options.operator, options.algorithm
+    return reduce_items(machine, root, items, operator, algorithm, options.seed, options.switches)
+
+
+def _allreduce_items(machine: Machine, root: int, options: argparse.Namespace) -> PipelineResult:
+    from mpinet.programs.pipelines.collectives import allreduce_items
+
+    items, operator, algorithm = options.items, options.operator, options.algorithm
+    return allreduce_items(machine, items, operator, algorithm, options.seed, options.switches)
+
+
+COLLECTIVES = {
+    "gossip": Row(_gossip, moving=_gossip_items),
+    "scatter": Row(_from_or_to_one, rooted=True),
+    "gather": Row(_from_or_to_one, rooted=True),
+    "exchange": Row(_exchange),
+    "reduce": Row(_reduce, rooted=True, moving=_reduce_items),
+    "allreduce": Row(None, moving=_allreduce_items),
+    "circulate": Row(_circulate),
+}
+"""The collectives by their commands."""
