@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Job, Watch
-from mpinet.commands.load import Load, named_vcs, unheard
+from mpinet.commands.loadruns import load_of, named_vcs, unheard
 from mpinet.commands.plot import ENDINGS
 from mpinet.commands.signature import MOST_SEED
-from mpinet.errors import FileError, MpinetError, UsageError
+from mpinet.errors import FileError, UsageError
 from mpinet.experiments.plan import key_of
 from mpinet.files import whole_file
 from mpinet.machine.transport import hosted_by
@@ -44,8 +44,6 @@ class LoadCurves(Job):
         What was typed: `seed` is the first seed of `seeds`.
     networks, patterns : sequence of str
         What curves are made of.
-    prepared : callable
-        Gives the job of one curve.
 
     Raises
     ------
@@ -60,7 +58,6 @@ class LoadCurves(Job):
         options: argparse.Namespace,
         networks: Sequence[Any],
         patterns: Sequence[str],
-        prepared: Callable[[argparse.Namespace], Load],
     ):
         super().__init__()
         if not 1 <= options.seeds <= MOST_SEEDS:
@@ -68,8 +65,7 @@ class LoadCurves(Job):
         if options.seed + options.seeds - 1 > MOST_SEED:
             first = f"{options.seeds} of them cannot begin at {options.seed}"
             raise UsageError(f"load: seeds end at 2^63-1: {first}.")
-        self._options, self._prepared = options, prepared
-        self._patterns = patterns
+        self._options, self._patterns = options, patterns
         seeds = range(options.seed, options.seed + options.seeds)
         self._several = len(patterns) > 1 or len(seeds) > 1
         self._points = [
@@ -80,7 +76,7 @@ class LoadCurves(Job):
             for network in networks
             for seed in seeds
         ]
-        self._tried = [prepared(point) for point in self._points[:: len(seeds)]]
+        self._tried = [load_of(point) for point in self._points[:: len(seeds)]]
         self._one = self._tried[0]
         self.topology = self._one.topology if len(networks) == 1 else None
         self.model = self._one.model
@@ -129,9 +125,8 @@ class LoadCurves(Job):
             transport,
             journal,
             watch=watch,
+            strict=True,
         )
-        if dealt.failed:
-            raise MpinetError(next(iter(dealt.failed.values())))
         if transport.rank:
             return {}
         found = {"curves": [dealt.found[key] for key in keys]}
@@ -149,7 +144,7 @@ class LoadCurves(Job):
 
     def _curve(self, point: argparse.Namespace, ranks: Local) -> Row:
         """A curve, with what tells it from the others."""
-        job = self._prepared(point)
+        job = load_of(point)
         job.warn = unheard
         found: Row = plain(job.run(ranks, lambda *done: None))
         curve: Row = found["curves"][0]

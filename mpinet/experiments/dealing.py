@@ -47,6 +47,7 @@ def deal(
     together: bool = False,
     watch: Callable[..., None] = lambda *done: None,
     lasts: Callable[[Any], bool] = lambda found: True,
+    strict: bool = False,
 ) -> Dealt:
     """Do the pieces of work that the journal does not know (collective).
 
@@ -68,6 +69,16 @@ def deal(
         that is known.
     lasts : callable
         Whether what was found is written down.
+    strict : bool
+        Whether an error ends all, when the ranks have done what is left; otherwise it is told with
+        what was found.
+
+    Raises
+    ------
+    MpinetError
+        On all ranks: a piece failed, and this is strict.
+    Suspended
+        The run was asked to end, and what it needs to go on is written down.
     """
     known, damaged = journal.known() if journal and transport.rank == 0 else ({}, 0)
     passed = set(json.loads(transport.share(json.dumps([*known]).encode())))
@@ -75,6 +86,7 @@ def deal(
     count = sum(map(len, left))
     total = count if together or transport.size == 1 else None
     found, failed = dict[str, Any](), dict[str, str]()
+    errors: list[MpinetError] = []
     for number in range(len(left)) if together else transport.dealt(len(left)):
         for key in left[number]:
             if not together and transport.wish == STOP:
@@ -86,9 +98,14 @@ def deal(
                     with alone():
                         value = work(key, Local())
             except Suspended:
-                continue
+                if together:
+                    raise
+                continue  # the others end, too, when they meet
             except MpinetError as error:
+                if strict and together:
+                    raise
                 failed[key] = str(error)
+                errors.append(error)
             else:
                 found[key] = value
                 if journal is not None and lasts(value) and (transport.rank == 0 or not together):
@@ -96,6 +113,8 @@ def deal(
             watch(len(found) + len(failed), total)
             if together and transport.keeper is not None:
                 transport.keeper.meet()
+    if strict and errors:
+        transport.fail(errors[0])
     if together and transport.rank != 0:
         found = {}  # a rank's part of a result is no result
     for text in transport.gather(json.dumps([found, failed]).encode()):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mpinet.errors import MpinetError, Suspended
+from mpinet.experiments.dealing import deal
 from mpinet.experiments.journal import Journal, version_of
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.run import OpenLoop
-from mpinet.machine.transport import Local, alone, hosted_by
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.measure.channelload import saturation_bound
 from mpinet.measure.deadlock import (
     MOST_COUNTED,
@@ -30,6 +30,9 @@ from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
+
+if TYPE_CHECKING:
+    from mpinet.machine.checkpoint import Keeper
 
 FREE = ("hops", "ordered")
 """Class rules without a cycle of dependencies, whatever the ways are."""
@@ -256,29 +259,34 @@ def _curves(
     """See `curves`."""
     for setting in settings:
         setting.router, setting.bound  # noqa: B018 (may be collective, and may refuse)
-    tasks = [(i, rate) for i in range(len(settings)) for rate in _wanted(settings[i], rates)]
-    small = is_small(settings)
-    journal = _journal(transport)
-    known = journal.known()[0] if journal is not None and transport.rank == 0 else {}
-    known = json.loads(transport.share(json.dumps(known).encode()))
-    found = {task: known[str(task)] for task in tasks if str(task) in known}
-    left = [task for task in tasks if task not in found]
-    if small and transport.size > 1 and len(left) > 1:
-        found |= _shared_out(settings, left, transport, watch, journal)
-        left = []
-    for task in left:
-        setting, told = settings[task[0]], partial(watch, len(found), len(tasks))
-        with _kept(task, transport, transport, journal) as write:
-            found[task] = setting.run(machine_of(setting.topology, told), task[1])
-            write(found[task])
-        watch(len(found), len(tasks))
-        if transport.keeper is not None:
-            transport.keeper.meet()
+    runs = {
+        f"run-{i}-{rate!r}": (i, rate)
+        for i, setting in enumerate(settings)
+        for rate in _wanted(setting, rates)
+    }
+    numbers = {name: number for number, name in enumerate(runs)}
+    together = transport.size == 1 or len(runs) == 1 or not is_small(settings)
+
+    def run(name: str, ranks: Local) -> dict[str, Any]:
+        (which, rate), told = runs[name], partial(watch, numbers[name], len(runs))
+        topology = settings[which].topology
+        with _kept(name, transport.keeper, ranks):
+            if together:
+                return settings[which].run(machine_of(topology, told), rate)
+            return settings[which].run(Machine(topology, transport=ranks, watch=told), rate)
+
+    def done(count: int, left: int | None) -> None:
+        if left is not None:
+            watch(len(runs) - left + count, len(runs))
+
+    dealt = deal(
+        [[name] for name in runs], run, transport, _journal(transport), together, done, strict=True
+    )
+    if not together:
+        watch(len(runs), len(runs))
+    whole = json.loads(transport.share(json.dumps(dealt.found).encode()))
+    found = {run: whole[name] for name, run in runs.items()}
     return [_curve(setting, rates, found, i) for i, setting in enumerate(settings)]
-
-
-Task = tuple[int, float]
-"""A run: of which setting, at which rate."""
 
 
 def _journal(transport: Local) -> Journal | None:
@@ -290,22 +298,13 @@ def _journal(transport: Local) -> Journal | None:
 
 
 @contextmanager
-def _kept(
-    task: Task, transport: Local, ranks: Local, journal: Journal | None
-) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Within it these ranks make a run of those of `transport`; gives what writes it down."""
-    keeper = transport.keeper
-    if keeper is None or journal is None:
-        yield lambda found: None
+def _kept(name: str, keeper: Keeper | None, ranks: Local) -> Iterator[None]:
+    """Within it a run of these ranks is kept by its name, until it has come to its end."""
+    if keeper is None:
+        yield
         return
-    name = f"run-{task[0]}-{task[1]!r}"
-
-    def write(found: dict[str, Any]) -> None:
-        if ranks.rank == 0:
-            journal.write(str(task), found)
-
     with keeper.part(name, ranks):
-        yield write
+        yield
     if ranks.rank == 0:
         keeper.drop(name)
 
@@ -322,40 +321,11 @@ def _overload(setting: Setting) -> float:
     return min(most, 0.95 * generation.burst_rate) if generation.burst else most
 
 
-def _shared_out(
-    settings: Sequence[Setting],
-    tasks: Sequence[Task],
-    transport: Local,
-    watch: Callable[..., None],
-    journal: Journal | None,
-) -> dict[Task, dict[str, Any]]:
-    """Every run on one rank alone; each rank takes the next one when it is ready."""
-    mine: list[tuple[int, dict[str, Any]]] = []
-    error: MpinetError | None = None
-    for number in transport.dealt(len(tasks)):
-        which, rate = tasks[number]
-        own = Local()
-        try:
-            with alone(), _kept(tasks[number], transport, own, journal) as write:
-                told = partial(watch, number, len(tasks))  # those before it were begun
-                machine = Machine(settings[which].topology, transport=own, watch=told)
-                mine.append((number, settings[which].run(machine, rate)))
-                write(mine[-1][1])
-        except Suspended:
-            continue  # the others end, too, when they meet
-        except MpinetError as wrong:
-            error = error or wrong
-    watch(len(tasks), len(tasks))
-    if error is not None:
-        transport.fail(error)
-    texts = transport.gather(json.dumps(mine).encode())
-    every = [pair for text in texts for pair in json.loads(text)]
-    whole = json.loads(transport.share(json.dumps(every).encode()))
-    return {tasks[number]: found for number, found in whole}
-
-
 def _curve(
-    setting: Setting, rates: Sequence[float], found: dict[Task, dict[str, Any]], number: int
+    setting: Setting,
+    rates: Sequence[float],
+    found: Mapping[tuple[int, float], dict[str, Any]],
+    number: int,
 ) -> dict[str, Any]:
     """The points of a curve, and what they say together (collective)."""
     points = [found[number, rate] for rate in sorted(rates)]

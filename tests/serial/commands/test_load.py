@@ -7,7 +7,7 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import Session
-from mpinet.commands.load import Load
+from mpinet.commands.loadruns import Load
 
 SHORT = {"rate": "0.1,0.3", "warmup": 20, "steps": 40}
 WORDS = "--rate 0.1,0.3 --warmup 20 --steps 40"
