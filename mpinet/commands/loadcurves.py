@@ -128,7 +128,7 @@ class LoadCurves(Job):
             strict=True,
         )
         if transport.rank:
-            return {}
+            return {"curves": []}
         found = {"curves": [dealt.found[key] for key in keys]}
         self.model["vcs"] = named_vcs(found["curves"])
         if self._options.plot is not None:
