@@ -1,8 +1,10 @@
 """What kernels take: annotations that are Python's types to readers, and Numba's to the compiler.
 
-A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.arrays`, and the
-rules below. A parameter may also be a group: a `NamedTuple` whose fields have these annotations. So
-the place that calls a kernel and the kernel itself name the same things.
+A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.arrays`, the
+records of `mpinet.records` (``Annotated[Array, Lane]``: an array of them; ``Annotated[Array, Lane,
+2]``: with two indices), and the rules below. A parameter may also be a group: a `NamedTuple` whose
+fields have these annotations. So the place that calls a kernel and the kernel itself name the same
+things.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from collections.abc import Callable, Iterator
 from inspect import signature
 from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from mpinet.records import Record
 
 PortRule = Annotated[Any, "port_rule"]
 StartRule = Annotated[Any, "start_rule"]
@@ -64,6 +68,8 @@ class Arguments:
     ----------
     signature : str
         In Numba's notation, with the fields of groups one by one.
+    records : dict
+        The records that the signature names.
     grouped : bool
         Whether there are groups.
     """
@@ -74,6 +80,8 @@ class Arguments:
         fields = {name: dict(_fields(name, kind)) for name, kind in kinds.items()}
         types = [type_ for each in fields.values() for type_ in each.values()]
         result = form.return_annotation
+        every = (hint for kind in kinds.values() for hint in _hints(kind))
+        self.records = {each.__name__: each for hint in every if (each := _record(hint))}
         self.signature = f"{'void' if result is None else _type(result)}({', '.join(types)})"
         self._groups = {name: kind for name, kind in kinds.items() if _is_group(kind)}
         self._fields = {name: list(each) for name, each in fields.items()}
@@ -108,6 +116,13 @@ def _is_group(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, tuple)
 
 
+def _hints(kind: Any) -> list[Any]:
+    """The annotations of what compiled code takes for a parameter."""
+    if not _is_group(kind):
+        return [kind]
+    return list(get_type_hints(kind, include_extras=True).values())
+
+
 def _fields(name: str, kind: Any) -> Iterator[tuple[str, str]]:
     """Names and Numba's types of what compiled code takes for a parameter."""
     if not _is_group(kind):
@@ -117,11 +132,23 @@ def _fields(name: str, kind: Any) -> Iterator[tuple[str, str]]:
         yield f"{name}_{field}", _type(own)
 
 
+def _record(kind: Any) -> type[Record] | None:
+    """The record that an annotation names, alone or in an array."""
+    named = kind.__metadata__[0] if get_origin(kind) is Annotated else kind
+    return named if isinstance(named, type) and issubclass(named, Record) else None
+
+
 def _type(kind: Any) -> str:
     """Numba's type that an annotation names."""
     if kind in NUMBERS:
         return NUMBERS[kind]
+    if record := _record(kind):
+        name: str = record.__name__
+        if kind is record:
+            return name
+        dimensions = kind.__metadata__[1] if len(kind.__metadata__) > 1 else 1
+        return f"{name}[{', '.join([':'] * (dimensions - 1) + ['::1'])}]"
     if get_origin(kind) is tuple:
         return f"Tuple(({', '.join(_type(each) for each in get_args(kind))}))"
-    name: str = kind.__metadata__[0]
-    return name
+    known: str = kind.__metadata__[0]
+    return known

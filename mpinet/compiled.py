@@ -1,7 +1,7 @@
 """Rules and kernels: plain functions that Numba compiles once, for all parameter values.
 
 This module imports Numba (with `rulebox` and `nativecache`) where a compiled function is first
-called. Four kinds of function exist:
+called. Six kinds of function exist:
 
 ``@rule``
     a small function of one processor with one of the fixed signatures of
@@ -11,6 +11,11 @@ called. Four kinds of function exist:
     arithmetic that rules and kernels call; it is compiled into its callers.
 ``@idiom``
     likewise, but compiled by itself first, for LLVM to see one instruction in it.
+``@phase``
+    a loop of a kernel that has a name of its own. It is compiled without counts of references, so
+    that it may take groups of arrays and hand on what is in them; it can make no arrays.
+``@part``
+    what a phase does with one node or message: it is put into its callers as if it stood there.
 ``@kernel``
     a loop over many processors or messages. The types of its parameters are those of its
     annotations (see `arguments`).
@@ -243,6 +248,28 @@ class Idiom(Inlined):
         return numba().njit(self._with_native_callees(), **UNSEEN)
 
 
+class Phase(Inlined):
+    """A loop of a kernel: it is called a few times a step, with groups of arrays.
+
+    The kernel's own caller holds all arrays, so that nothing needs to count who else does; where
+    Numba does, each look into a group takes as long as a message's hop.
+    """
+
+    @cached_property
+    def callee(self) -> Any:
+        """As of others, but without counts of references."""
+        return numba().njit(self._with_native_callees(), _nrt=False, **UNSEEN)
+
+
+class Part(Inlined):
+    """What a phase does with one node or message; it may take groups, as it costs no call."""
+
+    @cached_property
+    def callee(self) -> Any:
+        """As of others, but always within its callers, however long."""
+        return numba().njit(self._with_native_callees(), inline="always", **UNSEEN)
+
+
 class Rule(Compiled):
     """A function of one processor with one of the signatures of `mpinet.arguments.SIGNATURES`.
 
@@ -331,7 +358,8 @@ class Kernel(Compiled):
         """The compiled loop itself; it takes the fields of groups one by one."""
         if numba().config.DISABLE_JIT:
             return self.function
-        return self._jit(eval(self._arguments.signature, {}, _native().TYPES))
+        types = _native().types_of(self._arguments.records)
+        return self._jit(eval(self._arguments.signature, {}, types))
 
     @cached_property
     def _arguments(self) -> Arguments:
@@ -404,6 +432,16 @@ def inlined(function: Callable[..., Any]) -> Inlined:
 def idiom(function: Callable[..., Any]) -> Idiom:
     """Make arithmetic that is compiled by itself before it is put into its callers."""
     return Idiom(function)
+
+
+def phase(function: Callable[..., Any]) -> Phase:
+    """Make a loop of a kernel that is compiled by itself, without counting references."""
+    return Phase(function)
+
+
+def part(function: Callable[..., Any]) -> Part:
+    """Make what a phase does with one thing, compiled as if it stood in its callers."""
+    return Part(function)
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

@@ -5,7 +5,7 @@ so a rule is put into a `Box` once and passed as that. Imports Numba: `compiled`
 where the first rule or kernel is compiled.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -14,6 +14,7 @@ from numba.experimental import structref
 
 from mpinet.arguments import SIGNATURES
 from mpinet.nativecache import load_or_compile
+from mpinet.records import Record
 
 
 @structref.register
@@ -42,6 +43,11 @@ TYPES |= {
     kind: BoxType((("call", numba.types.FunctionType(signature)),))
     for kind, signature in RULES.items()
 }
+
+
+def types_of(records: Mapping[str, type[Record]]) -> dict[str, Any]:
+    """The names of `TYPES`, and those of records."""
+    return TYPES | {name: numba.from_dtype(each.dtype) for name, each in records.items()}
 
 
 def _put(function):

@@ -15,7 +15,6 @@ from mpinet.bench.benchmark import (
 )
 from mpinet.bench.booksim import BOOKSIM, Workload, by_booksim
 from mpinet.machine import Machine
-from mpinet.machine.traffic import layout
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import Local
@@ -51,7 +50,7 @@ def make_run(
 
 def flit_hops(run: OpenLoop) -> int:
     """Flits times links crossed, in all (collective)."""
-    moves, done = (int(run.ledger[each]) for each in (layout.MOVES, layout.DONE))
+    moves, done = int(run.ledger.moves), int(run.ledger.done)
     # Where buffers are finite a flit's last move is the one to its processor.
     ejected = done * run.generation.flits if run.limited else 0
     return run.machine.sum(moves - ejected)[0]

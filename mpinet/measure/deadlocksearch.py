@@ -21,7 +21,6 @@ from mpinet.compiled import kernel
 from mpinet.draws import draw32, scaled
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.traffic import layout
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
 from mpinet.machine.traffic.run import OpenLoop
 from mpinet.machine.transport import alone
@@ -181,7 +180,7 @@ def _told(
         "deadlock",
         *same,
         search.runs,
-        int(run.ledger[layout.LAST_MOVE]),
+        int(run.ledger.last_move),
         [(each["node"], each["port"], each["vc"]) for each in run.cycle()],
         [
             dict(zip(("step", "source", "target", "flits"), row, strict=True))

@@ -1,14 +1,15 @@
 """What annotations tell of a kernel: its types, and groups of what belongs together."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from mpinet.arguments import Arguments, PortRule
-from mpinet.arrays import Ints
-from mpinet.compiled import inlined, kernel
+from mpinet.arrays import Array, Ints
+from mpinet.compiled import inlined, kernel, part, phase
 from mpinet.machine import hop
 from mpinet.networks import open as network
+from mpinet.records import Record, Short
 
 SCALE = 1
 
@@ -45,3 +46,79 @@ def test_annotations_tell_the_signature() -> None:
     assert Arguments(hop.deal.function).signature == (
         "void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])"
     )
+
+
+class Account(Record):
+    count: int
+    most: Annotated[int, "largest"]
+
+
+class Cell(Record):
+    high: Annotated[Short, "kept"]
+    low: Short
+    open: bool
+
+
+class Grid(NamedTuple):
+    cells: Annotated[Array, Cell]
+    rows: Annotated[Array, Cell, 2]
+
+
+@part
+def book(cell, account):
+    cell.high += cell.low
+    account.count += 1
+    account.most = max(account.most, int(cell.high))
+
+
+@phase
+def fill(grid, account):
+    cells, rows = grid.cells, grid.rows
+    for i in range(cells.size):
+        book(cells[i], account)
+        rows[i % 2, i // 2].low = cells[i].high
+        cells[i].open = cells[i].high > 5
+
+
+@kernel
+def play(grid: Grid, account: Account) -> int:
+    fill(grid, account)
+    return account.count
+
+
+def test_kernels_write_into_records_what_plain_python_does() -> None:
+    played = []
+    for run in (play, play.function):
+        grid, account = Grid(Cell.array(4), Cell.array(2, 2)), Account.counted()
+        grid.cells["low"] = [3, 5, 7, 9]
+        account.most = 6
+        assert run(grid, account.record) == account.count == 4
+        played.append((grid.cells.tolist(), grid.rows.tolist(), account.most))
+    assert played[0] == played[1]
+    assert played[0][0] == [(3, 3, False), (5, 5, False), (7, 7, True), (9, 9, True)]
+    assert (played[0][1][1][1][1], played[0][2]) == (9, 9)
+
+
+def test_records_say_their_layout_and_what_is_kept_of_them() -> None:
+    assert Arguments(play.function).signature == "int64(Cell[::1], Cell[:, ::1], Account)"
+    assert (Cell.dtype.itemsize, Cell.kept, Account.kept) == (
+        12, {"high": "kept"}, {"most": "largest"}
+    )  # fmt: skip
+
+
+def test_a_record_of_another_layout_is_another_kernel() -> None:
+    class Wider(Record):
+        low: int
+        high: int
+
+    @kernel
+    def raised(cells: Annotated[Array, Wider]) -> None:
+        cells[0].high += 7
+
+    @kernel
+    def lowered(cells: Annotated[Array, Cell]) -> None:
+        cells[0].high += 7
+
+    wide, narrow = Wider.array(1), Cell.array(1)
+    raised(wide), lowered(narrow)
+    assert (wide["high"][0], wide["low"][0], narrow["high"][0], narrow["low"][0]) == (7, 0, 7, 0)

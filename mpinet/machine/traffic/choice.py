@@ -6,14 +6,14 @@ message's flits, far from the escape, while its tail holds channels of the escap
 Duato 1993, widened by Ma, Jerger, Wang 2012).
 """
 
-from mpinet.compiled import idiom
+from mpinet.compiled import part
 from mpinet.machine.faults import is_cut
 from mpinet.machine.traffic.layout import NO_CLASS, NONE, NOT_OFFERED, UNWIRED_PORT
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
 
 
-@idiom
+@part
 def offered(
     candidates, node, in_port, in_class, header, params, ways, faulty, dead, cut, neighbor, wired
 ):
@@ -31,7 +31,7 @@ def offered(
     return left if left > 0 else STUCK
 
 
-@idiom
+@part
 def needed(length, buffer, whole, escaping):
     """Credits that a head needs: of the message, or of as much of it as a buffer holds, or one."""
     if whole:
@@ -39,31 +39,33 @@ def needed(length, buffer, whole, escaping):
     return 1 if escaping else min(length, buffer)
 
 
-@idiom
+@part
 def chosen_way(
-    choose, node, header, params, ways, room, needs_other, needs_escape, escape, there, per_class,
-    classes, ports, vcs, holder, credit, base, owners, slot,
+    choose, node, header, params, ways, room, needs_other, needs_escape, escape, there, slot, rules,
+    state,
 ):  # fmt: skip
     """The candidate to take, whether it waits instead, and what is wrong (0: nothing).
 
     One that waits is said to wait for the first candidate of the lowest class. `there` says whether
     as many of the message's flits are in the lane as it takes to leave.
     """
+    channels, links, per_class = state.channels, state.links, rules.vcs_of_class
     lowest, some = 0, False
     for i in range(ways.shape[0]):
         port, group = ways[i, PORT], ways[i, CLASS]
-        if port < 0 or port >= ports or owners[slot * ports + port] < 0:
+        if port < 0 or port >= rules.ports or links[slot * rules.ports + port].owner < 0:
             return i, True, UNWIRED_PORT
-        if group < 0 or group >= classes:
+        if group < 0 or group >= rules.classes:
             return i, True, NO_CLASS
         if group < ways[lowest, CLASS]:
             lowest = i
         room[i] = 0
         need = needs_escape if group < escape else needs_other
-        first = base + port * vcs + group * per_class
-        for channel in range(first, first + per_class):
-            if there and holder[channel] == NONE and credit[channel] >= need:
-                room[i] = max(room[i], credit[channel])
+        first = slot * rules.lanes + port * rules.vcs + group * per_class
+        for c in range(first, first + per_class):
+            channel = channels[c]
+            if there and channel.holder == NONE and channel.credit >= need:
+                room[i] = max(room[i], channel.credit)
         some = some or room[i] > 0
     if not some:
         return lowest, True, 0

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mpinet.errors import ConservationError
-from mpinet.machine.traffic import layout
 
 if TYPE_CHECKING:
     from mpinet.machine.traffic.run import OpenLoop
-
-COUNTED = (layout.BORN, layout.DONE, layout.LOST, layout.WITHDRAWN)
 
 
 def check_messages(run: OpenLoop) -> None:
@@ -23,7 +20,8 @@ def check_messages(run: OpenLoop) -> None:
     ConservationError
         A message was lost or doubled.
     """
-    counts = (int(run.ledger[place]) for place in COUNTED)
+    ledger = run.ledger
+    counts = (int(each) for each in (ledger.born, ledger.done, ledger.lost, ledger.withdrawn))
     born, done, lost, withdrawn, left = run.machine.sum(*counts, run.tails_inside + run.waiting)
     if born != done + lost + withdrawn + left:
         raise ConservationError(

@@ -16,10 +16,10 @@ to it, and its front message."""
 
 
 def waiting_cycle(
-    machine: Machine, state: layout.State, links: layout.Links, rules: Ints
+    machine: Machine, state: layout.State, rules: layout.Rules
 ) -> list[dict[str, Any]]:
     """The cycle that the lane of the lowest (node, lane) with a flit leads to (collective)."""
-    mine = _waits(machine, state, links, rules)
+    mine = _waits(machine, state, rules)
     texts = machine.transport.gather(mine.tobytes())
     every = np.frombuffer(machine.transport.share(b"".join(texts)), np.int64).reshape(-1, ROW)
     of = {int(row[0]): row for row in every}
@@ -36,28 +36,21 @@ def waiting_cycle(
     return channels[first:] + channels[:first]
 
 
-def _waits(machine: Machine, state: layout.State, links: layout.Links, rules: Ints) -> Ints:
+def _waits(machine: Machine, state: layout.State, rules: layout.Rules) -> Ints:
     """Of every lane of an input port that holds a flit: a row of `ROW` words."""
-    topology, vcs = machine.topology, int(rules[layout.VCS])
-    count = (topology.ports + 1) * vcs
-    slots, lanes = np.divmod(np.arange(len(state.lanes)), count)
-    held = (lanes < topology.ports * vcs) & (state.lanes[:, layout.FILLED] > 0)
-    rows = np.flatnonzero(held)
-    nodes, lanes = links.nodes[slots[rows]], lanes[rows]
-    words = state.lanes[rows].astype(np.int64)
-    begun = words[:, layout.SENT] > 0
-    of_class = words[:, layout.CLASS] * rules[layout.VCS_OF_CLASS]
-    vc = np.where(begun, words[:, layout.VC], of_class)
-    out = words[:, layout.OUT]
+    topology, vcs, count = machine.topology, rules.vcs, rules.lanes
+    slots, numbers = np.divmod(np.arange(len(state.lanes)), count)
+    rows = np.flatnonzero((numbers < topology.ports * vcs) & (state.lanes["filled"] > 0))
+    nodes, numbers, lanes = state.nodes["number"][slots[rows]], numbers[rows], state.lanes[rows]
+    of_class = lanes["group"] * rules.vcs_of_class
+    vc = np.where(lanes["sent"] > 0, lanes["vc"], of_class)
+    out = lanes["out"].astype(np.int64)
     there = np.atleast_1d(topology.neighbor(nodes, out))
     back = np.atleast_1d(topology.reverse_port(nodes, out))
-    in_port = lanes // vcs
+    in_port = numbers // vcs
     before = np.atleast_1d(topology.neighbor(nodes, in_port))
     by = np.atleast_1d(topology.reverse_port(nodes, in_port))
-    front = state.ring[rows * rules[layout.BUFFER] + words[:, layout.FIRST]]
-    message = state.messages[front]
-    own = nodes * count + lanes
-    waited = there * count + back * vcs + vc
-    columns = [own, waited, before, by, lanes % vcs]
-    columns += [message[:, each] for each in (layout.SOURCE, layout.TARGET, layout.BORN_IN)]
-    return np.ascontiguousarray(np.stack(columns, axis=1))
+    message = state.messages[state.ring[rows * rules.buffer + lanes["first"]]]
+    columns = [nodes * count + numbers, there * count + back * vcs + vc, before, by, numbers % vcs]
+    columns += [message[each] for each in ("source", "target", "born")]
+    return np.ascontiguousarray(np.stack(columns, axis=1), np.int64)

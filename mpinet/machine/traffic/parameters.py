@@ -84,8 +84,8 @@ class Buffering:
 
     def needs(self, nodes: int, ports: int) -> int:
         """Bytes of the state of so many nodes: lanes with their flits, and flits on links."""
-        each = 44 + 4 * self.buffers + 16 * self.link_delay
-        return nodes * (self.lanes(ports) * each + 64)
+        each = 76 + 4 * self.buffers + 16 * self.link_delay
+        return nodes * (self.lanes(ports) * each + 80)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,28 +17,16 @@ STUDENT = 2.262157
 
 QUANTILES = (50, 95, 99)
 
-SUMMED = {
-    "generated": layout.GENERATED,
-    "generated_flits": layout.GENERATED_FLITS,
-    "accepted": layout.ACCEPTED,
-    "accepted_flits": layout.ACCEPTED_FLITS,
-    "delivered": layout.DELIVERED,
-    "undeliverable": layout.UNDELIVERABLE,
-    "unfinished": layout.OPEN,
-    "network_latency_sum": layout.INSIDE_SUM,
-    "hops_sum": layout.HOPS_SUM,
-    "moves": layout.MOVES,
-    "backlog_before": layout.BACKLOG_BEFORE,
-    "backlog_after": layout.BACKLOG_AFTER,
-    "stuck_flits": layout.INSIDE,
-    "seal": layout.SEAL,
-}
+SUMMED = (
+    *("generated", "generated_flits", "accepted", "accepted_flits", "delivered", "undeliverable"),
+    *("open", "inside_sum", "hops_sum", "moves", "backlog_before", "backlog_after", "inside"),
+    "seal",
+)
+LARGEST = ("source_queue_max", "node_flits_max", "last_move")
+"""What is taken from the ranks' ledgers."""
 
-LARGEST = {
-    "source_queue_max": layout.SOURCE_QUEUE_MAX,
-    "node_flits_max": layout.NODE_FLITS_MAX,
-    "last_move": layout.LAST_MOVE,
-}
+CALLED = {"open": "unfinished", "inside_sum": "network_latency_sum", "inside": "stuck_flits"}
+"""What is called otherwise in a result."""
 
 
 def results(run: OpenLoop) -> dict[str, Any]:
@@ -49,18 +37,21 @@ def results(run: OpenLoop) -> dict[str, Any]:
     machine, ledger, books = run.machine, run.ledger, run.books
     found: dict[str, Any] = {
         "steps": run.steps,
-        "closed": int(ledger[layout.CLOSED]),
+        "closed": ledger.closed,
     }
-    totals = machine.transport.sum(ledger[list(SUMMED.values())])
-    found |= dict(zip(SUMMED, totals.tolist(), strict=True))
+    totals = machine.sum(*(getattr(ledger, name) for name in SUMMED))
+    found |= {CALLED.get(name, name): total for name, total in zip(SUMMED, totals, strict=True)}
     found["seal"] &= SEAL_MASK
-    largest = machine.transport.max(ledger[list(LARGEST.values())])
-    found |= dict(zip(LARGEST, largest.tolist(), strict=True))
+    # What still waits in a deadlock is not yet in the ledger.
+    ledger.source_queue_max = max(ledger.source_queue_max, run.longest_queue)
+    largest = machine.max(*(getattr(ledger, name) for name in LARGEST))
+    found |= dict(zip(LARGEST, largest, strict=True))
     loads = run.carried()
     channels = run.wired_ports if machine.topology.links else len(loads)
     loads_max = machine.max(int(loads.max(initial=0)))[0]
     loads_sum, channels = machine.sum(int(loads.sum()), channels)
-    entered, squares = machine.sum(int(books.entered.sum()), int((books.entered**2).sum()))
+    flits = run.entered
+    entered, squares = machine.sum(int(flits.sum()), int((flits**2).sum()))
     latencies = machine.transport.sum(_padded(run))
     batches = machine.transport.sum(books.batches)
     cycle = run.cycle()

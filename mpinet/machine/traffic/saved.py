@@ -33,81 +33,37 @@ from typing import Any
 import numpy as np
 
 from mpinet.arrays import Array, Ints, Rows, Shorts
-from mpinet.compiled import idiom, kernel
+from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
 from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Held, Largest, Total
-from mpinet.machine.traffic import layout
+from mpinet.machine.state import Fields, Held, Largest, Same, Total
 from mpinet.machine.traffic.layout import (
-    BUFFER,
-    FILLED,
-    FIRST,
-    FREE,
+    CREDIT,
+    FIFO,
     HEAD,
-    INCOMING,
     KIND_BITS,
     LANES_PER_WORD,
-    LENGTH,
+    MESSAGE_WORDS,
     NONE,
-    NOW,
-    PENDING,
-    RANK,
-    SENT,
-    SLOT,
-    VCS,
     Books,
+    Bus,
     Busses,
-    Links,
-    Sources,
+    Channel,
+    Flit,
+    Lane,
+    Ledger,
+    Message,
+    Node,
+    Output,
+    Queue,
+    Rules,
     State,
+    Wire,
     Wires,
 )
-from mpinet.machine.traffic.unlimited import Queues, melded
-
-SAME = {
-    "now": layout.NOW,
-    "closed": layout.CLOSED,
-    "ended": layout.ENDED,
-    "quiet": layout.QUIET,
-    "open_everywhere": layout.OPEN_EVERYWHERE,
-}
-"""What all ranks count alike."""
-
-TOTALS = [
-    layout.OPEN,
-    layout.INSIDE,
-    layout.BACKLOG,
-    layout.BACKLOG_BEFORE,
-    layout.BACKLOG_AFTER,
-    layout.BORN,
-    layout.ENTERED_ALL,
-    layout.WITHDRAWN,
-    layout.DONE,
-    layout.LOST,
-    layout.GENERATED,
-    layout.GENERATED_FLITS,
-    layout.ACCEPTED,
-    layout.ACCEPTED_FLITS,
-    layout.DELIVERED,
-    layout.UNDELIVERABLE,
-    layout.INSIDE_SUM,
-    layout.HOPS_SUM,
-    layout.MOVES,
-    layout.SEAL,
-    layout.CROSSED,
-]
-"""Of what the sum over all ranks matters."""
-
-LARGEST = {
-    "last_move": layout.LAST_MOVE,
-    "source_queue_max": layout.SOURCE_QUEUE_MAX,
-    "node_flits_max": layout.NODE_FLITS_MAX,
-}
-"""Of what the largest of all ranks matters."""
-
-FRONT = [layout.OUT, layout.VC, layout.CAME_HERE, layout.SENT, layout.CLASS]
-"""What is kept of a lane; the rest follows from its parts."""
+from mpinet.machine.traffic.queues import joined
+from mpinet.records import Record
 
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
 """Columns of a part: the processor, the lane, which one of the lane's it is, how many of its flits
@@ -123,93 +79,82 @@ PORT, ARRIVES, QUEUED = range(1, 4)
 step in which it will have come to the node; behind them the message."""
 
 
-def counts(ledger: Ints, books: Books) -> Fields:
+def _names(record: type[Record], mark: Any) -> list[str]:
+    """The fields of a record that are kept so."""
+    return [name for name, kept in record.kept.items() if kept is mark]
+
+
+def _kept(record: type[Record], rows: Array) -> Array:
+    """The fields that are kept of every record, in a row each."""
+    return np.stack([rows[name] for name in record.kept], axis=-1)
+
+
+def _keep(record: type[Record], rows: Array, found: Array) -> None:
+    """Write what `_kept` gave into records."""
+    found = found.reshape(*rows.shape, -1)
+    for column, name in enumerate(record.kept):
+        rows[name] = found[..., column]
+
+
+def counts(ledger: Ledger, books: Books) -> Fields:
     """What ranks have counted."""
     return {
-        **{name: int(ledger[place]) for name, place in SAME.items()},
-        **{name: Largest(int(ledger[place])) for name, place in LARGEST.items()},
-        "totals": Total(ledger[TOTALS]),
+        **{name: getattr(ledger, name) for name in _names(Ledger, Same)},
+        **{name: Largest(getattr(ledger, name)) for name in _names(Ledger, Largest)},
+        "totals": Total(np.array([getattr(ledger, name) for name in _names(Ledger, Total)])),
         "latencies": Total(books.latencies),
         "tenths": Total(books.batches),
     }
 
 
-def restore_counts(ledger: Ints, books: Books, found: Mapping[str, Any]) -> Books:
+def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Books:
     """Go on counting; the books, with the latencies that were found."""
-    for name, place in {**SAME, **LARGEST}.items():
-        ledger[place] = found[name]
-    ledger[TOTALS] = found["totals"]
-    ledger[layout.SEAL] &= SEAL_MASK
+    for name in _names(Ledger, Same) + _names(Ledger, Largest):
+        setattr(ledger, name, found[name])
+    for name, total in zip(_names(Ledger, Total), found["totals"].tolist(), strict=True):
+        setattr(ledger, name, total)
+    ledger.seal &= SEAL_MASK
     books.batches[:] = found["tenths"]
     return books._replace(latencies=np.ascontiguousarray(found["latencies"]))
 
 
-def processors(
-    machine: Machine, sources: Sources, begins: Ints, waiting: Ints, books: Books, busses: Busses
-) -> Fields:
-    """What is kept of processors and their ports, however links hold flits.
-
-    Parameters
-    ----------
-    begins : ndarray of int64, shape (hosted,)
-        Where each one's rows of a trace begin.
-    waiting : ndarray of int64, shape (hosted,)
-        Messages that have not entered.
-    """
+def processors(machine: Machine, state: State, books: Books, busses: Busses) -> Fields:
+    """What is kept of processors and their ports, however links hold flits."""
+    nodes = state.nodes.copy()
+    for each in ("next_born", "next_taken"):
+        nodes[each] -= nodes["begin"]
     shape = machine.placement.count, machine.topology.ports
-    own = (
-        sources.on.astype(np.int64),
-        sources.queued,
-        sources.first_born,
-        sources.taken,
-        sources.next_born - begins,
-        sources.next_taken - begins,
-        waiting,
-        books.entered,
-    )
     fields = {
-        "processors": Held(np.stack(own, axis=1), machine.nodes),
+        "processors": Held(_kept(Node, nodes), machine.nodes),
         "loads": Held(books.loads.reshape(shape), machine.nodes),
     }
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
-        known = np.stack([busses.kept[bus], busses.pointer[bus]], axis=1)
+        known = _kept(Bus, busses.rows[bus])
         known[bus == NONE] = NONE
-        fields["busses"] = Held(known.reshape(*shape, 2), machine.nodes)
+        fields["busses"] = Held(known.reshape(*shape, -1), machine.nodes)
     return fields
 
 
 def restore_processors(
-    sources: Sources,
-    begins: Ints,
-    waiting: Ints,
-    books: Books,
-    busses: Busses,
-    found: Mapping[str, Any],
+    state: State, books: Books, busses: Busses, found: Mapping[str, Any]
 ) -> None:
     """Let processors go on from what `processors` gave."""
-    on, queued, first_born, taken, next_born, next_taken, not_entered, entered = found[
-        "processors"
-    ].T
-    sources.on[:] = on != 0
-    sources.queued[:], sources.first_born[:], sources.taken[:] = queued, first_born, taken
-    sources.next_born[:], sources.next_taken[:] = begins + next_born, begins + next_taken
-    waiting[:], books.entered[:] = not_entered, entered
+    nodes = state.nodes
+    _keep(Node, nodes, found["processors"])
+    for each in ("next_born", "next_taken"):
+        nodes[each] += nodes["begin"]
     books.loads[:] = found["loads"].reshape(-1)
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
-        known = found["busses"].reshape(-1, 2)[bus != NONE]
-        busses.kept[bus[bus != NONE]], busses.pointer[bus[bus != NONE]] = known.T
+        wired = bus != NONE
+        rows = busses.rows[bus[wired]]
+        _keep(Bus, rows, found["busses"].reshape(len(bus), -1)[wired])
+        busses.rows[bus[wired]] = rows
 
 
 def lanes(
-    machine: Machine,
-    links: Links,
-    rules: Ints,
-    state: State,
-    wires: Wires,
-    late: Iterable[Ints],
-    now: int,
+    machine: Machine, rules: Rules, state: State, wires: Wires, late: Iterable[Ints], now: int
 ) -> Fields:
     """What is kept of lanes, and of what is under way between them.
 
@@ -220,45 +165,61 @@ def lanes(
     now : int
         The next step.
     """
-    hosted, ports = machine.placement.count, machine.topology.ports
-    vcs, delay = int(rules[VCS]), int(rules[layout.DELAY])
-    count = (ports + 1) * vcs
-    flights, credits, next_flits = _under_way(links, rules, ports, state, wires, late, now)
-    if delay == 1:
+    hosted = machine.placement.count
+    flights, credits, next_flits = _under_way(rules, state, wires, late, now)
+    if rules.delay == 1:
         next_flits = next_flits[:0]
-    parts = np.empty((0, RECORD + state.messages.shape[1]), np.int64)
-    there = note_parts(links, rules, ports, state, next_flits, parts)
-    parts = np.empty((there, parts.shape[1]), np.int64)
-    note_parts(links, rules, ports, state, next_flits, parts)
-    front = np.empty((hosted, count, len(FRONT) + 2), np.int32)
-    front[..., : len(FRONT)] = state.lanes[:, FRONT].reshape(hosted, count, -1)
-    front[..., -2] = state.credit.reshape(hosted, count)
-    front[..., -1] = state.holder.reshape(hosted, count)
-    outputs = np.stack([state.held, state.pointer], axis=1).reshape(hosted, ports + 1, 2)
+    there = note_parts(rules, state, next_flits, np.empty((0, RECORD + 1), np.int64))
+    parts = np.empty((there, RECORD + 1), np.int64)
+    note_parts(rules, state, next_flits, parts)
+    front = np.concatenate([_kept(Lane, state.lanes), _kept(Channel, state.channels)], axis=1)
     return {
-        "lanes": Held(front, machine.nodes),
-        "outputs": Held(outputs, machine.nodes),
-        "parts": frames.Rows(parts),
+        "lanes": Held(front.reshape(hosted, int(rules.lanes), -1), machine.nodes),
+        "outputs": Held(_kept(Output, state.outputs).reshape(hosted, -1, 2), machine.nodes),
+        "parts": frames.Rows(_with_messages(parts, state)),
         "flights": frames.Rows(flights),
         "credits": frames.Rows(credits),
     }
 
 
+RECORDED = ("number", "length", "born", "source", "target", "entered", "hops", "came")
+"""What is kept of a message, before its header."""
+
+
+def _records(state: State, places: Ints) -> Ints:
+    """What is kept of messages, a row each."""
+    messages = state.messages[places]
+    fields = np.stack([messages[name] for name in RECORDED], axis=1).astype(np.int64)
+    return np.concatenate([fields, state.headers[places]], axis=1)
+
+
+def _with_messages(rows: Ints, state: State) -> Ints:
+    """Rows whose last number is a message's place, with what is kept of it instead."""
+    return np.concatenate([rows[:, :-1], _records(state, rows[:, -1])], axis=1)
+
+
+def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
+    """A state with these messages and no others."""
+    messages = Message.array(len(records))
+    for column, name in enumerate(RECORDED):
+        messages[name] = records[:, column]
+    ledger.free = 0
+    return state._replace(
+        messages=messages,
+        headers=np.ascontiguousarray(records[:, len(RECORDED) :]),
+        free=np.empty(0, np.int32),
+    )
+
+
 def _under_way(
-    links: Links,
-    rules: Ints,
-    ports: int,
-    state: State,
-    wires: Wires,
-    late: Iterable[Ints],
-    now: int,
+    rules: Rules, state: State, wires: Wires, late: Iterable[Ints], now: int
 ) -> tuple[Ints, Ints, Shorts]:
     """Flits and credits under way, and by lane the message of the first flit on this rank's wires.
 
     Without any, and in lanes to which there is none, that is `NONE`.
     """
-    count = (ports + 1) * int(rules[VCS])
-    delay, record = int(rules[layout.DELAY]), state.messages.shape[1]
+    count, delay, numbers = int(rules.lanes), int(rules.delay), state.nodes["number"]
+    record = len(RECORDED) + state.headers.shape[1]
     steps = range(now - delay + 1, now)
     first = np.full(len(state.lanes) if delay > 1 else 0, NONE, np.int32)
     flights = [np.empty((0, RECORD + record), np.int64)]
@@ -267,61 +228,58 @@ def _under_way(
     def note(to: Ints, step: int, head: Array, messages: Ints) -> None:
         """Flits to these lanes; heads' messages."""
         noted = np.zeros((len(to), RECORD + record), np.int64)
-        noted[:, NODE], noted[:, LANE] = links.nodes[to // count], to % count
+        noted[:, NODE], noted[:, LANE] = numbers[to // count], to % count
         noted[:, LEFT_IN], noted[:, IS_HEAD] = step, head
         noted[head, RECORD:] = messages
         flights.append(noted)
 
     def note_credits(to: Ints, step: int) -> None:
         """Credits for these channels."""
-        credits.append(np.stack([links.nodes[to // count], to % count, 0 * to + step], axis=1))
+        credits.append(np.stack([numbers[to // count], to % count, 0 * to + step], axis=1))
 
     for step in reversed(steps):
         row = step % delay
         made, returned = wires.counts[row].tolist()
-        to = wires.slots[row, :made].astype(np.int64) * count + wires.lanes[row, :made]
-        message = wires.messages[row, :made]
-        first[to] = message >> 1
-        note(to, step, message & 1 == 1, state.messages[message[message & 1 == 1] >> 1])
+        sent = wires.flits[row, :made]
+        to, head, message = sent["lane"].astype(np.int64), sent["message"] & 1, sent["message"] >> 1
+        first[to] = message
+        note(to, step, head == 1, _records(state, message[head == 1]))
         note_credits(wires.credits[row, :returned].astype(np.int64), step)
+    told = MESSAGE_WORDS + state.headers.shape[1]
     for step, words in zip(steps, late, strict=True):
         places = np.empty(len(words), np.int64)
-        places = places[: find_words(words, record, places)]
+        places = places[: find_words(words, told, places)]
         to, kind = words[places, 0] >> KIND_BITS, words[places, 0] & (1 << KIND_BITS) - 1
-        note_credits(to[kind == layout.CREDIT], step)
-        flit = kind != layout.CREDIT
-        of_heads = places[kind == HEAD][:, np.newaxis] + 1 + np.arange(record)
-        note(to[flit], step, kind[flit] == HEAD, words[of_heads, 0])
+        note_credits(to[kind == CREDIT], step)
+        flit = kind != CREDIT
+        of_heads = places[kind == HEAD][:, np.newaxis] + 1 + np.arange(told)
+        # When a head comes is not known before it does.
+        heads = np.insert(words[of_heads, 0], MESSAGE_WORDS, 0, axis=1)
+        note(to[flit], step, kind[flit] == HEAD, heads)
     return np.concatenate(flights), np.concatenate(credits), first
 
 
 def restore_lanes(
-    machine: Machine,
-    links: Links,
-    rules: Ints,
-    state: State,
-    found: Mapping[str, Any],
-    ledger: Ints,
+    machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
 ) -> tuple[State, Wires]:
     """Let lanes go on from what `lanes` gave; the state and the wires.
 
     The wires have room for what comes from other ranks, too: what was under way to this one.
     """
-    ports, vcs = machine.topology.ports, int(rules[VCS])
-    count = (ports + 1) * vcs
-    front, outputs = found["lanes"].reshape(len(state.lanes), -1), found["outputs"].reshape(-1, 2)
+    count, network_lanes = int(rules.lanes), int(rules.ports * rules.vcs)
+    front = found["lanes"].reshape(len(state.lanes), -1)
     parts, into = _by_lane(machine, found["parts"], count)
     flights, flying = _by_lane(machine, found["flights"], count)
-    state.lanes[:] = 0
-    state.lanes[:, FRONT] = front[:, : len(FRONT)]
-    state.credit[:], state.holder[:] = front[:, -2], front[:, -1]
-    state.held[:], state.pointer[:] = outputs.T
+    state.lanes[:] = np.zeros(1, Lane.dtype)
+    _keep(Lane, state.lanes, front[:, : len(Lane.kept)])
+    _keep(Channel, state.channels, front[:, len(Lane.kept) :])
+    _keep(Output, state.outputs, found["outputs"])
     flits = parts[:, FLITS]
     filled = np.bincount(into, flits, len(state.lanes)).astype(np.int64)
-    state.lanes[:, FILLED] = filled
+    state.lanes["filled"] = filled
     by_node = filled.reshape(-1, count)
-    state.flits[:] = by_node.sum(axis=1)
-    _mark_occupied(state, np.unique(into[(flits > 0) | (into % count >= ports * vcs)]), count)
+    state.nodes["flits"] = by_node.sum(axis=1)
+    _mark_occupied(state, np.unique(into[(flits > 0) | (into % count >= network_lanes)]), count)
     # Parts are numbered in order, heads under way behind them; `flown`: the part of each flit.
     head = flights[:, IS_HEAD] == 1
     numbers = len(parts) + np.cumsum(head) - 1
@@ -332,27 +290,26 @@ def restore_lanes(
     behind = (before != NONE) & (flying[before] == flying) if len(flights) else head
     flown = np.where(behind, numbers[before], last[flying])
     last[flying[head]] = numbers[head]
-    following = _following(links, rules, ports, state, first, last, len(parts) + int(head.sum()))
+    following = _following(rules, state, first, last, len(parts) + int(head.sum()))
     ends, of = np.unique(following, return_inverse=True)
     records = np.concatenate([parts[:, RECORD:], flights[head, RECORD:]])
     # Now that messages have their places, lanes and wires name them.
     begins = np.cumsum(filled) - filled
     rows = np.repeat(into, flits)
     seats = np.arange(len(rows)) - begins[rows]
-    state.ring[rows * int(rules[BUFFER]) + seats] = np.repeat(of[: len(parts)], flits)
+    state.ring[rows * int(rules.buffer) + seats] = np.repeat(of[: len(parts)], flits)
     known = np.flatnonzero(last != NONE)
-    state.lanes[known, INCOMING] = of[last[known]]
-    ledger[FREE] = 0
-    messages = np.ascontiguousarray(records[ends])
-    state = state._replace(messages=messages, free=np.empty(0, np.int32))
-    wires = _wires(rules, int((links.owners != NONE).sum()))
-    _fill_wires(wires, flights, flying, of[flown], count)
+    state.lanes["incoming"][known] = of[last[known]]
+    state = _with_records(state, records[ends], ledger)
+    wired = int((state.links["owner"] != NONE).sum())
+    made = wires(wired, int(rules.delay), int(rules.vcs))
+    _fill_wires(made, flights, flying, of[flown], count)
     credits, returning = _by_lane(machine, found["credits"], count)
-    for row in range(len(wires.counts)):
-        there = returning[credits[:, LEFT_IN] % len(wires.counts) == row]
-        wires.credits[row, : len(there)] = there
-        wires.counts[row, 1] = len(there)
-    return state, wires
+    for row in range(len(made.counts)):
+        there = returning[credits[:, LEFT_IN] % len(made.counts) == row]
+        made.credits[row, : len(there)] = there
+        made.counts[row].credits = len(there)
+    return state, made
 
 
 def _by_lane(machine: Machine, rows: Ints, count: int) -> tuple[Ints, Ints]:
@@ -371,47 +328,41 @@ def _mark_occupied(state: State, rows: Ints, count: int) -> None:
     np.bitwise_or.at(state.occupied, words, np.int64(1) << lane % LANES_PER_WORD)
 
 
-def _following(
-    links: Links, rules: Ints, ports: int, state: State, first: Ints, last: Ints, parts: int
-) -> Ints:
-    """Of every part the foremost of those that it is joined to on this rank.
+def _following(rules: Rules, state: State, first: Ints, last: Ints, parts: int) -> Ints:
+    """For each part, the index of the part at the head of its chain on this rank.
 
     Parameters
     ----------
     first, last : ndarray of int64, shape (lanes,)
         The first part of every lane, and the last one that has come or is under way to it.
     """
-    vcs = int(rules[VCS])
-    count = (ports + 1) * vcs
-    begun = np.flatnonzero((state.lanes[:, SENT] > 0) & (state.lanes[:, layout.OUT] < ports))
-    link = begun // count * ports + state.lanes[begun, layout.OUT]
-    here = links.owners[link] == rules[RANK]
-    begun, link = begun[here], link[here]
-    to = (links.far_slots[link].astype(np.int64) * (ports + 1) + links.far_ports[link]) * vcs
+    ports = int(rules.ports)
+    begun = np.flatnonzero((state.lanes["sent"] > 0) & (state.lanes["out"] < ports))
+    lanes = state.lanes[begun]
+    links = state.links[begun // int(rules.lanes) * ports + lanes["out"]]
+    here = links["owner"] == rules.rank
+    begun, to = begun[here], (links["lane"] + lanes["vc"])[here]
     following = np.arange(parts)
-    following[first[begun]] = last[to + state.lanes[begun, layout.VC]]
+    following[first[begun]] = last[to]
     while not np.array_equal(further := following[following], following):
         following = further
     return following
 
 
-def _wires(rules: Ints, wired: int) -> Wires:
+def wires(wired: int, delay: int, vcs: int) -> Wires:
     """Wires with nothing on them, for so many links."""
-    delay, vcs = int(rules[layout.DELAY]), int(rules[VCS])
-    slots, to, messages = np.zeros((3, delay, wired + 1), np.int32)
     credits = np.zeros((delay, wired * vcs + 1), np.int32)
-    return Wires(slots, to, messages, credits, np.zeros((delay, 2), np.int64))
+    return Wires(Flit.array(delay, wired + 1), credits, Wire.array(delay))
 
 
 def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count: int) -> None:
     """Put flits, to these lanes and of these messages, on the wires."""
     for row in range(len(wires.counts)):
         there = np.flatnonzero(flights[:, LEFT_IN] % len(wires.counts) == row)
-        made = len(there)
-        wires.slots[row, :made] = flying[there] // count
-        wires.lanes[row, :made] = flying[there] % count
-        wires.messages[row, :made] = messages[there] << 1 | flights[there, IS_HEAD]
-        wires.counts[row, 0] = made
+        flits = wires.flits[row, : len(there)]
+        flits["lane"], flits["slot"] = flying[there], flying[there] // count
+        flits["message"] = messages[there] << 1 | flights[there, IS_HEAD]
+        wires.counts[row].flits = len(there)
 
 
 @kernel
@@ -427,70 +378,59 @@ def find_words(words: Rows, record: int, places: Ints) -> int:
     return found
 
 
-@idiom
-def message_behind(
-    row, links_far_slots, links_far_ports, owners, rank, ports, vcs, buffer, lanes, ring, holder,
-    next_flits,
-):  # fmt: skip
+@part
+def message_behind(row, rules, lanes, links, channels, ring, next_flits):
     """The message that a lane is in the middle of, without a flit of it: that of the lane behind.
 
     Where that one is another rank's, it has said which message comes in.
     """
-    count = (ports + 1) * vcs
+    ports, vcs, count = rules.ports, rules.vcs, rules.lanes
     while True:
         slot = row // count
-        lane = row - slot * count
-        if lane >= ports * vcs:
-            return np.int64(lanes[row, INCOMING])
-        if lanes[row, FILLED] > 0:
-            return np.int64(ring[row * buffer + lanes[row, FIRST]])
+        at = row - slot * count
+        lane = lanes[row]
+        if at >= ports * vcs:
+            return np.int64(lane.incoming)
+        if lane.filled > 0:
+            return np.int64(ring[row * rules.buffer + lane.first])
         if next_flits.size > 0 and next_flits[row] != NONE:
             return np.int64(next_flits[row])
-        link = slot * ports + lane // vcs
-        if owners[link] != rank:
-            return np.int64(lanes[row, INCOMING])
-        behind = np.int64(links_far_slots[link]) * count
-        row = behind + holder[behind + links_far_ports[link] * vcs + lane % vcs]
+        link = links[slot * ports + at // vcs]
+        if link.owner != rules.rank:
+            return np.int64(lane.incoming)
+        row = np.int64(link.slot) * count + channels[link.lane + at % vcs].holder
 
 
 @kernel
-def note_parts(
-    links: Links, rules: Ints, ports: int, state: State, next_flits: Shorts, rows: Rows
-) -> int:
+def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Rows) -> int:
     """Write the parts of messages in lanes, as many as there is room for; how many there are."""
-    nodes, far_slots, far_ports, owners = links
-    lanes, ring, occupied, holder, messages = (
-        state.lanes, state.ring, state.occupied, state.holder, state.messages
+    nodes, lanes, links, channels, ring, occupied, messages = (
+        state.nodes, state.lanes, state.links, state.channels, state.ring, state.occupied,
+        state.messages,
     )  # fmt: skip
-    vcs, buffer, rank = rules[VCS], rules[BUFFER], rules[RANK]
-    count = (ports + 1) * vcs
-    words_per_node = (count + LANES_PER_WORD - 1) // LANES_PER_WORD
+    buffer, count = rules.buffer, rules.lanes
     parts = 0
-    for row in range(lanes.shape[0]):
+    for row in range(lanes.size):
         slot = row // count
-        lane = row - slot * count
-        in_slot = lane >= ports * vcs
-        word = slot * words_per_node + lane // LANES_PER_WORD
-        left, sent = np.int64(lanes[row, FILLED]), np.int64(lanes[row, SENT])
-        place, order = np.int64(lanes[row, FIRST]), 0
-        some = occupied[word] & 1 << lane % LANES_PER_WORD != 0 if in_slot else left + sent > 0
+        at = row - slot * count
+        lane, in_slot = lanes[row], at >= rules.ports * rules.vcs
+        word = slot * rules.words + at // LANES_PER_WORD
+        left, sent = np.int64(lane.filled), np.int64(lane.sent)
+        place, order = np.int64(lane.first), 0
+        some = occupied[word] & 1 << at % LANES_PER_WORD != 0 if in_slot else left + sent > 0
         while some:
             if in_slot:
-                m, flits = np.int64(lanes[row, INCOMING]), np.int64(0)
+                m, flits = np.int64(lane.incoming), np.int64(0)
             elif left == 0:
                 flits = np.int64(0)
-                m = message_behind(
-                    row, far_slots, far_ports, owners, rank, ports, vcs, buffer, lanes, ring,
-                    holder, next_flits,
-                )  # fmt: skip
+                m = message_behind(row, rules, lanes, links, channels, ring, next_flits)
             else:
                 m = np.int64(ring[row * buffer + place])
-                flits = min(left, messages[m, LENGTH] - sent)
+                flits = min(left, messages[m].length - sent)
             if parts < rows.shape[0]:
-                rows[parts, NODE], rows[parts, LANE] = nodes[slot], lane
+                rows[parts, NODE], rows[parts, LANE] = nodes[slot].number, at
                 rows[parts, ORDER], rows[parts, FLITS] = order, flits
-                for j in range(messages.shape[1]):
-                    rows[parts, RECORD + j] = messages[m, j]
+                rows[parts, RECORD] = m
             parts += 1
             order += 1
             left, sent = left - flits, np.int64(0)
@@ -501,89 +441,73 @@ def note_parts(
     return parts
 
 
-def queues(machine: Machine, links: Links, queues: Queues, ledger: Ints) -> Fields:
+def queues(machine: Machine, rules: Rules, state: State, ledger: Ledger) -> Fields:
     """What is kept of queues without limit, and of what is under way between them."""
-    live = len(queues.messages) - int(ledger[FREE])
-    places = np.empty((live, QUEUED + 1), np.int64)
-    note_queued(links, queues, int(ledger[NOW]), machine.topology.ports, places)
-    rows = np.concatenate([places[:, :QUEUED], queues.messages[places[:, QUEUED]]], axis=1)
-    shape = machine.placement.count, machine.topology.ports
+    places = np.empty((len(state.messages) - ledger.free, QUEUED + 1), np.int64)
+    note_queued(rules, state, ledger.now, places)
+    busy = _kept(Queue, state.queues).reshape(machine.placement.count, -1)
     return {
-        "busy": Held(queues.busy.reshape(shape), machine.nodes),
-        "queues": frames.Rows(rows),
+        "busy": Held(busy, machine.nodes),
+        "queues": frames.Rows(_with_messages(places, state)),
     }
 
 
 def restore_queues(
-    machine: Machine, queues: Queues, fifo: bool, found: Mapping[str, Any], ledger: Ints
-) -> Queues:
+    machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
+) -> State:
     """Let queues go on from what `queues` gave."""
     rows = found["queues"]
-    queues.busy[:] = found["busy"].reshape(-1)
-    queues.roots[:] = queues.due[:] = NONE
-    queues.occupied[:] = 0
-    left, right = np.full((2, len(rows)), NONE, np.int32)
-    queues = queues._replace(
-        messages=np.ascontiguousarray(rows[:, QUEUED:]),
-        free=np.empty(0, np.int32),
-        left=left,
-        right=right,
-    )
-    queues.messages[:, SLOT] = machine.slots(np.ascontiguousarray(rows[:, NODE]))
-    places = np.ascontiguousarray(rows[:, :QUEUED])
-    ledger[FREE] = 0
-    ledger[PENDING] = int((rows[:, PORT] == NONE).sum())
-    queue_up(places, queues, fifo, machine.topology.ports)
-    return queues
+    _keep(Queue, state.queues, found["busy"].reshape(-1))
+    state.queues["root"] = state.due[:] = NONE
+    state.occupied[:] = 0
+    state = _with_records(state, rows[:, QUEUED:], ledger)
+    state.messages["slot"] = machine.slots(np.ascontiguousarray(rows[:, NODE]))
+    queue_up(np.ascontiguousarray(rows[:, :QUEUED]), rules, state)
+    return state
 
 
 @kernel
-def note_queued(links: Links, queues: Queues, now: int, ports: int, places: Rows) -> None:
+def note_queued(rules: Rules, state: State, now: int, places: Rows) -> None:
     """Write of every message where it waits or when it will have come, and which it is."""
-    roots, left, right, due, messages = (
-        queues.roots, queues.left, queues.right, queues.due, queues.messages
-    )  # fmt: skip
+    nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
     stack = np.empty(places.shape[0] + 1, np.int64)
     noted = 0
-    for channel in range(roots.size):
-        stack[0], high = roots[channel], 1 if roots[channel] != NONE else 0
+    for row in range(queues.size):
+        stack[0], high = queues[row].root, 1 if queues[row].root != NONE else 0
         while high > 0:
             high -= 1
             m = stack[high]
-            places[noted, NODE] = links.nodes[channel // ports]
-            places[noted, PORT] = channel % ports
+            places[noted, NODE] = nodes[row // rules.lanes].number
+            places[noted, PORT] = row % rules.lanes
             places[noted, ARRIVES], places[noted, QUEUED] = NONE, m
             noted += 1
-            if left[m] != NONE:
-                stack[high] = left[m]
+            if messages[m].left != NONE:
+                stack[high] = messages[m].left
                 high += 1
-            if right[m] != NONE:
-                stack[high] = right[m]
+            if messages[m].right != NONE:
+                stack[high] = messages[m].right
                 high += 1
     for ahead in range(due.size):
         m = np.int64(due[(now + ahead) % due.size])
         while m != NONE:
-            places[noted, NODE], places[noted, PORT] = links.nodes[messages[m, SLOT]], NONE
+            places[noted, NODE], places[noted, PORT] = nodes[messages[m].slot].number, NONE
             places[noted, ARRIVES], places[noted, QUEUED] = now + ahead, m
             noted += 1
-            m = np.int64(left[m])
+            m = np.int64(messages[m].left)
 
 
 @kernel
-def queue_up(places: Rows, queues: Queues, fifo: bool, ports: int) -> None:
+def queue_up(places: Rows, rules: Rules, state: State) -> None:
     """Let all messages wait where `places` says, or be under way."""
-    roots, left, right, due, messages, occupied = (
-        queues.roots, queues.left, queues.right, queues.due, queues.messages, queues.occupied
-    )  # fmt: skip
-    words_per_node = (ports + LANES_PER_WORD - 1) // LANES_PER_WORD
+    queues, due, messages, occupied = state.queues, state.due, state.messages, state.occupied
     for m in range(places.shape[0]):
-        slot, out = messages[m, SLOT], places[m, PORT]
+        slot, out = np.int64(messages[m].slot), places[m, PORT]
         if out == NONE:
             row = places[m, ARRIVES] % due.size
-            left[m] = due[row]
+            messages[m].left = due[row]
             due[row] = m
             continue
-        channel = slot * ports + out
-        root = np.int64(roots[channel])
-        roots[channel] = melded(root, np.int64(m), left, right, messages, fifo)
-        occupied[slot * words_per_node + out // LANES_PER_WORD] |= 1 << out % LANES_PER_WORD
+        queue = queues[slot * rules.lanes + out]
+        queue.root = joined(np.int64(queue.root), np.int64(m), messages, rules.policy == FIFO)
+        word = slot * rules.words + out // LANES_PER_WORD
+        occupied[word] |= 1 << out % LANES_PER_WORD

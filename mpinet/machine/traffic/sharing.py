@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import gather_claims
-from mpinet.machine.traffic.layout import CLAIM_WORDS, NONE, Busses
-
-NODE, BUS, FIRST_KEY, SECOND_KEY, CLAIMANT, KEEPS = range(CLAIM_WORDS)
-"""Columns of a claim."""
+from mpinet.machine.traffic.layout import NONE, Bus, Busses, Claim
 
 
-def make_busses(machine: Machine, nodes: Ints, lanes: int) -> Busses:
-    """The busses of hosted nodes that serve so many lanes each; empty where there are links."""
-    topology = machine.topology
+def make_busses(machine: Machine) -> Busses:
+    """The busses of hosted nodes; empty where there are links."""
+    topology, nodes = machine.topology, machine.nodes
     if topology.links:
-        nothing = np.empty(0, np.int64)
-        short, rows = np.empty(0, np.int32), np.empty((0, 1), np.int64)
-        return Busses(short, short, nothing, nothing, nothing, nothing, rows, nothing, rows)
+        short = np.empty(0, np.int32)
+        return Busses(short, short, Bus.array(0), Claim.array(0))
     shape = (len(nodes), topology.ports)
     there = np.atleast_2d(topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))) >= 0
     slots, ports = np.nonzero(there)
@@ -35,43 +30,27 @@ def make_busses(machine: Machine, nodes: Ints, lanes: int) -> Busses:
         slots * len(numbers) + places, return_index=True, return_inverse=True
     )
     leads[slots, ports] = ports[first[group]]
+    rows = Bus.array(len(numbers))
+    rows["number"] = numbers
+    rows["claimant"] = NONE
     return Busses(
         # A place more than there are ports: kernels know by it that there are busses, on a rank
         # without processors, too.
         np.append(of_ports.ravel(), np.int32(NONE)),
         leads.ravel(),
-        kept=np.full(len(numbers), NONE, np.int64),
-        won=np.full(len(numbers), NONE, np.int64),
-        pointer=np.zeros(len(numbers), np.int64),
-        numbers=numbers,
-        granted=np.zeros((len(nodes) * lanes, 4), np.int64),
-        grants_of=np.zeros(len(nodes), np.int64),
-        claims=np.empty((len(slots) + 1, CLAIM_WORDS), np.int64),
+        rows,
+        Claim.array(len(slots) + 1),
     )
 
 
-def settle(machine: Machine, busses: Busses, claimed: int, now: int, limited: bool) -> None:
-    """Let every bus take the claim that goes first (collective).
-
-    Parameters
-    ----------
-    claimed : int
-        Claims of this rank's nodes.
-    now : int
-        The step.
-    limited : bool
-        Whether a claim's last word says that the bus is kept for the next step, too; else it is
-        the number of steps for which it is taken.
-    """
-    claims = gather_claims(machine, busses.claims[:claimed])
-    order = np.lexsort((claims[:, SECOND_KEY], claims[:, FIRST_KEY], claims[:, BUS]))
-    numbers, first = np.unique(claims[order, BUS], return_index=True)
-    taken = claims[order[first]]
-    here = np.searchsorted(busses.numbers, numbers)
-    busses.won[:] = NONE
-    busses.won[here] = taken[:, CLAIMANT]
-    busses.pointer[here] = taken[:, NODE] + 1
-    if limited:
-        busses.kept[here] = np.where(taken[:, KEEPS] != 0, taken[:, CLAIMANT], NONE)
-    else:
-        busses.kept[here] = now + taken[:, KEEPS]
+def settle(machine: Machine, busses: Busses, claimed: int) -> None:
+    """Let every bus take the claim that goes first, of so many of this rank's (collective)."""
+    mine = busses.claims[:claimed].view(np.int64).reshape(claimed, len(Claim.dtype.names or ()))
+    node, bus, first_key, second_key, claimant, until = gather_claims(machine, mine).T
+    order = np.lexsort((second_key, first_key, bus))
+    numbers, first = np.unique(bus[order], return_index=True)
+    taken, rows = order[first], busses.rows
+    here = np.searchsorted(rows["number"], numbers)
+    rows["won"] = NONE
+    rows["won"][here] = rows["claimant"][here] = claimant[taken]
+    rows["until"][here], rows["pointer"][here] = until[taken], node[taken] + 1

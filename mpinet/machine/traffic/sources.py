@@ -4,21 +4,21 @@ A message that is not yet in a slot is a number in a count; when it takes a slot
 steps since the one before are made again.
 """
 
-from mpinet.compiled import idiom
+from mpinet.compiled import part
 from mpinet.draws import draw32, thrown
 from mpinet.machine.faults import is_dead
 from mpinet.machine.hop import next_port
 from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM
 
 
-@idiom
+@part
 def turned(on, seed, node, step, on_below, off_below):
     """Whether a burst is on in a step, if it was (not) in the one before."""
     word = draw32(seed, node, step, BURST_STREAM)
     return word >= off_below if on else word < on_below
 
 
-@idiom
+@part
 def flits_of(seed, node, step, short, long, long_below):
     """The length of the message that a processor generates in a step."""
     if long > 0 and draw32(seed, node, step, FLITS_STREAM) < long_below:
@@ -26,7 +26,7 @@ def flits_of(seed, node, step, short, long, long_below):
     return short
 
 
-@idiom
+@part
 def following_birth(born, dice, generating, bursty, seed, node, on_below, off_below):
     """The step of the first message after the one that was born in a step."""
     on, step = True, born
@@ -40,19 +40,19 @@ def following_birth(born, dice, generating, bursty, seed, node, on_below, off_be
             return step
 
 
-@idiom
+@part
 def comes(dice, step, generating):
     """Whether a processor generates a message in a step."""
     return thrown(dice, step) < generating
 
 
-@idiom
+@part
 def is_among(node, dead):
     """Whether a processor is dead."""
     return is_dead(node, dead)
 
 
-@idiom
+@part
 def way_on(decide, node, header, params, dead, cut, neighbor, wired):
     """The port that a message leaves by where there are faults, or `ARRIVED` or `STUCK`."""
     return next_port(decide, node, header, params, True, dead, cut, neighbor, wired)

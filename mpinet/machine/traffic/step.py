@@ -1,127 +1,55 @@
-"""The step of a machine with finite buffers: generate, grant, leave, exchange.
+"""The step of a machine under open-loop traffic: generate, bid, grant, leave, arrive.
 
-The loop over nodes stands in one function, though it is long: its phases share the node's bids, and
-arrays that are handed on cost more than they do.
+Each phase is a loop over all hosted nodes, for nothing that one node does in a phase is seen by
+another before the step ends: what leaves is on a wire until it arrives. Phases are functions that
+take whole groups of arrays and look into them once, before their loops: each look counts
+references. What is called within a loop takes records, which cost no more than a pointer.
+
+Queues without limit are the same step with other lanes. There a lane is the queue of a channel: a
+message decides when it joins one, its channel is the only one that it bids for, and it leaves in
+one piece, for which the channel is busy as many steps as it has flits.
 """
 
 import numpy as np
 
-from mpinet.arguments import StartRule
-from mpinet.arrays import Ints, Rows
-from mpinet.compiled import idiom, kernel
+from mpinet.arrays import Rows
+from mpinet.compiled import idiom, kernel, part, phase
 from mpinet.draws import draw32
-from mpinet.machine.hop import SEAL_MASK, Faulty, Wayfinding, Wiring
+from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.traffic.choice import chosen_way, needed, offered
 from mpinet.machine.traffic.layout import (
-    ACCEPTED,
-    ACCEPTED_FLITS,
-    AWAY,
-    BACKLOG,
-    BACKLOG_AFTER,
-    BACKLOG_BEFORE,
     BODY,
-    BORN,
-    BORN_IN,
-    BUFFER,
-    BURSTY,
-    CAME,
-    CAME_HERE,
-    CLAIMED,
-    CLAIMS,
-    CLASS,
-    CLASSES,
-    CLOSED,
     CREDIT,
-    CROSSED,
-    DELAY,
-    DELIVERED,
-    DONE,
     DRAINED,
     ELSEWHERE,
-    ENDED,
     ENDLESS,
-    ENTERED_ALL,
-    ENTERED_IN,
     FIFO,
-    FILLED,
-    FIRST,
-    FLITS,
-    FREE,
-    GENERATED,
-    GENERATED_FLITS,
-    GENERATING,
+    FOREVER,
     HEAD,
-    HEADER,
-    HOPS,
-    HOPS_SUM,
-    HOSTS,
-    INCOMING,
-    INSIDE,
-    INSIDE_SUM,
     KIND_BITS,
     LANES_PER_WORD,
-    LAST_MOVE,
-    LENGTH,
-    LIMIT,
-    LONG_BELOW,
-    LONG_FLITS,
-    LOST,
-    MARGIN,
-    MOVED,
-    MOVES,
+    MESSAGE_WORDS,
     NO_CLASS,
-    NODE_FLITS_MAX,
     NONE,
-    NOW,
-    NUMBER,
-    NUMBERED,
-    OFF_BELOW,
-    ON_BELOW,
-    ONE_EJECT,
-    ONE_INPUT,
-    OPEN,
-    OPEN_EVERYWHERE,
-    OUT,
-    POLICY,
-    QUIET,
-    RANK,
-    RANKS,
     ROTATING,
     SAF,
-    SEAL,
-    SEED,
-    SENT,
-    SOURCE,
-    SOURCE_QUEUE_MAX,
-    SWITCHING,
-    TARGET,
     TENTHS,
-    TRACED,
     UNDECIDED,
-    UNDELIVERABLE,
     UNWIRED_PORT,
-    VC,
-    VCS,
-    VCS_OF_CLASS,
-    WANTS_ROOM,
-    WARMUP,
-    WINDOW_END,
-    WITHDRAWN,
     WORMHOLE,
-    WRONG,
-    WRONG_NODE,
-    WRONG_NUMBER,
-    WRONG_PORT,
-    Adapting,
+    Bidding,
     Books,
     Busses,
-    Classing,
     Crossing,
-    Links,
+    Ledger,
+    Routes,
+    Rules,
+    Scratch,
     Sources,
     State,
     Wires,
 )
+from mpinet.machine.traffic.queues import joined, without_first
 from mpinet.machine.traffic.sources import (
     comes,
     flits_of,
@@ -130,589 +58,946 @@ from mpinet.machine.traffic.sources import (
     turned,
     way_on,
 )
-from mpinet.networks.adaptive import CLASS as CLASS_OF_WAY
-from mpinet.networks.adaptive import PORT
+from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.routing import STUCK, hop_limit
+from mpinet.networks.routing import STUCK
 
 ADAPTIVE = False
 """What `advance_adaptive` replaces: whether nodes choose among candidates."""
 
+UNLIMITED = False
+"""What `advance_unlimited` replaces: whether queues have no limit."""
+
 
 @kernel
 def advance(
-    wiring: Wiring,
-    wayfinding: Wayfinding,
-    start_rule: StartRule,
-    classing: Classing,
-    adapting: Adapting,
-    faults: Faulty,
-    links: Links,
-    rules: Ints,
+    routes: Routes,
+    rules: Rules,
     sources: Sources,
     state: State,
     wires: Wires,
     busses: Busses,
+    bidding: Bidding,
     books: Books,
     crossing: Crossing,
-    ledger: Ints,
+    ledger: Ledger,
     steps: int,
 ) -> None:
     """Make up to so many steps; the ledger says why there were fewer.
 
-    What leaves for other ranks stands in `crossing`; with several ranks only one step is made. On
+    What leaves for other ranks stands in `crossing`; with several ranks make one step a call. On
     busses a step is two calls: the first ends with the claims on busses, the second begins when
-    `busses.won` says whose they are.
+    `Bus.won` says whose they are.
     """
-    # Groups are taken apart here: in the loop every look into one would count its references.
-    neighbor, wired = wiring.neighbor.call, wiring.params
-    decide, params, header_words = (
-        wayfinding.decide.call,
-        wayfinding.params,
-        wayfinding.header_words,
-    )
-    start = start_rule.call
-    class_of, class_params = classing.rule.call, classing.params
-    candidates, choose, escape = adapting.candidates.call, adapting.choose.call, adapting.escape
-    dead, cut = faults.dead, faults.cut
-    nodes, far_slots, far_ports, owners = links
-    target_of, pattern = sources.target.call, sources.params
-    dice, on, queued, first_born, taken = (
-        sources.dice, sources.on, sources.queued, sources.first_born, sources.taken
-    )  # fmt: skip
-    trace, next_born, next_taken, ends = (
-        sources.trace, sources.next_born, sources.next_taken, sources.ends
-    )  # fmt: skip
-    lanes, ring, occupied, credit, holder = (
-        state.lanes, state.ring, state.occupied, state.credit, state.holder
-    )  # fmt: skip
-    held, pointer, waiting, inside = state.held, state.pointer, state.waiting, state.flits
-    messages, free = state.messages, state.free
-    wire_slots, wire_lanes, wire_messages, wire_credits, wire_counts = wires
-    bus_of, leads, bus_keeper, won, bus_pointer, bus_numbers, granted, grants_of, claims = busses
-    loads, entered, latencies, edges, batches = books
-    words, word_owners = crossing
-
-    vcs, per_class, classes, buffer = (
-        rules[VCS], rules[VCS_OF_CLASS], rules[CLASSES], rules[BUFFER]
-    )  # fmt: skip
-    switching, policy, delay = rules[SWITCHING], rules[POLICY], rules[DELAY]
-    one_input, one_eject = rules[ONE_INPUT] != 0, rules[ONE_EJECT] != 0
-    warmup, window_end, seed = rules[WARMUP], rules[WINDOW_END], rules[SEED]
-    generating, short, long = rules[GENERATING], rules[FLITS], rules[LONG_FLITS]
-    long_below, bursty = rules[LONG_BELOW], rules[BURSTY] != 0
-    on_below, off_below = rules[ON_BELOW], rules[OFF_BELOW]
-    traced, hosts, rank, alone = rules[TRACED] != 0, rules[HOSTS], rules[RANK], rules[RANKS] == 1
-    faulty, bussed = dead.size + cut.size > 0, bus_of.size > 0
-    size, ports = wired[0], wired[1]
-    hops_most = hop_limit(size)
-    network_lanes = ports * vcs
-    count = network_lanes + vcs
-    words_per_node = (count + LANES_PER_WORD - 1) // LANES_PER_WORD
-    header = np.empty(header_words, np.int64)
-    numbered = rules[NUMBERED]
-    ways = np.empty((ports * classes if ADAPTIVE else 1, 2), np.int64)
-    room = np.empty(ways.shape[0], np.int64)
-    bid_lane, bid_out, bid_vc, bid_message, bid_next, chosen = np.empty((6, count), np.int64)
-    bids_of = np.full(ports + 1, NONE, np.int64)
-    used_in, used_out = np.zeros((2, ports + 1), np.int64)
-    stamp = 0
-
+    bussed = busses.of_ports.size > 0
+    calls = called(routes)
+    targets = Sources(sources.target.call, sources.params, sources.trace)
+    scratch = make_scratch(routes, rules)
     for _ in range(steps):
-        t = ledger[NOW]
-        if ledger[FREE] < rules[MARGIN]:
-            ledger[WANTS_ROOM] = 1
+        if ledger.free < rules.margin:
+            ledger.wants_room = 1
             return
-        if ledger[CLOSED] < 0 and (
-            t >= rules[LIMIT] or (t >= window_end and ledger[OPEN_EVERYWHERE] == 0)
-        ):
-            ledger[CLOSED] = t
-            withdraw(lanes, occupied, queued, waiting, free, network_lanes, vcs, ledger)
-        leaving = ledger[CLAIMED] != 0
-        if t == warmup and not leaving:
-            ledger[BACKLOG_BEFORE] = ledger[BACKLOG]
-        sending, measuring = ledger[CLOSED] < 0 and not leaving, warmup <= t < window_end
-        looked = 0 if leaving else words_per_node
-        wire = t % delay
-        flits_made = credits_made = moved = away = claimed = 0
-        queue_max = ledger[SOURCE_QUEUE_MAX]
-        turn = t % (ports + 1)
-        for slot in range(nodes.size):
-            node = nodes[slot]
-            base = slot * count
-            # Phase 1: generate, and fill the slots.
-            if sending and node < hosts and not (faulty and is_among(node, dead)):
-                births = 0
-                if traced:
-                    while next_born[slot] < ends[slot] and trace[next_born[slot], 0] == t:
-                        book_birth(trace[next_born[slot], 2], measuring, ledger)
-                        next_born[slot] += 1
-                        births += 1
-                else:
-                    awake = True
-                    if bursty:
-                        awake = on[slot] = turned(on[slot], seed, node, t, on_below, off_below)
-                    if awake and comes(np.int64(dice[slot]), t, generating):
-                        length = flits_of(seed, node, t, short, long, long_below)
-                        book_birth(length, measuring, ledger)
-                        births = 1
-                if births:
-                    if queued[slot] == 0:
-                        first_born[slot] = t
-                    queued[slot] += births
-                    waiting[slot] += births
-                k = 0
-                while queued[slot] > 0 and k < vcs:
-                    lane = network_lanes + k
-                    k += 1
-                    place = slot * words_per_node + lane // LANES_PER_WORD
-                    bit = 1 << lane % LANES_PER_WORD
-                    if occupied[place] & bit:
-                        continue
-                    occupied[place] |= bit
-                    ledger[FREE] -= 1
-                    m = free[ledger[FREE]]
-                    queued[slot] -= 1
-                    if traced:
-                        row = next_taken[slot]
-                        next_taken[slot] += 1
-                        born, target, length = trace[row, 0], trace[row, 1], trace[row, 2]
-                        messages[m, NUMBER] = trace[row, 3]
-                    else:
-                        born = first_born[slot]
-                        target = target_of(node, seed, taken[slot], born, pattern)
-                        length = flits_of(seed, node, born, short, long, long_below)
-                        messages[m, NUMBER] = born * size + node
-                        taken[slot] += 1
-                        if queued[slot] > 0:
-                            first_born[slot] = following_birth(
-                                born, np.int64(dice[slot]), generating, bursty, seed, node,
-                                on_below, off_below,
-                            )  # fmt: skip
-                    messages[m, LENGTH], messages[m, BORN_IN] = length, born
-                    messages[m, SOURCE], messages[m, TARGET] = node, target
-                    messages[m, HOPS] = 0
-                    header[:] = 0
-                    if numbered:
-                        header[header_words - 1] = messages[m, NUMBER]
-                    start(node, target, header, params)
-                    for j in range(header_words):
-                        messages[m, HEADER + j] = header[j]
-                    row = base + lane
-                    lanes[row, INCOMING], lanes[row, SENT] = m, 0
-                    lanes[row, CAME_HERE], lanes[row, OUT] = t, UNDECIDED
-            # Phase 2: the lanes whose front flit can go.
-            bids = 0
-            for part in range(looked):
-                bits = occupied[slot * words_per_node + part]
-                while bits:
-                    lane = part * LANES_PER_WORD + lowest_one(bits)
-                    bits &= bits - 1
-                    row = base + lane
-                    in_network = lane < network_lanes
-                    if in_network:
-                        m = np.int64(ring[row * buffer + lanes[row, FIRST]])
-                    else:
-                        m = np.int64(lanes[row, INCOMING])
-                    out = np.int64(lanes[row, OUT])
-                    waits = False
-                    if out == UNDECIDED or (ADAPTIVE and lanes[row, SENT] == 0):
-                        in_port = in_class = np.int64(NONE)
-                        if in_network:
-                            lanes[row, CAME_HERE] = messages[m, CAME]
-                            in_port = lane // vcs
-                            in_class = (lane - in_port * vcs) // per_class
-                        for j in range(header_words):
-                            header[j] = messages[m, HEADER + j]
-                        # References to arrays that are handed on are counted: only where needed.
-                        if ADAPTIVE:
-                            count_ways = offered(
-                                candidates, node, in_port, in_class, header, params, ways, faulty,
-                                dead, cut, neighbor, wired,
-                            )  # fmt: skip
-                            out = np.int64(0) if count_ways > 0 else count_ways
-                        elif faulty:
-                            out = way_on(decide, node, header, params, dead, cut, neighbor, wired)
-                        else:
-                            out = decide(node, header, params)
-                        for j in range(header_words):
-                            messages[m, HEADER + j] = header[j]
-                        group = np.int64(NONE)
-                        if out < 0:
-                            if out == STUCK:
-                                group = np.int64(DRAINED)
-                            elif messages[m, TARGET] != node:
-                                complain(ledger, ELSEWHERE, node, out, messages[m, NUMBER])
-                                return
-                            out = np.int64(ports)
-                        elif ADAPTIVE:
-                            length, keeps = messages[m, LENGTH], switching != WORMHOLE
-                            whole = switching == SAF and in_network
-                            way, waits, wrong = chosen_way(
-                                choose, node, header, params, ways[:count_ways], room[:count_ways],
-                                needed(length, buffer, keeps, False),
-                                needed(length, buffer, keeps, True), escape,
-                                not whole or lanes[row, FILLED] >= length, per_class, classes,
-                                ports, vcs, holder, credit, base, owners, slot,
-                            )  # fmt: skip
-                            out, group = ways[way, PORT], ways[way, CLASS_OF_WAY]
-                            if messages[m, HOPS] >= hops_most:
-                                wrong = np.int64(ENDLESS)
-                            if wrong != 0:
-                                complain(ledger, wrong, node, out, messages[m, NUMBER])
-                                return
-                        elif out >= ports or owners[slot * ports + out] < 0:
-                            complain(ledger, UNWIRED_PORT, node, out, messages[m, NUMBER])
-                            return
-                        elif messages[m, HOPS] >= hops_most:
-                            complain(ledger, ENDLESS, node, out, messages[m, NUMBER])
-                            return
-                        else:
-                            group = class_of(node, out, in_port, in_class, header, class_params)
-                            if group < 0 or group >= classes:
-                                complain(ledger, NO_CLASS, node, out, messages[m, NUMBER])
-                                return
-                        lanes[row, OUT], lanes[row, CLASS] = out, group
-                        if ADAPTIVE and waits:
-                            continue
-                    v = np.int64(NONE)
-                    if out < ports:
-                        first_vc = base + out * vcs
-                        if bussed:
-                            keeper = bus_keeper[bus_of[slot * ports + out]]
-                            if keeper != NONE and keeper != node * count + lane:
-                                continue
-                        if lanes[row, SENT] > 0:
-                            v = np.int64(lanes[row, VC])
-                            if credit[first_vc + v] == 0:
-                                continue
-                        else:
-                            need = np.int64(1)
-                            if ADAPTIVE:
-                                escaping = lanes[row, CLASS] < escape
-                                need = needed(
-                                    messages[m, LENGTH], buffer, switching != WORMHOLE, escaping
-                                )
-                            elif switching != WORMHOLE:
-                                need = messages[m, LENGTH]
-                                if switching == SAF and in_network and lanes[row, FILLED] < need:
-                                    continue
-                            best = need - 1
-                            group = lanes[row, CLASS] * per_class
-                            for c in range(group, group + per_class):
-                                if holder[first_vc + c] == NONE and credit[first_vc + c] > best:
-                                    best, v = np.int64(credit[first_vc + c]), np.int64(c)
-                            if v == NONE:
-                                continue
-                    bid_lane[bids], bid_out[bids], bid_vc[bids] = lane, out, v
-                    bid_message[bids] = m
-                    bids += 1
-            if bids == 0 and not bussed:
-                queue_max = max(queue_max, waiting[slot])
-                continue
-            # Grants: those of messages that have begun to cross first.
-            stamp += 1
-            grants = 0
-            if switching != WORMHOLE:
-                outs = slot * (ports + 1)
-                for o in range(ports + 1):
-                    if held[outs + o] != NONE:
-                        to = np.int64(leads[slot * ports + o]) if bussed and o < ports else o
-                        used_out[to] = used_in[held[outs + o] // vcs] = stamp
-                for b in range(bids):
-                    if held[outs + bid_out[b]] == bid_lane[b]:
-                        chosen[grants] = b
-                        grants += 1
-            if policy == ROTATING:
-                for b in range(bids - 1, -1, -1):
-                    out = bid_out[b]
-                    if switching != WORMHOLE and held[slot * (ports + 1) + out] == bid_lane[b]:
-                        continue
-                    bid_next[b] = bids_of[out]
-                    bids_of[out] = b
-                for i in range(ports + 1):
-                    out = turn + i
-                    if out > ports:
-                        out -= ports + 1
-                    if bids_of[out] == NONE:
-                        continue
-                    many = out == ports and not one_eject
-                    at = slot * (ports + 1) + out
-                    # The ports of a bus are one output: that of the lowest of them.
-                    to = np.int64(leads[slot * ports + out]) if bussed and out < ports else out
-                    while many or used_out[to] != stamp:
-                        nearest, best, b = count, np.int64(NONE), bids_of[out]
-                        while b != NONE:
-                            lane = bid_lane[b]
-                            if lane >= 0 and not (one_input and used_in[lane // vcs] == stamp):
-                                distance = lane - pointer[at]
-                                if distance < 0:
-                                    distance += count
-                                if distance < nearest:
-                                    nearest, best = distance, b
-                            b = bid_next[b]
-                        if best == NONE:
-                            break
-                        lane = bid_lane[best]
-                        used_out[to] = used_in[lane // vcs] = stamp
-                        if not bussed or out == ports:
-                            pointer[at] = lane + 1 if lane + 1 < count else 0
-                        chosen[grants] = best
-                        grants += 1
-                        bid_lane[best] = NONE - lane - 1  # taken; what it was can be read back
-                    bids_of[out] = NONE
-                for i in range(grants):
-                    if bid_lane[chosen[i]] < 0:
-                        bid_lane[chosen[i]] = -2 - bid_lane[chosen[i]]
-            else:
-                for b in range(bids):
-                    kept = held[slot * (ports + 1) + bid_out[b]] == bid_lane[b]
-                    bid_next[b] = 1 if switching != WORMHOLE and kept else 0
-                while True:
-                    winner = NONE
-                    came = number = 0
-                    for b in range(bids):
-                        if bid_next[b] != 0:
-                            continue
-                        when = 0
-                        if policy == FIFO:
-                            when = int(lanes[base + bid_lane[b], CAME_HERE])
-                        which = messages[bid_message[b], NUMBER]
-                        if winner == NONE or when < came or (when == came and which < number):
-                            winner, came, number = b, when, which
-                    if winner == NONE:
-                        break
-                    bid_next[winner] = 1
-                    to, port = bid_out[winner], bid_lane[winner] // vcs
-                    if bussed and to < ports:
-                        to = np.int64(leads[slot * ports + to])
-                    if used_out[to] == stamp and (to < ports or one_eject):
-                        continue
-                    if one_input and used_in[port] == stamp:
-                        continue
-                    used_out[to] = used_in[port] = stamp
-                    chosen[grants] = winner
-                    grants += 1
-            if bussed and not leaving:
-                # What is granted a port is a claim on its bus, and waits for the other members'.
-                grants_of[slot] = grants
-                for i in range(grants):
-                    b = chosen[i]
-                    lane, out, m = bid_lane[b], bid_out[b], bid_message[b]
-                    granted[base + i, 0], granted[base + i, 1] = lane, out
-                    granted[base + i, 2], granted[base + i, 3] = bid_vc[b], m
-                    if out == ports:
-                        continue
-                    bus = bus_of[slot * ports + out]
-                    claims[claimed, 0], claims[claimed, 1] = node, bus_numbers[bus]
-                    claims[claimed, 2], claims[claimed, 3] = 0, messages[m, NUMBER]
-                    if policy == ROTATING:
-                        claims[claimed, 2], claims[claimed, 3] = node < bus_pointer[bus], node
-                    elif policy == FIFO:
-                        claims[claimed, 2] = lanes[base + lane, CAME_HERE]
-                    tail = lanes[base + lane, SENT] + 1 == messages[m, LENGTH]
-                    claims[claimed, 4] = node * count + lane
-                    claims[claimed, 5] = switching != WORMHOLE and not tail
-                    claimed += 1
-                continue
-            if leaving:
-                for i in range(grants_of[slot]):
-                    lane, out = granted[base + i, 0], granted[base + i, 1]
-                    if out < ports:
-                        if won[bus_of[slot * ports + out]] != node * count + lane:
-                            continue
-                        at = slot * (ports + 1) + out
-                        if policy == ROTATING and (switching == WORMHOLE or held[at] != lane):
-                            pointer[at] = lane + 1 if lane + 1 < count else 0
-                    bid_lane[grants], bid_out[grants] = lane, out
-                    bid_vc[grants], bid_message[grants] = granted[base + i, 2], granted[base + i, 3]
-                    chosen[grants] = grants
-                    grants += 1
-            # Phase 3: granted flits leave.
-            for i in range(grants):
-                b = chosen[i]
-                lane, out, v, m = bid_lane[b], bid_out[b], bid_vc[b], bid_message[b]
-                row = base + lane
-                sent = np.int64(lanes[row, SENT]) + 1
-                head, tail = sent == 1, sent == messages[m, LENGTH]
-                if lane < network_lanes:
-                    first = lanes[row, FIRST] + 1
-                    lanes[row, FIRST] = first if first < buffer else 0
-                    lanes[row, FILLED] -= 1
-                    inside[slot] -= 1
-                    ledger[INSIDE] -= 1
-                    if lanes[row, FILLED] == 0:
-                        place = slot * words_per_node + lane // LANES_PER_WORD
-                        occupied[place] &= ~(1 << lane % LANES_PER_WORD)
-                    port = lane // vcs
-                    link = slot * ports + port
-                    there = far_slots[link] * count + far_ports[link] * vcs + lane - port * vcs
-                    if alone or owners[link] == rank:
-                        wire_credits[wire, credits_made] = there
-                        credits_made += 1
-                    else:
-                        words[away, 0], word_owners[away] = (
-                            there << KIND_BITS | CREDIT,
-                            owners[link],
-                        )
-                        away += 1
-                else:
-                    if head:
-                        messages[m, ENTERED_IN] = t
-                        waiting[slot] -= 1
-                        ledger[ENTERED_ALL] += 1
-                        ledger[BACKLOG] -= messages[m, LENGTH]
-                        if measuring:
-                            entered[slot] += messages[m, LENGTH]
-                    if tail:
-                        place = slot * words_per_node + lane // LANES_PER_WORD
-                        occupied[place] &= ~(1 << lane % LANES_PER_WORD)
-                if switching != WORMHOLE and (out < ports or one_eject):
-                    held[slot * (ports + 1) + out] = np.int64(NONE) if tail else lane
-                if out < ports:
-                    credit[base + out * vcs + v] -= 1
-                    holder[base + out * vcs + v] = np.int64(NONE) if tail else lane
-                    link = slot * ports + out
-                    if measuring:
-                        loads[link] += np.uint32(1)
-                    if head:
-                        messages[m, HOPS] += 1
-                    to = far_ports[link] * vcs + v
-                    if alone or owners[link] == rank:
-                        wire_slots[wire, flits_made], wire_lanes[wire, flits_made] = (
-                            far_slots[link],
-                            to,
-                        )
-                        wire_messages[wire, flits_made] = m << 1 | head
-                        flits_made += 1
-                    else:
-                        kind = HEAD if head else BODY
-                        place = np.int64(far_slots[link]) * count + to
-                        words[away, 0], word_owners[away] = place << KIND_BITS | kind, owners[link]
-                        away += 1
-                        if head:
-                            ledger[CROSSED] += 1
-                            for j in range(HEADER + header_words):
-                                words[away, 0], word_owners[away] = messages[m, j], owners[link]
-                                away += 1
-                        if tail:
-                            free[ledger[FREE]] = m
-                            ledger[FREE] += 1
-                elif tail:
-                    lost = lanes[row, CLASS] == DRAINED
-                    finish(
-                        messages, m, t, lost, warmup, window_end, latencies, edges, batches, ledger
-                    )
-                    free[ledger[FREE]] = m
-                    ledger[FREE] += 1
-                if tail:
-                    lanes[row, OUT], lanes[row, SENT] = UNDECIDED, 0
-                else:
-                    lanes[row, SENT], lanes[row, VC] = sent, v
-            moved += grants
-            queue_max = max(queue_max, waiting[slot])
-        ledger[CLAIMED] = 0
-        if bussed and not leaving:
-            ledger[CLAIMED], ledger[CLAIMS] = 1, claimed
-            return
-        # Phase 4: what left D - 1 steps ago arrives.
-        wire_counts[wire, 0], wire_counts[wire, 1] = flits_made, credits_made
-        wire = (t + 1) % delay
-        flits_max = ledger[NODE_FLITS_MAX]
-        for i in range(wire_counts[wire, 0]):
-            m, slot, lane = int(wire_messages[wire, i]), wire_slots[wire, i], wire_lanes[wire, i]
-            if m & 1:
-                messages[m >> 1, CAME] = t + 1
-            row = int(slot) * count + lane
-            filled = int(lanes[row, FILLED])
-            seat = lanes[row, FIRST] + filled
-            if seat >= buffer:
-                seat -= buffer
-            ring[row * buffer + seat] = m >> 1
-            if filled == 0:
-                at = int(slot) * words_per_node + lane // LANES_PER_WORD
-                occupied[at] |= 1 << lane % LANES_PER_WORD
-            lanes[row, FILLED] = filled + 1
-            inside[slot] += 1
-            flits_max = max(flits_max, inside[slot])
-        ledger[NODE_FLITS_MAX] = flits_max
-        for i in range(wire_counts[wire, 1]):
-            credit[wire_credits[wire, i]] += 1
-        ledger[INSIDE] += wire_counts[wire, 0]
-        wire_counts[wire, 0] = wire_counts[wire, 1] = 0
-        ledger[SOURCE_QUEUE_MAX] = queue_max
-        ledger[MOVED], ledger[AWAY] = moved, away
-        ledger[MOVES] += moved
-        if t == window_end - 1:
-            ledger[BACKLOG_AFTER] = ledger[BACKLOG]
-        ledger[NOW] = t + 1
-        if alone:
-            ledger[OPEN_EVERYWHERE] = ledger[OPEN]
-            ledger[QUIET] = 0 if moved else ledger[QUIET] + 1
-            if moved:
-                ledger[LAST_MOVE] = t
-            elif ledger[QUIET] >= delay and (ledger[CLOSED] >= 0 or ledger[INSIDE] > 0):
-                ledger[ENDED] = 1
+        if ledger.claimed == 0:
+            begin(rules, state, ledger)
+            generate(calls, rules, targets, state, books, scratch, ledger)
+            bids = bid(calls, rules, state, busses, bidding, scratch, ledger)
+            if ledger.wrong != 0:
                 return
+            ledger.granted = grant(bids, rules, state, busses, bidding, scratch, ledger)
+            if bussed:
+                claim(rules, state, busses, bidding, ledger)
+                return
+        else:
+            keep_winners(rules, state, busses, bidding, ledger)
+        leave(rules, state, wires, bidding, books, crossing, ledger)
+        note_end(rules, ledger)
+        arrive(calls, rules, state, wires, books, scratch, ledger)
+        if rules.ranks == 1 and is_over(rules, ledger):
+            return
 
 
 @idiom
-def arrive(slot, lane, m, count, words_per_node, buffer, lanes, ring, occupied, inside, ledger):
-    """Put a flit of message m into a lane."""
-    row = slot * count + lane
-    place = lanes[row, FIRST] + lanes[row, FILLED]
-    if place >= buffer:
-        place -= buffer
-    ring[row * buffer + place] = m
-    if lanes[row, FILLED] == 0:
-        word = slot * words_per_node + lane // LANES_PER_WORD
-        occupied[word] |= 1 << lane % LANES_PER_WORD
-    lanes[row, FILLED] += 1
-    inside[slot] += 1
-    ledger[NODE_FLITS_MAX] = max(ledger[NODE_FLITS_MAX], inside[slot])
+def called(routes):
+    """The routes with their rules taken out of their boxes, which phases cannot open."""
+    return Routes(
+        routes.neighbor.call, routes.wired, routes.decide.call, routes.start.call, routes.params,
+        routes.header_words, routes.class_of.call, routes.class_params, routes.candidates.call,
+        routes.choose.call, routes.escape, routes.dead, routes.cut,
+    )  # fmt: skip
 
 
 @idiom
+def make_scratch(routes, rules):
+    """Memory for a step, made once a call: phases can make none."""
+    ways = np.empty((rules.ports * rules.classes if ADAPTIVE else 1, 2), np.int64)
+    return Scratch(
+        np.empty(routes.header_words, np.int64),
+        ways,
+        np.empty(ways.shape[0], np.int64),
+        np.full(rules.ports + 1, NONE, np.int64),
+        np.empty(rules.ports + 1, np.int64),
+        np.empty(rules.ports + 1, np.int64),
+    )
+
+
+@phase
+def begin(rules, state, ledger):
+    """Close the sources when it is time: then what has not entered is taken back."""
+    t = ledger.now
+    if ledger.closed < 0 and (
+        t >= rules.limit or (t >= rules.window_end and ledger.open_everywhere == 0)
+    ):
+        ledger.closed = t
+        withdraw(rules, state, ledger)
+    if t == rules.warmup:
+        ledger.backlog_before = ledger.backlog
+
+
+@part
+def withdraw(rules, state, ledger):
+    """Take back the messages that wait at their sources."""
+    nodes, lanes, queues, occupied, messages, free = (
+        state.nodes, state.lanes, state.queues, state.occupied, state.messages, state.free
+    )  # fmt: skip
+    network_lanes = rules.ports * rules.vcs
+    for slot in range(nodes.size):
+        node, base = nodes[slot], slot * rules.lanes
+        ledger.withdrawn += node.waiting
+        ledger.source_queue_max = max(ledger.source_queue_max, np.int64(node.waiting))
+        node.queued = node.waiting = 0
+        if UNLIMITED:
+            for at in range(network_lanes):
+                queue = queues[base + at]
+                kept, rest = np.int64(NONE), np.int64(queue.root)
+                while rest != NONE:
+                    m = rest
+                    rest = without_first(rest, messages, rules.policy == FIFO)
+                    if messages[m].hops > 0:
+                        kept = joined(kept, m, messages, rules.policy == FIFO)
+                    else:
+                        give_back(m, free, ledger)
+                queue.root = kept
+                if kept == NONE:
+                    clear(occupied, slot, at, rules.words)
+            continue
+        for at in range(network_lanes, rules.lanes):
+            lane = lanes[base + at]
+            if is_set(occupied, slot, at, rules.words) and lane.sent == 0:
+                clear(occupied, slot, at, rules.words)
+                give_back(lane.incoming, free, ledger)
+    ledger.backlog = 0
+
+
+@phase
+def generate(routes, rules, sources, state, books, scratch, ledger):
+    """Phase 1: messages are born, and take the slots of their sources; without limit, a queue."""
+    nodes, occupied, lanes, messages, headers = (
+        state.nodes, state.occupied, state.lanes, state.messages, state.headers
+    )  # fmt: skip
+    trace, target_of, pattern, start = (
+        sources.trace, sources.target, sources.params, routes.start
+    )  # fmt: skip
+    params, dead = routes.params, routes.dead
+    t, hosts, generating, bursty = ledger.now, rules.hosts, rules.generating, rules.bursty
+    vcs, network_lanes = rules.vcs, rules.ports * rules.vcs
+    traced, faulty, seed = rules.traced, dead.size > 0, rules.seed
+    header = scratch.header
+    if ledger.closed >= 0:
+        return
+    queue_max = ledger.source_queue_max
+    for slot in range(nodes.size):
+        node = nodes[slot]
+        if node.number >= hosts or (faulty and is_among(node.number, dead)):
+            continue
+        # What the last step has left: a look at every node after each step would cost more.
+        queue_max = max(queue_max, np.int64(node.waiting))
+        births = 0
+        if traced:
+            while node.next_born < node.end and trace[node.next_born, 0] == t:
+                book_birth(trace[node.next_born, 2], rules, ledger)
+                node.next_born += 1
+                births += 1
+        else:
+            if bursty:
+                on = node.on != 0
+                node.on = turned(on, seed, node.number, t, rules.on_below, rules.off_below)
+            if (not bursty or node.on != 0) and comes(np.int64(node.dice), t, generating):
+                book_birth(length_of(node, t, rules), rules, ledger)
+                births = 1
+        if births:
+            if node.queued == 0:
+                node.first_born = t
+            node.queued += births
+            node.waiting += births
+        k = 0
+        while node.queued > 0 and (UNLIMITED or k < vcs):
+            at = network_lanes + k
+            k += 1
+            if not UNLIMITED:
+                if is_set(occupied, slot, at, rules.words):
+                    continue
+                set_bit(occupied, slot, at, rules.words)
+            m = taken_from(state.free, ledger)
+            message = messages[m]
+            draw_message(node, message, trace, target_of, pattern, rules)
+            header[:] = 0
+            if rules.numbered:
+                header[header.size - 1] = message.number
+            start(node.number, message.target, header, params)
+            for j in range(header.size):
+                headers[m, j] = header[j]
+            if UNLIMITED:
+                join(m, slot, header, routes, rules, state, books, ledger)
+            else:
+                lane = lanes[slot * rules.lanes + at]
+                lane.incoming, lane.sent, lane.came, lane.out = m, 0, t, UNDECIDED
+    ledger.source_queue_max = queue_max
+
+
+@part
+def length_of(node, step, rules):
+    """Flits of the message that a source generates in a step."""
+    return flits_of(rules.seed, node.number, step, rules.flits, rules.long_flits, rules.long_below)
+
+
+@part
+def draw_message(node, message, trace, target_of, pattern, rules):
+    """Make the first message that a source has in its queue."""
+    node.queued -= 1
+    if rules.traced:
+        row = node.next_taken
+        node.next_taken += 1
+        message.born, message.target, message.length = trace[row, 0], trace[row, 1], trace[row, 2]
+        message.number = trace[row, 3]
+    else:
+        born = np.int64(node.first_born)
+        message.born = born
+        message.target = target_of(node.number, rules.seed, np.int64(node.taken), born, pattern)
+        message.length = length_of(node, born, rules)
+        message.number = born * rules.nodes + node.number
+        node.taken += 1
+        if node.queued > 0:
+            node.first_born = following_birth(
+                born, np.int64(node.dice), rules.generating, rules.bursty, rules.seed,
+                node.number, rules.on_below, rules.off_below,
+            )  # fmt: skip
+    message.source, message.hops = node.number, 0
+
+
+@phase
+def bid(routes, rules, state, busses, bidding, scratch, ledger):
+    """Phase 2: every lane whose front flit can go bids for an output; how many bids there are."""
+    nodes, occupied, lanes, queues, ring, channels, messages = (
+        state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
+        state.messages,
+    )  # fmt: skip
+    bids, of_ports, bus_rows = bidding.bids, busses.of_ports, busses.rows
+    t, ports, vcs, count, words = ledger.now, rules.ports, rules.vcs, rules.lanes, rules.words
+    network_lanes, buffer, bussed = ports * vcs, rules.buffer, of_ports.size > 0
+    header, ways, room = scratch.header, scratch.ways, scratch.room
+    many = 0
+    for slot in range(nodes.size):
+        number, base = nodes[slot].number, slot * count
+        for word in range(words):
+            bits = occupied[slot * words + word]
+            while bits:
+                at = word * LANES_PER_WORD + lowest_one(bits)
+                bits &= bits - 1
+                v = np.int64(NONE)
+                if UNLIMITED:
+                    queue = queues[base + at]
+                    if queue.until > t:
+                        continue
+                    m, out = np.int64(queue.root), at
+                else:
+                    lane = lanes[base + at]
+                    if at < network_lanes:
+                        m = np.int64(ring[(base + at) * buffer + lane.first])
+                    else:
+                        m = np.int64(lane.incoming)
+                    if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0):
+                        waits = ask(
+                            m, lane, at, slot, header, ways, room, routes, rules, state, ledger
+                        )
+                        if ledger.wrong != 0:
+                            return many
+                        if waits:
+                            continue
+                    out = np.int64(lane.out)
+                if bussed and out < ports:
+                    bus = bus_rows[of_ports[slot * ports + out]]
+                    if bus.until > t and bus.claimant != number * count + at:
+                        continue
+                if out < ports and not UNLIMITED:
+                    v = free_channel(
+                        lane, messages[m], at < network_lanes, base + out * vcs, channels, rules,
+                        routes.escape,
+                    )  # fmt: skip
+                    if v == NONE:
+                        continue
+                each = bids[many]
+                each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
+                many += 1
+    return many
+
+
+@part
+def ask(m, lane, at, slot, header, ways, room, routes, rules, state, ledger):
+    """Ask the routing where the head in front of a lane goes; whether it rather waits."""
+    message, ports = state.messages[m], rules.ports
+    node = state.nodes[slot].number
+    in_port = in_group = np.int64(NONE)
+    if at < ports * rules.vcs:
+        lane.came = message.came
+        in_port = at // rules.vcs
+        in_group = (at - in_port * rules.vcs) // rules.vcs_of_class
+    if ADAPTIVE:
+        return choose_way(
+            m, lane, in_port, in_group, slot, header, ways, room, routes, rules, state, ledger
+        )
+    out = port_on(m, slot, header, routes, rules, state, ledger)
+    group = np.int64(NONE)
+    if ledger.wrong == 0 and out >= 0:
+        group = routes.class_of(node, out, in_port, in_group, header, routes.class_params)
+        if group < 0 or group >= rules.classes:
+            complain(ledger, NO_CLASS, node, out, message.number)
+    elif out == STUCK:
+        group = np.int64(DRAINED)
+    lane.out, lane.group = out if out >= 0 else ports, group
+    return False
+
+
+@part
+def port_on(m, slot, header, routes, rules, state, ledger):
+    """The port by which a message goes on from a node, `ARRIVED`, or `STUCK`."""
+    message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
+    for j in range(header.size):
+        header[j] = headers[m, j]
+    if routes.dead.size + routes.cut.size > 0:
+        out = way_on(
+            routes.decide, node, header, routes.params, routes.dead, routes.cut,
+            routes.neighbor, routes.wired,
+        )  # fmt: skip
+    else:
+        out = routes.decide(node, header, routes.params)
+    for j in range(header.size):
+        headers[m, j] = header[j]
+    if out < 0:
+        if out != STUCK and message.target != node:
+            complain(ledger, ELSEWHERE, node, out, message.number)
+    elif out >= rules.ports or state.links[slot * rules.ports + out].owner < 0:
+        complain(ledger, UNWIRED_PORT, node, out, message.number)
+    elif message.hops >= rules.hops_most:
+        complain(ledger, ENDLESS, node, out, message.number)
+    return out
+
+
+@part
+def choose_way(
+    m, lane, in_port, in_group, slot, header, ways, room, routes, rules, state, ledger
+):  # fmt: skip
+    """Let a node choose among the candidates of an adaptive routing; whether the head waits."""
+    message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
+    for j in range(header.size):
+        header[j] = headers[m, j]
+    many = offered(
+        routes.candidates, node, in_port, in_group, header, routes.params, ways,
+        routes.dead.size + routes.cut.size > 0, routes.dead, routes.cut, routes.neighbor,
+        routes.wired,
+    )  # fmt: skip
+    for j in range(header.size):
+        headers[m, j] = header[j]
+    if many < 0:
+        if many != STUCK and message.target != node:
+            complain(ledger, ELSEWHERE, node, many, message.number)
+        lane.out, lane.group = rules.ports, DRAINED if many == STUCK else NONE
+        return False
+    keeps, length = rules.switching != WORMHOLE, message.length
+    there = rules.switching != SAF or in_port == NONE or lane.filled >= length
+    way, waits, wrong = chosen_way(
+        routes.choose, node, header, routes.params, ways[:many], room[:many],
+        needed(length, rules.buffer, keeps, False), needed(length, rules.buffer, keeps, True),
+        routes.escape, there, slot, rules, state,
+    )  # fmt: skip
+    if message.hops >= rules.hops_most:
+        wrong = np.int64(ENDLESS)
+    lane.out, lane.group = ways[way, PORT], ways[way, CLASS]
+    if wrong != 0:
+        complain(ledger, wrong, node, ways[way, PORT], message.number)
+    return waits
+
+
+@part
+def free_channel(lane, message, in_network, first, channels, rules, escape):
+    """The virtual channel that a lane's front flit can take; `NONE`: there is none."""
+    if lane.sent > 0:
+        # Behind its head a flit goes by the head's channel.
+        return np.int64(lane.vc) if channels[first + lane.vc].credit > 0 else np.int64(NONE)
+    need = np.int64(1)
+    if ADAPTIVE:
+        need = needed(
+            message.length, rules.buffer, rules.switching != WORMHOLE, lane.group < escape
+        )
+    elif rules.switching != WORMHOLE:
+        need = message.length
+        if rules.switching == SAF and in_network and lane.filled < need:
+            return np.int64(NONE)
+    best, found = need - 1, np.int64(NONE)
+    group = lane.group * rules.vcs_of_class
+    for c in range(group, group + rules.vcs_of_class):
+        channel = channels[first + c]
+        if channel.holder == NONE and channel.credit > best:
+            best, found = np.int64(channel.credit), np.int64(c)
+    return found
+
+
+@phase
+def grant(many, rules, state, busses, bidding, scratch, ledger):
+    """Choose among the bids; how many are granted, whose places are in `Bidding.chosen`."""
+    bids, chosen = bidding.bids, bidding.chosen
+    if UNLIMITED:
+        # A queue's channel is asked for by nobody else, and there is no crossbar.
+        for b in range(many):
+            chosen[b] = b
+        return many
+    outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
+    ports, policy, switching = rules.ports, rules.policy, rules.switching
+    # The first bid for each output, and in which node's turn outputs and inputs were taken.
+    asked, used_out, used_in = scratch.asked, scratch.used_out, scratch.used_in
+    used_out[:] = NONE
+    used_in[:] = NONE
+    granted = first = 0
+    while first < many:
+        slot, last = bids[first].slot, first + 1
+        while last < many and bids[last].slot == slot:
+            last += 1
+        if switching != WORMHOLE:
+            granted = grant_begun(
+                first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+            )
+        if last == first + 1:
+            granted = grant_alone(
+                first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+            )
+        elif policy == ROTATING:
+            granted = grant_in_turn(
+                first, last, granted, slot, asked, used_out, used_in, ledger.now % (ports + 1),
+                rules, bids, chosen, outputs, leads,
+            )  # fmt: skip
+        else:
+            granted = grant_in_order(
+                first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages,
+                leads,
+            )  # fmt: skip
+        first = last
+    return granted
+
+
+@part
+def lead(leads, slot, out, ports):
+    """The output that a bid takes: the ports of a bus are one, that of the lowest of them."""
+    return np.int64(leads[slot * ports + out]) if leads.size > 0 and out < ports else np.int64(out)
+
+
+@part
+def grant_begun(
+    first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Grant what belongs to messages that have begun to cross: begun means kept."""
+    ports = rules.ports
+    for o in range(ports + 1):
+        keeper = outputs[slot * (ports + 1) + o].keeper
+        if keeper != NONE:
+            used_out[lead(leads, slot, o, ports)] = used_in[keeper // rules.vcs] = slot
+    for b in range(first, last):
+        each = bids[b]
+        each.granted = outputs[slot * (ports + 1) + each.out].keeper == each.lane
+        if each.granted != 0:
+            chosen[granted] = b
+            granted += 1
+    return granted
+
+
+@part
+def pass_turn(output, lane, count):
+    """Let the next turn at an output begin behind a lane."""
+    output.pointer = lane + 1 if lane + 1 < count else 0
+
+
+@part
+def grant_alone(first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads):
+    """Grant the only bid of a node, if nothing that has begun to cross is in its way."""
+    each, ports = bids[first], rules.ports
+    if rules.switching != WORMHOLE:
+        if each.granted != 0 or (rules.one_input and used_in[each.lane // rules.vcs] == slot):
+            return granted
+        many = each.out == ports and not rules.one_eject
+        if used_out[lead(leads, slot, each.out, ports)] == slot and not many:
+            return granted
+    if rules.policy == ROTATING and (leads.size == 0 or each.out == ports):
+        pass_turn(outputs[slot * (ports + 1) + each.out], each.lane, rules.lanes)
+    chosen[granted] = first
+    return granted + 1
+
+
+@part
+def grant_in_turn(
+    first, last, granted, slot, asked, used_out, used_in, turn, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Let each output, beginning at another one every step, grant the lane whose turn it is."""
+    ports, vcs, count = rules.ports, rules.vcs, rules.lanes
+    for b in range(last - 1, first - 1, -1):
+        each = bids[b]
+        if rules.switching == WORMHOLE:
+            each.granted = 0
+        if each.granted == 0:
+            each.next = asked[each.out]
+            asked[each.out] = b
+    for i in range(ports + 1):
+        out = turn + i
+        if out > ports:
+            out -= ports + 1
+        if asked[out] == NONE:
+            continue
+        output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
+        many = out == ports and not rules.one_eject
+        while many or used_out[to] != slot:
+            nearest, best, b = count, np.int64(NONE), asked[out]
+            while b != NONE:
+                each = bids[b]
+                taken = rules.one_input and used_in[each.lane // vcs] == slot
+                if each.granted == 0 and not taken:
+                    distance = each.lane - output.pointer
+                    if distance < 0:
+                        distance += count
+                    if distance < nearest:
+                        nearest, best = distance, np.int64(b)
+                b = int(each.next)
+            if best == NONE:
+                break
+            each = bids[best]
+            each.granted = 1
+            used_out[to] = used_in[each.lane // vcs] = slot
+            if leads.size == 0 or out == ports:
+                # The turn of a port on a bus goes on when the bus is won: in `keep_winners`.
+                pass_turn(output, each.lane, count)
+            chosen[granted] = best
+            granted += 1
+        asked[out] = NONE
+    return granted
+
+
+@part
+def grant_in_order(
+    first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages, leads
+):  # fmt: skip
+    """Grant as far as outputs and inputs allow: what came first, then the least number."""
+    ports, base = rules.ports, slot * rules.lanes
+    if rules.switching == WORMHOLE:
+        for b in range(first, last):
+            bids[b].granted = 0
+    while True:
+        winner = NONE
+        came = number = 0
+        for b in range(first, last):
+            each = bids[b]
+            if each.granted != 0:
+                continue
+            when = 0
+            if rules.policy == FIFO:
+                when = int(lanes[base + each.lane].came)
+            which = messages[each.message].number
+            if winner == NONE or when < came or (when == came and which < number):
+                winner, came, number = b, when, which
+        if winner == NONE:
+            return granted
+        each = bids[winner]
+        each.granted = 1
+        to, port = lead(leads, slot, each.out, ports), each.lane // rules.vcs
+        if used_out[to] == slot and (to < ports or rules.one_eject):
+            continue
+        if rules.one_input and used_in[port] == slot:
+            continue
+        used_out[to] = used_in[port] = slot
+        chosen[granted] = winner
+        granted += 1
+
+
+@phase
+def claim(rules, state, busses, bidding, ledger):
+    """Claim busses for what has been granted a port on one; it waits for other members' claims."""
+    nodes, lanes, messages = state.nodes, state.lanes, state.messages
+    of_ports, rows, claims, bids, chosen = (
+        busses.of_ports, busses.rows, busses.claims, bidding.bids, bidding.chosen
+    )  # fmt: skip
+    claimed = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        if each.out == rules.ports:
+            continue
+        message = messages[each.message]
+        node, bus = nodes[each.slot].number, rows[of_ports[each.slot * rules.ports + each.out]]
+        own = claims[claimed]
+        claimed += 1
+        own.node, own.bus, own.claimant = node, bus.number, node * rules.lanes + each.lane
+        own.first_key, own.second_key = 0, message.number
+        if UNLIMITED:
+            own.first_key = message.came if rules.policy == FIFO else 0
+            own.until = ledger.now + message.length
+            continue
+        lane = lanes[each.slot * rules.lanes + each.lane]
+        if rules.policy == ROTATING:
+            own.first_key, own.second_key = node < bus.pointer, node
+        elif rules.policy == FIFO:
+            own.first_key = lane.came
+        keeps = rules.switching != WORMHOLE and lane.sent + 1 < message.length
+        own.until = FOREVER if keeps else 0
+    ledger.claims, ledger.claimed = claimed, 1
+
+
+@phase
+def keep_winners(rules, state, busses, bidding, ledger):
+    """Drop the bids whose claims on busses were lost; the turn goes on where they were won."""
+    nodes, outputs, bids, chosen = state.nodes, state.outputs, bidding.bids, bidding.chosen
+    of_ports, rows, ports = busses.of_ports, busses.rows, rules.ports
+    kept = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        if each.out < ports:
+            claimant = nodes[each.slot].number * rules.lanes + each.lane
+            if rows[of_ports[each.slot * ports + each.out]].won != claimant:
+                continue
+            output = outputs[each.slot * (ports + 1) + each.out]
+            if rules.policy == ROTATING and (
+                rules.switching == WORMHOLE or output.keeper != each.lane
+            ):
+                pass_turn(output, each.lane, rules.lanes)
+        chosen[kept] = chosen[i]
+        kept += 1
+    ledger.granted, ledger.claimed = kept, 0
+
+
+@phase
+def leave(rules, state, wires, bidding, books, crossing, ledger):
+    """Phase 3: what has been granted leaves its lane; what is not ejected is put on the wires."""
+    nodes, lanes, queues, channels, outputs, links, messages, free = (
+        state.nodes, state.lanes, state.queues, state.channels, state.outputs, state.links,
+        state.messages, state.free,
+    )  # fmt: skip
+    occupied, due, headers, bids, chosen, loads, words, owners = (
+        state.occupied, state.due, state.headers, bidding.bids, bidding.chosen, books.loads,
+        crossing.words, crossing.owners,
+    )  # fmt: skip
+    latencies, edges, batches = books.latencies, books.edges, books.batches
+    row = ledger.now % rules.delay
+    flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
+    t, ports, vcs, network_lanes = ledger.now, rules.ports, rules.vcs, rules.ports * rules.vcs
+    measuring = rules.warmup <= t < rules.window_end
+    made = returned = gone = moved = ledger.away = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        slot, out, m = np.int64(each.slot), np.int64(each.out), np.int64(each.message)
+        at, v, base = np.int64(each.lane), np.int64(each.vc), slot * rules.lanes
+        node, message = nodes[slot], messages[m]
+        if UNLIMITED:
+            moved += message.length
+            leave_whole(
+                m, at, slot, node, queues[base + at], links[slot * ports + at], rules, messages,
+                headers, occupied, free, due, loads, words, owners, ledger,
+            )  # fmt: skip
+            continue
+        lane = lanes[base + at]
+        lane.sent += 1
+        head, tail = lane.sent == 1, lane.sent == message.length
+        moved += 1
+        if at < network_lanes:
+            gone += 1
+            node.flits -= 1
+            lane.filled -= 1
+            lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
+            port = at // vcs
+            behind, place = links[slot * ports + port], at - port * vcs
+            if behind.owner == rules.rank:
+                credits[row, returned] = behind.lane + place
+                returned += 1
+            else:
+                send(
+                    (behind.lane + place) << KIND_BITS | CREDIT, behind.owner, words, owners, ledger
+                )
+        elif head:
+            enter(node, message, rules, ledger)
+        if lane.filled == 0 if at < network_lanes else tail:
+            clear(occupied, slot, at, rules.words)
+        if rules.switching != WORMHOLE and (out < ports or rules.one_eject):
+            outputs[slot * (ports + 1) + out].keeper = NONE if tail else at
+        if out < ports:
+            channel, link = channels[base + out * vcs + v], links[slot * ports + out]
+            channel.credit -= 1
+            channel.holder = NONE if tail else at
+            message.hops += head
+            if measuring:
+                loads[slot * ports + out] += np.uint32(1)
+            if link.owner == rules.rank:
+                flit = flits[row, made]
+                made += 1
+                flit.lane, flit.slot, flit.message = link.lane + v, link.slot, m << 1 | head
+            else:
+                send_flit(
+                    m, head, link.lane + v, link.owner, messages, headers, words, owners, ledger
+                )
+        elif tail:
+            finish(message, t, lane.group == DRAINED, rules, latencies, edges, batches, ledger)
+        if tail:
+            lane.out, lane.sent = UNDECIDED, 0
+            if out == ports or links[slot * ports + out].owner != rules.rank:
+                give_back(m, free, ledger)
+        else:
+            lane.vc = v
+    wire.flits, wire.credits = made, returned
+    ledger.moves += moved
+    ledger.inside -= gone
+    if moved and not UNLIMITED:
+        ledger.last_move = t
+
+
+@part
+def leave_whole(
+    m, at, slot, node, queue, link, rules, messages, headers, occupied, free, due, loads, words,
+    owners, ledger,
+):  # fmt: skip
+    """Let the first message of a queue without limit leave: its channel is taken for its length."""
+    message, t = messages[m], ledger.now
+    queue.root, queue.until = without_first(m, messages, rules.policy == FIFO), t + message.length
+    if queue.root == NONE:
+        clear(occupied, slot, at, rules.words)
+    if message.hops == 0:
+        enter(node, message, rules, ledger)
+    message.hops += 1
+    ledger.last_move = max(ledger.last_move, t + message.length - 1)
+    within = min(t + message.length, rules.window_end) - max(t, rules.warmup)
+    if within > 0:
+        loads[slot * rules.ports + at] += np.uint32(within)
+    if link.owner == rules.rank:
+        put_due(m, link.slot, t + steps_of(message, rules), messages, due)
+    else:
+        send_flit(m, True, link.slot, link.owner, messages, headers, words, owners, ledger)
+        give_back(m, free, ledger)
+
+
+@part
+def steps_of(message, rules):
+    """Steps after which a message can go on at the next node: stored there, or cut through."""
+    return message.length if rules.switching == SAF else 1
+
+
+@part
+def put_due(m, slot, step, messages, due):
+    """Let a whole message be under way to a node, where it will have come in a step."""
+    message, row = messages[m], step % due.size
+    message.slot, message.left = slot, due[row]
+    due[row] = m
+
+
+@part
+def send(word, owner, words, owners, ledger):
+    """Write a word for another rank."""
+    words[ledger.away, 0], owners[ledger.away] = word, owner
+    ledger.away += 1
+
+
+@part
+def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
+    """Write a flit for another rank: where it goes, and behind a head its message."""
+    send(np.int64(to) << KIND_BITS | (HEAD if head else BODY), owner, words, owners, ledger)
+    if not head:
+        return
+    message = messages[m]
+    ledger.crossed += 1
+    for word in (
+        message.number, message.length, message.born, message.source, message.target,
+        message.entered, message.hops,
+    ):  # fmt: skip
+        send(word, owner, words, owners, ledger)
+    for j in range(headers.shape[1]):
+        send(headers[m, j], owner, words, owners, ledger)
+
+
+@phase
+def note_end(rules, ledger):
+    """Note the end of a step; what arrives now belongs to the next."""
+    if ledger.now == rules.window_end - 1:
+        ledger.backlog_after = ledger.backlog
+    ledger.moving = ledger.last_move >= ledger.now
+    ledger.open_told = ledger.open
+    ledger.now += 1
+
+
+@phase
+def arrive(routes, rules, state, wires, books, scratch, ledger):
+    """Phase 4: what left D - 1 steps ago arrives, and credits with it."""
+    lanes, ring, occupied, nodes, channels, messages, due = (
+        state.lanes, state.ring, state.occupied, state.nodes, state.channels, state.messages,
+        state.due,
+    )  # fmt: skip
+    if UNLIMITED:
+        header = scratch.header
+        row = ledger.now % due.size
+        m = np.int64(due[row])
+        due[row] = NONE
+        while m != NONE:
+            following = np.int64(messages[m].left)
+            join(m, np.int64(messages[m].slot), header, routes, rules, state, books, ledger)
+            m = following
+        return
+    row = ledger.now % rules.delay
+    flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
+    flits_max = ledger.node_flits_max
+    for i in range(wire.flits):
+        flit = flits[row, i]
+        m, slot = np.int64(flit.message) >> 1, np.int64(flit.slot)
+        if flit.message & 1:
+            messages[m].came = ledger.now
+        put_in(m, np.int64(flit.lane), slot, rules, lanes, ring, occupied, nodes)
+        flits_max = max(flits_max, np.int64(nodes[slot].flits))
+    for i in range(wire.credits):
+        channels[credits[row, i]].credit += 1
+    ledger.inside += wire.flits
+    ledger.node_flits_max = flits_max
+    wire.flits = wire.credits = 0
+
+
+@part
+def put_in(m, to, slot, rules, lanes, ring, occupied, nodes):
+    """Put a flit of a message into a lane."""
+    lane, node = lanes[to], nodes[slot]
+    seat = lane.first + lane.filled
+    if seat >= rules.buffer:
+        seat -= rules.buffer
+    ring[to * rules.buffer + seat] = m
+    if lane.filled == 0:
+        set_bit(occupied, slot, to - slot * rules.lanes, rules.words)
+    lane.filled += 1
+    node.flits += 1
+
+
+@part
+def join(m, slot, header, routes, rules, state, books, ledger):
+    """Let a message that has come, or is born, wait for its channel, if it is not at its end."""
+    message, messages = state.messages[m], state.messages
+    message.came = ledger.now
+    out = port_on(m, slot, header, routes, rules, state, ledger)
+    if ledger.wrong != 0:
+        return
+    if out >= 0:
+        queue = state.queues[slot * rules.lanes + out]
+        queue.root = joined(np.int64(queue.root), m, messages, rules.policy == FIFO)
+        set_bit(state.occupied, slot, out, rules.words)
+        return
+    last = ledger.now + message.length - 1
+    if message.hops == 0:
+        enter(state.nodes[slot], message, rules, ledger)
+    elif rules.switching == SAF:
+        last = ledger.now
+    finish(message, last, out == STUCK, rules, books.latencies, books.edges, books.batches, ledger)
+    give_back(m, state.free, ledger)
+
+
+@phase
+def is_over(rules, ledger):
+    """Book how long nothing has moved anywhere; whether nothing ever will."""
+    ledger.open_everywhere = ledger.open_told
+    if ledger.moving != 0:
+        ledger.quiet = 0
+        return False
+    ledger.quiet += 1
+    if ledger.quiet >= rules.delay and (ledger.closed >= 0 or ledger.inside > 0):
+        ledger.ended = 1
+    return ledger.ended != 0
+
+
+@part
 def complain(ledger, what, node, port, number):
     """Note what a rule has done wrong."""
-    ledger[WRONG], ledger[WRONG_NODE], ledger[WRONG_PORT] = what, node, port
-    ledger[WRONG_NUMBER] = number
+    ledger.wrong, ledger.wrong_node, ledger.wrong_port = what, node, port
+    ledger.wrong_number = number
 
 
-@idiom
-def book_birth(length, measuring, ledger):
+@part
+def is_set(occupied, slot, at, words):
+    """Whether something is in a lane."""
+    return occupied[slot * words + at // LANES_PER_WORD] & 1 << at % LANES_PER_WORD != 0
+
+
+@part
+def set_bit(occupied, slot, at, words):
+    """Mark a lane as one that something is in."""
+    occupied[slot * words + at // LANES_PER_WORD] |= 1 << at % LANES_PER_WORD
+
+
+@part
+def clear(occupied, slot, at, words):
+    """Mark a lane as one that nothing is in."""
+    occupied[slot * words + at // LANES_PER_WORD] &= ~(1 << at % LANES_PER_WORD)
+
+
+@part
+def taken_from(free, ledger):
+    """The place for a new message."""
+    ledger.free -= 1
+    return np.int64(free[ledger.free])
+
+
+@part
+def give_back(m, free, ledger):
+    """Let the place of a message be free."""
+    free[ledger.free] = m
+    ledger.free += 1
+
+
+@part
+def book_birth(length, rules, ledger):
     """Book a message that is generated."""
-    ledger[BORN] += 1
-    ledger[BACKLOG] += length
-    if measuring:
-        ledger[GENERATED] += 1
-        ledger[GENERATED_FLITS] += length
-        ledger[OPEN] += 1
+    ledger.born += 1
+    ledger.backlog += length
+    if rules.warmup <= ledger.now < rules.window_end:
+        ledger.generated += 1
+        ledger.generated_flits += length
+        ledger.open += 1
 
 
-@idiom
-def finish(messages, m, step, lost, warmup, window_end, latencies, edges, batches, ledger):
+@part
+def enter(node, message, rules, ledger):
+    """Book that a message leaves its source."""
+    message.entered = ledger.now
+    node.waiting -= 1
+    ledger.entered += 1
+    ledger.backlog -= message.length
+    if rules.warmup <= ledger.now < rules.window_end:
+        node.entered += message.length
+
+
+@part
+def finish(message, step, lost, rules, latencies, edges, batches, ledger):
     """Book that a message's last flit is taken in a step."""
-    born, measured = messages[m, BORN_IN], warmup <= messages[m, BORN_IN] < window_end
+    born, measured = message.born, rules.warmup <= message.born < rules.window_end
     if measured:
-        ledger[OPEN] -= 1
+        ledger.open -= 1
     if lost:
-        ledger[LOST] += 1
+        ledger.lost += 1
         if measured:
-            ledger[UNDELIVERABLE] += 1
+            ledger.undeliverable += 1
         return
-    ledger[DONE] += 1
-    entered, hops = messages[m, ENTERED_IN], messages[m, HOPS]
-    word = draw32(step, born, messages[m, SOURCE], entered + hops)
-    ledger[SEAL] = (ledger[SEAL] + word) & SEAL_MASK
-    if warmup <= step < window_end:
-        ledger[ACCEPTED] += 1
-        ledger[ACCEPTED_FLITS] += messages[m, LENGTH]
+    ledger.done += 1
+    word = draw32(step, born, message.source, message.entered + message.hops)
+    ledger.seal = (ledger.seal + word) & SEAL_MASK
+    if rules.warmup <= step < rules.window_end:
+        ledger.accepted += 1
+        ledger.accepted_flits += message.length
     if not measured:
         return
-    ledger[DELIVERED] += 1
-    ledger[INSIDE_SUM] += step - entered
-    ledger[HOPS_SUM] += hops
+    ledger.delivered += 1
+    ledger.inside_sum += step - message.entered
+    ledger.hops_sum += message.hops
     latencies[step - born] += 1
     part = TENTHS - 1
     while edges[part] > born:
@@ -721,84 +1006,80 @@ def finish(messages, m, step, lost, warmup, window_end, latencies, edges, batche
     batches[part, 1] += step - born
 
 
-@idiom
-def withdraw(lanes, occupied, queued, waiting, free, network_lanes, vcs, ledger):
-    """Close the sources: what has not entered is taken back."""
-    count = network_lanes + vcs
-    words_per_node = (count + LANES_PER_WORD - 1) // LANES_PER_WORD
-    for slot in range(queued.size):
-        ledger[WITHDRAWN] += waiting[slot]
-        queued[slot] = waiting[slot] = 0
-        for lane in range(network_lanes, count):
-            place = slot * words_per_node + lane // LANES_PER_WORD
-            bit = 1 << lane % LANES_PER_WORD
-            if occupied[place] & bit and lanes[slot * count + lane, SENT] == 0:
-                occupied[place] &= ~bit
-                free[ledger[FREE]] = lanes[slot * count + lane, INCOMING]
-                ledger[FREE] += 1
-    ledger[BACKLOG] = 0
-
-
 @kernel
 def take_in(
     words: Rows,
-    header_words: int,
-    rules: Ints,
-    ports: int,
+    routes: Routes,
+    rules: Rules,
     state: State,
-    ledger: Ints,
+    books: Books,
+    ledger: Ledger,
 ) -> None:
     """Let what other ranks' nodes have sent arrive."""
-    lanes, ring, occupied, credit, inside, messages = (
-        state.lanes, state.ring, state.occupied, state.credit, state.flits, state.messages
+    messages, headers, lanes, channels = (
+        state.messages, state.headers, state.lanes, state.channels
     )  # fmt: skip
-    free = state.free
-    vcs, buffer = rules[VCS], rules[BUFFER]
-    count = (ports + 1) * vcs
-    words_per_node = (count + LANES_PER_WORD - 1) // LANES_PER_WORD
-    i = 0
+    header, routes = np.empty(routes.header_words, np.int64), called(routes)
+    i = m = 0
     while i < words.shape[0]:
-        row, kind = words[i, 0] >> KIND_BITS, words[i, 0] & (1 << KIND_BITS) - 1
+        to, kind = words[i, 0] >> KIND_BITS, words[i, 0] & (1 << KIND_BITS) - 1
         i += 1
         if kind == CREDIT:
-            credit[row] += 1
+            channels[to].credit += 1
             continue
         if kind == HEAD:
-            ledger[FREE] -= 1
-            m = np.int64(free[ledger[FREE]])
-            for j in range(HEADER + header_words):
-                messages[m, j] = words[i, 0]
+            m = taken_from(state.free, ledger)
+            message = messages[m]
+            message.number, message.length = words[i, 0], words[i + 1, 0]
+            message.born, message.source = words[i + 2, 0], words[i + 3, 0]
+            message.target, message.entered = words[i + 4, 0], words[i + 5, 0]
+            message.hops, message.came = words[i + 6, 0], ledger.now
+            i += MESSAGE_WORDS
+            for j in range(headers.shape[1]):
+                headers[m, j] = words[i, 0]
                 i += 1
-            messages[m, CAME] = ledger[NOW]
-            lanes[row, INCOMING] = m
-        slot = row // count
-        arrive(
-            slot, row - slot * count, np.int64(lanes[row, INCOMING]), count, words_per_node, buffer,
-            lanes, ring, occupied, inside, ledger,
-        )  # fmt: skip
-        ledger[INSIDE] += 1
+        if UNLIMITED:
+            comes_in = ledger.now - 1 + steps_of(messages[m], rules)
+            if comes_in > ledger.now:
+                put_due(m, to, comes_in, messages, state.due)
+            else:
+                join(m, to, header, routes, rules, state, books, ledger)
+            continue
+        lane = lanes[to]
+        if kind == HEAD:
+            lane.incoming = m
+        slot = to // rules.lanes
+        put_in(
+            np.int64(lane.incoming), to, slot, rules, lanes, state.ring, state.occupied, state.nodes
+        )
+        ledger.inside += 1
+        ledger.node_flits_max = max(ledger.node_flits_max, int(state.nodes[slot].flits))
 
 
 @kernel
-def count_tails(state: State, vcs: int, ports: int, buffer: int) -> int:
+def count_tails(rules: Rules, state: State) -> int:
     """Messages whose last flit is here and whose first has entered."""
     lanes, ring, messages = state.lanes, state.ring, state.messages
-    count = (ports + 1) * vcs
     tails = 0
-    for row in range(lanes.shape[0]):
-        if row % count >= ports * vcs:
-            tails += lanes[row, SENT] > 0
+    for row in range(lanes.size):
+        lane = lanes[row]
+        if row % rules.lanes >= rules.ports * rules.vcs:
+            tails += lane.sent > 0
             continue
-        sent, place = np.int64(lanes[row, SENT]), np.int64(lanes[row, FIRST])
-        for _ in range(lanes[row, FILLED]):
+        sent, place = np.int64(lane.sent), np.int64(lane.first)
+        for _ in range(lane.filled):
             sent += 1
-            if sent == messages[ring[row * buffer + place], LENGTH]:
+            if sent == messages[ring[row * rules.buffer + place]].length:
                 tails, sent = tails + 1, np.int64(0)
             place += 1
-            if place == buffer:
+            if place == rules.buffer:
                 place = np.int64(0)
     return tails
 
 
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
 """`advance` where nodes choose among candidates; compiled where one does."""
+
+advance_unlimited = advance.bind("advance_unlimited", UNLIMITED=True)
+take_in_unlimited = take_in.bind("take_in_unlimited", UNLIMITED=True)
+"""The same where queues have no limit."""

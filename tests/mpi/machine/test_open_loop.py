@@ -12,7 +12,6 @@ from mpinet import measure, rule
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
-from mpinet.machine.traffic import layout
 from mpinet.measure.deadlock import counted_classes
 from mpinet.networks.routing import Routing, path, stateless
 
@@ -92,14 +91,12 @@ def test_a_channel_is_busy_all_the_time_if_its_buffer_covers_the_way_and_back(bu
 
 def credits_and_flits(run):
     """Of every channel between nodes of this rank: its credits and the flits behind it."""
-    state, links, rules = run._state, run._links, run._rules
-    vcs, ports = int(rules[layout.VCS]), run.machine.topology.ports
-    slots, out = np.divmod(np.flatnonzero(links.owners == transport().rank), ports)
-    here = slots * ports + out
+    state, vcs, ports = run._state, run.buffering.vcs, run.machine.topology.ports
+    here = np.flatnonzero(state.links["owner"] == transport().rank)
+    slots, out = np.divmod(here, ports)
     own = ((slots * (ports + 1) + out) * vcs)[:, np.newaxis] + np.arange(vcs)
-    there = (links.far_slots[here] * (ports + 1) + links.far_ports[here]) * vcs
-    there = there[:, np.newaxis] + np.arange(vcs)
-    return state.credit[own], state.lanes[there, layout.FILLED]
+    there = state.links["lane"][here][:, np.newaxis] + np.arange(vcs)
+    return state.channels["credit"][own], state.lanes["filled"][there]
 
 
 @pytest.mark.parametrize("switching", ["wormhole", "vct"])
@@ -229,11 +226,11 @@ def lanes_of_links(run):
     """Of every lane of an input port of this rank: the place of its first flit, and all flits."""
     state, ports = run._state, run.machine.topology.ports
     vcs, size = run.buffering.vcs, run.buffering.buffers
-    numbers, found = state.messages[:, layout.NUMBER], {}
+    numbers, found = state.messages["number"], {}
     for row in range(len(state.lanes)):
         if row % ((ports + 1) * vcs) >= ports * vcs:
             continue
-        first, filled = state.lanes[row, [layout.FIRST, layout.FILLED]].tolist()
+        first, filled = int(state.lanes[row].first), int(state.lanes[row].filled)
         places = row * size + (first + np.arange(filled)) % size
         found[row] = first, numbers[state.ring[places]].tolist()
     return found
@@ -276,13 +273,13 @@ def test_messages_of_a_source_and_target_arrive_in_order_on_one_virtual_channel(
     run = open_loop(trace, network="mesh:4x4", classes="none", vcs=1, policy=policy, warmup=0)
     arrived = {}
     for row, flits in arrivals(run)[0].items():
-        here = int(run._links.nodes[row // (run.machine.topology.ports + 1)])
+        here = int(run.machine.nodes[row // (run.machine.topology.ports + 1)])
         for number, _ in groupby(flits):
             if trace[number][2] == here:
                 arrived.setdefault(here, []).append(number)
     for target, numbers in arrived.items():
         assert numbers == [16 * step + (target - 5) % 16 for step in range(20)]
-    assert sorted(arrived) == sorted(run._links.nodes)
+    assert sorted(arrived) == sorted(run.machine.nodes)
 
 
 def test_a_flit_that_overtakes_in_its_lane_is_seen():
@@ -297,7 +294,7 @@ def test_a_flit_that_overtakes_in_its_lane_is_seen():
             run._state.ring[places] = run._state.ring[places[::-1]]
             swapped.append((run.steps, row))
         if run.machine.sum(len(swapped))[0]:
-            run.ledger[layout.ENDED] = 1
+            run.ledger.ended = 1
 
     run.advance = advance_and_swap
     _, wrong = arrivals(run)
@@ -357,10 +354,10 @@ def test_a_class_that_there_is_not_ends_the_run():
         run.run()
 
 
-@pytest.mark.parametrize("counted", [layout.BORN, layout.DONE, layout.WITHDRAWN])
+@pytest.mark.parametrize("counted", ["born", "done", "withdrawn"])
 def test_a_message_that_is_lost_or_doubled_is_noticed(counted):
     run = open_loop(network="mesh:4x4", classes="none", measure=20)
-    run.ledger[counted] += transport().rank == 0
+    setattr(run.ledger, counted, getattr(run.ledger, counted) + (transport().rank == 0))
     with pytest.raises(ConservationError, match="were generated, but"):
         run.run()
 
@@ -368,7 +365,7 @@ def test_a_message_that_is_lost_or_doubled_is_noticed(counted):
 @pytest.mark.parametrize(("change", "outside"), [(-1, 0), (-1000, 1)])
 def test_credits_that_do_not_agree_with_the_buffers_are_noticed(change, outside):
     run = open_loop(network="torus:4x4", measure=20)
-    run._state.credit[0] += change * (transport().rank == 0)
+    run._state.channels[0].credit += change * (transport().rank == 0)
     with pytest.raises(ConservationError, match=f"are {change} more .* {outside} virtual"):
         run.run()
 
