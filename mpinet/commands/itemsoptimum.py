@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.job import Watch
-from mpinet.commands.proofs import ProvingJob
+from mpinet.commands.proofs import ProvingJob, Upper
 from mpinet.errors import UsageError
-from mpinet.files import write_text
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -45,16 +40,15 @@ class ItemsOptimum(ProvingJob):
     """Both sides: what the cuts show, and the best of the algorithms."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
-        super().__init__()
-        self.options, self.topology = options, topology.name
-        self._network, self._collective = topology, options.collective
+        super().__init__(options, topology)
+        self._collective = options.collective
         self._root = root if options.collective in ROOTED else None
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the algorithms, and look for a cut."""
         from mpinet.measure.optimum.items import ItemsBound
 
-        options, began = self.options, time.perf_counter()
+        options = self.options
         model = PortModel.named(options.ports)
         self.model = model.as_json()
         searched = self._searched(transport, model)
@@ -66,33 +60,17 @@ class ItemsOptimum(ProvingJob):
         simple = runs[0].lower_bound
         known = max(runs[-1].lower_bound, simple)
         search = ItemsBound(self._network, self._collective, self._root, options.ports)
-        found: Row = {}
+        bound: Row = {}
         if transport.rank == 0:
             search.run(known, simple)
             self._save(search, best, model)
-            found = {"lower": int(search.bound), "lower_by": search.bound.by}
-            found |= {"edges_sha256": search.edges_sha256, "refused": search.selfcheck.refused}
-        found = json.loads(transport.share(json.dumps(found).encode()))
-        return {
-            "collective": self._collective,
-            "network": self._network.name,
-            "edges_sha256": found["edges_sha256"],
-            "root": self._root,
-            "ports": options.ports,
-            "lower": found["lower"],
-            "upper": best.steps,
-            "exact": found["lower"] == best.steps,
-            "lower_by": found["lower_by"],
-            "upper_by": best.algorithm,
-            "own": None if own is None else own.steps,
-            "own_algorithm": None if own is None else own.algorithm,
-            "classes": None,
-            "bounds": {simple.by: int(simple), found["lower_by"]: found["lower"]},
-            **self.refusals(found["refused"]),
-            "messages": best.messages,
-            "correct": best.correct,
-            "seconds": round(time.perf_counter() - began, 3),
-        }
+            bound = {"lower": int(search.bound), "lower_by": search.bound.by}
+        found = self.shared(transport, search, (), **bound)
+        found["bounds"] = {simple.by: int(simple), found["lower_by"]: found["lower"]}
+        had = None if own is None else own.steps
+        name = None if own is None else own.algorithm
+        upper = Upper(best.steps, best.messages, best.algorithm, best.correct, had, name)
+        return self.both_sides(found, self._root, upper)
 
     @property
     def _own_takes_long(self) -> bool:
@@ -129,18 +107,12 @@ class ItemsOptimum(ProvingJob):
     def _save(self, search: ItemsBound, best: CollectiveResult, model: PortModel) -> None:
         """Write the certificate and the schedule."""
         from mpinet.programs.schedules.taken import taken
-        from mpinet.programs.schedules.timetable import csv_text
 
         if self.options.schedule is not None:
             root = 0 if self._root is None else self._root
             _, table = taken(self._network, self._collective, root, best.algorithm, model)
-            named = replace(table, network=self._network.name, edges_sha256=search.edges_sha256)
-            write_text(Path(self.options.schedule), csv_text(named))
+            self.save_schedule(table, search)
         self.save_certificate(self.options.save, search, no_cut(self.options, self._network))
-
-    def lasting(self, result: Row) -> Row:
-        """All but seconds."""
-        return {name: value for name, value in result.items() if name != "seconds"}
 
     def show(self, result: Row) -> str:
         """Both sides, and what shows them."""

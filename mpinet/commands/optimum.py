@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
-import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
@@ -15,12 +13,12 @@ from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, File, Place, Ports, Seed, Switches
 from mpinet.commands.perform import perform
 from mpinet.commands.pipelineoptimum import PipelineOptimum, require_items, require_switches
-from mpinet.commands.proofs import ProvingJob, require_certificate_file
+from mpinet.commands.proofs import ProvingJob, Upper, require_certificate_file
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.commands.widthoptimum import Way, WidthOptimum
 from mpinet.errors import UsageError
-from mpinet.files import require_writable, write_text
+from mpinet.files import require_writable
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -155,17 +153,19 @@ def _width(options: argparse.Namespace, topology: Topology) -> Job:
 class Optimum(ProvingJob):
     """The search; rank 0 makes it, and all run the schedule."""
 
+    open_fields = (
+        *("lower", "upper", "lower_by", "upper_by", "exact", "bounds", "classes", "messages"),
+    )
+
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
-        super().__init__()
-        self.options, self.topology = options, topology.name
-        self._network, self._root = topology, root
-        self._limited = False
+        super().__init__(options, topology)
+        self._root = root
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Search, and run what was found."""
         from mpinet.measure.optimum.search import Search
 
-        options, began = self.options, time.perf_counter()
+        options = self.options
         own_algorithm, own = self._own(transport)
         timetable = self._passes()
         upper, by = timetable.last, "passes"
@@ -178,32 +178,14 @@ class Optimum(ProvingJob):
         )
         if transport.rank == 0:
             search.run()
-        found = self._shared(transport, search)
+        names = ("lower", "lower_by", "upper_by", "classes", "bounds", "limited")
+        found = self.shared(transport, search, names, rows=self._rows(search))
         if found["rows"] is not None:
             timetable = _timetable(timetable, found["rows"])
         steps, messages, correct = self._run_schedule(transport, found["upper_by"], timetable)
-        self._limited = found["limited"]
         self._save(transport, search, timetable)
-        return {
-            "collective": options.collective,
-            "network": self._network.name,
-            "edges_sha256": found["edges_sha256"],
-            "root": self._root,
-            "ports": options.ports,
-            "lower": found["lower"],
-            "upper": steps,
-            "exact": found["lower"] == steps,
-            "lower_by": found["lower_by"],
-            "upper_by": found["upper_by"],
-            "own": own,
-            "own_algorithm": own_algorithm,
-            "classes": found["classes"],
-            "bounds": found["bounds"],
-            **self.refusals(found["refused"]),
-            "messages": messages,
-            "correct": correct,
-            "seconds": round(time.perf_counter() - began, 3),
-        }
+        upper_of = Upper(steps, messages, found["upper_by"], correct, own, own_algorithm)
+        return self.both_sides(found, self._root, upper_of)
 
     def _own(self, transport: Local) -> tuple[str | None, int | None]:
         """The network's own broadcast, or the tree, and its steps (collective)."""
@@ -229,20 +211,14 @@ class Optimum(ProvingJob):
         return broadcast_timetable(self._network, self._root, model)
 
     @staticmethod
-    def _shared(transport: Local, search: Search) -> dict[str, Any]:
-        """What rank 0 found, on all ranks (collective)."""
-        rows = None
-        if search.upper_by == "sat" and search.timetable is not None:
-            table = search.timetable
-            columns = [table.step, table.sender, table.receiver]
-            bus = None if table.bus is None else table.bus.tolist()
-            rows = [*(column.tolist() for column in columns), bus]
-        names = ("lower", "lower_by", "upper_by", "classes", "bounds", "limited")
-        outcome = {name: getattr(search, name) for name in names} | {"rows": rows}
-        outcome["refused"] = search.selfcheck.refused
-        outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
-        shared: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
-        return shared
+    def _rows(search: Search) -> list[list[int] | None] | None:
+        """The columns of the timetable that a solver has found, if it has."""
+        if search.upper_by != "sat" or search.timetable is None:
+            return None
+        table = search.timetable
+        columns = [table.step, table.sender, table.receiver]
+        bus = None if table.bus is None else table.bus.tolist()
+        return [*(column.tolist() for column in columns), bus]
 
     def _run_schedule(
         self, transport: Local, name: str, timetable: Timetable
@@ -263,23 +239,11 @@ class Optimum(ProvingJob):
 
     def _save(self, transport: Local, search: Search, timetable: Timetable) -> None:
         """Write the certificate, its proof beside it, and the schedule."""
-        from mpinet.programs.schedules.timetable import csv_text
-
         if transport.rank:
             return
-        if self.options.schedule is not None:
-            named = replace(timetable, network=self._network.name, edges_sha256=search.edges_sha256)
-            write_text(Path(self.options.schedule), csv_text(named))
+        self.save_schedule(timetable, search)
         missing = f"There is no certificate: {self.topology} has one processor."
         self.save_certificate(self.options.save, search, missing)
-
-    def lasting(self, result: Row) -> Row:
-        """All but seconds, and what more time could change."""
-        gone = {"seconds"}
-        if self._limited and not result["exact"]:
-            gone |= {"lower", "upper", "lower_by", "upper_by", "exact", "bounds", "classes"}
-            gone |= {"messages"}
-        return {name: value for name, value in result.items() if name not in gone}
 
     def show(self, result: Row) -> str:
         """Both sides, and what shows them."""

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-import time
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.commands.itemsoptimum import no_cut, shown
 from mpinet.commands.job import Watch
-from mpinet.commands.proofs import ProvingJob
+from mpinet.commands.proofs import ProvingJob, Upper
 from mpinet.errors import UsageError
-from mpinet.files import write_text
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -65,10 +60,10 @@ def require_items(options: argparse.Namespace, topology: Topology) -> None:
 class PipelineOptimum(ProvingJob):
     """Both sides: rank 0 looks for a certificate, all run the best pipeline."""
 
+    open_fields = ("lower", "lower_by", "bounds")
+
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
-        super().__init__()
-        self.options, self.topology = options, topology.name
-        self._network, self._limited = topology, False
+        super().__init__(options, topology)
         self._root = root if options.collective in ROOTED else None
 
     def run(self, transport: Local, watch: Watch) -> Row:
@@ -78,7 +73,7 @@ class PipelineOptimum(ProvingJob):
         from mpinet.programs.perform import perform
         from mpinet.programs.pipelines.collectives import plan
 
-        options, began = self.options, time.perf_counter()
+        options = self.options
         model = PortModel.named(options.ports)
         self.model = model.as_json()
         machine = Machine(self._network, model, transport)
@@ -96,52 +91,16 @@ class PipelineOptimum(ProvingJob):
                 search.certificate, search.proof = {}, None
                 search.bounds[planned.bound.by] = search.lower
             self._save(search, planned)
-        names = ("lower", "lower_by", "bounds", "limited")
-        known = {name: getattr(search, name) for name in names}
-        known["refused"] = search.selfcheck.refused
-        known["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
-        known = json.loads(transport.share(json.dumps(known).encode()))
-        self._limited = known["limited"]
+        known = self.shared(transport, search, ("lower", "lower_by", "bounds", "limited"))
         found = perform(machine, planned.table, options.seed)
-        return {
-            "collective": options.collective,
-            "items": options.items,
-            "network": self._network.name,
-            "edges_sha256": known["edges_sha256"],
-            "root": self._root,
-            "ports": options.ports,
-            "lower": known["lower"],
-            "upper": found.steps,
-            "exact": known["lower"] == found.steps,
-            "lower_by": known["lower_by"],
-            "upper_by": planned.algorithm,
-            "own": found.steps,
-            "own_algorithm": planned.algorithm,
-            "classes": None,
-            "bounds": known["bounds"],
-            **self.refusals(known["refused"]),
-            "messages": found.messages,
-            "correct": bool(found.correct),
-            "seconds": round(time.perf_counter() - began, 3),
-        }
+        name, correct = planned.algorithm, bool(found.correct)
+        upper = Upper(found.steps, found.messages, name, correct, found.steps, name)
+        return self.both_sides(known, self._root, upper, items=options.items)
 
     def _save(self, search: Pipelined, planned: Plan) -> None:
         """Write the certificate, its proof beside it, and the schedule."""
-        from mpinet.programs.schedules.timetable import csv_text
-
-        if self.options.schedule is not None:
-            named = replace(
-                planned.table, network=self._network.name, edges_sha256=search.edges_sha256
-            )
-            write_text(Path(self.options.schedule), csv_text(named))
+        self.save_schedule(planned.table, search)
         self.save_certificate(self.options.save, search, no_cut(self.options, self._network))
-
-    def lasting(self, result: Row) -> Row:
-        """All but seconds, and what more time could change."""
-        gone = {"seconds"}
-        if self._limited and not result["exact"]:
-            gone |= {"lower", "lower_by", "bounds"}
-        return {name: value for name, value in result.items() if name not in gone}
 
     def show(self, result: Row) -> str:
         """Both sides, and what shows them."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import lzma
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,10 +15,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mpinet.commands.job import Job
 from mpinet.errors import UsageError
 from mpinet.files import require_room_beside, require_writable, whole_file, write_text
+from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
     from mpinet.measure.optimum.selfcheck import SelfCheck
+    from mpinet.programs.schedules.timetable import Timetable
 
 
 def require_certificate_file(file: Path) -> None:
@@ -31,9 +37,107 @@ class Search(Protocol):
     proof: list[str] | None
     selfcheck: SelfCheck
 
+    @property
+    def edges_sha256(self) -> str:
+        """The hash of the network's edges."""
+        ...
+
+
+@dataclass(frozen=True)
+class Upper:
+    """The best schedule of a collective, and the one that the network has of its own.
+
+    Attributes
+    ----------
+    steps, messages : int
+        What it takes on the machine.
+    by : str
+        What has found it.
+    correct : bool
+        Whether everybody has what it should have.
+    own, own_algorithm
+        The steps and the name of the network's own, if there is one.
+    """
+
+    steps: int
+    messages: int
+    by: str
+    correct: bool
+    own: int | None
+    own_algorithm: str | None
+
 
 class ProvingJob(Job):
-    """A job with a bound from below, which counts where the checker accepts its certificate."""
+    """A job with a bound from below, which counts where the checker accepts its certificate.
+
+    Attributes
+    ----------
+    open_fields : tuple of str
+        Fields of the result that more time could change, where the search was stopped.
+    """
+
+    open_fields: tuple[str, ...] = ()
+
+    def __init__(self, options: argparse.Namespace, topology: Topology):
+        super().__init__()
+        self.options, self.topology = options, topology.name
+        self._network, self._limited = topology, False
+        self._began = time.perf_counter()
+
+    def shared(
+        self, transport: Local, search: Search, names: Sequence[str], **others: Any
+    ) -> dict[str, Any]:
+        """What rank 0's search has found, by the names of its attributes (collective)."""
+        outcome = {name: getattr(search, name) for name in names} | others
+        outcome["refused"] = search.selfcheck.refused
+        outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
+        found: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
+        self._limited = found.pop("limited", False)
+        return found
+
+    def both_sides(self, found: Row, root: int | None, upper: Upper, **items: int) -> Row:
+        """The result on a collective: what was found (see `shared`), and the best schedule."""
+        return {
+            "collective": self.options.collective,
+            **items,
+            "network": self._network.name,
+            "edges_sha256": found["edges_sha256"],
+            "root": root,
+            "ports": self.options.ports,
+            "lower": found["lower"],
+            "upper": upper.steps,
+            "exact": found["lower"] == upper.steps,
+            "lower_by": found["lower_by"],
+            "upper_by": upper.by,
+            "own": upper.own,
+            "own_algorithm": upper.own_algorithm,
+            "classes": found.get("classes"),
+            "bounds": found["bounds"],
+            **self.refusals(found["refused"]),
+            "messages": upper.messages,
+            "correct": upper.correct,
+            "seconds": self.seconds,
+        }
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the job was prepared."""
+        return round(time.perf_counter() - self._began, 3)
+
+    def save_schedule(self, table: Timetable, search: Search) -> None:
+        """Write a schedule where it is wanted."""
+        from mpinet.programs.schedules.timetable import csv_text
+
+        if self.options.schedule is not None:
+            named = replace(table, network=self._network.name, edges_sha256=search.edges_sha256)
+            write_text(Path(self.options.schedule), csv_text(named))
+
+    def lasting(self, result: Row) -> Row:
+        """All but seconds, and what more time could change."""
+        gone = {"seconds"}
+        if self._limited and not result["exact"]:
+            gone |= {*self.open_fields}
+        return {name: value for name, value in result.items() if name not in gone}
 
     @staticmethod
     def refusals(found: list[Row]) -> Row:

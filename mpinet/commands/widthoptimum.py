@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import time
 from typing import TYPE_CHECKING, Any, Literal
 
 from mpinet.commands.job import Watch
@@ -33,11 +31,10 @@ FOUND = ("lower", "upper", "lower_by", "upper_by", "side", "bounds", "limited")
 class WidthOptimum(ProvingJob):
     """Both sides: the narrowest cut that was found, and what shows that none is narrower."""
 
+    open_fields = ("lower", "upper", "lower_by", "upper_by", "exact", "bounds", "side")
+
     def __init__(self, options: argparse.Namespace, topology: Topology):
-        super().__init__()
-        self.options, self.topology = options, topology.name
-        self._network = topology
-        self._limited = False
+        super().__init__(options, topology)
         if topology.hosts < 2:
             raise UsageError(f"{topology.name} has one processor: there are no halves.")
         if options.by in LIBRARIES:
@@ -47,15 +44,12 @@ class WidthOptimum(ProvingJob):
         """Search on rank 0."""
         from mpinet.measure.optimum.halves import WidthSearch
 
-        options, began = self.options, time.perf_counter()
+        options = self.options
         search = WidthSearch(self._network, options.limit, options.by)
         if transport.rank == 0:
             search.run()
-        outcome = {name: getattr(search, name) for name in FOUND}
-        outcome["refused"] = search.selfcheck.refused
-        outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
-        found: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
-        self._limited, refused = found.pop("limited"), found.pop("refused")
+        found = self.shared(transport, search, FOUND)
+        refused = found.pop("refused")
         if not refused:
             self._require_certificate(found)
         if transport.rank == 0:
@@ -66,7 +60,7 @@ class WidthOptimum(ProvingJob):
             "exact": found["lower"] == found["upper"],
             **found,
             **self.refusals(refused),
-            "seconds": round(time.perf_counter() - began, 3),
+            "seconds": self.seconds,
         }
 
     def _require_certificate(self, found: dict[str, Any]) -> None:
@@ -87,13 +81,6 @@ class WidthOptimum(ProvingJob):
             f"There is no certificate{how} for {self.topology}, or it "
             f"takes more than --limit {self.options.limit:g}."
         )
-
-    def lasting(self, result: Row) -> Row:
-        """All but seconds, and what more time could change."""
-        gone = {"seconds"}
-        if self._limited and not result["exact"]:
-            gone |= {"lower", "upper", "lower_by", "upper_by", "exact", "bounds", "side"}
-        return {name: value for name, value in result.items() if name not in gone}
 
     def show(self, result: Row) -> str:
         """Both sides, and what shows them."""
