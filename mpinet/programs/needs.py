@@ -129,7 +129,7 @@ def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     from mpinet.programs.passes import sees_whole
 
     if schedule is not None:
-        each = 96 + 32 * share.crossed  # records on their way to other ranks, and from there
+        each = 84 + 24 * share.crossed  # records on their way to other ranks, and from there
         return round(share.hosted * (29 + each * _sending(share, schedule)))
     if algorithm == PASSES or (algorithm == BEST and sees_whole(share.network)):
         return _timetable(share)
@@ -251,7 +251,7 @@ def pipeline(share: Share, items: int, twice: bool) -> int:
     twice : bool
         Whether they go to the nodes and come from them, as of allreduce.
     """
-    each = max(155.0, 110 + 90 * share.hosted / share.network.size)
+    each = max(143.0, 110 + 90 * share.hosted / share.network.size)
     return round(share.network.size * items * each) * (1 + twice)
 
 
@@ -288,10 +288,10 @@ def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None
     width = operator.dtype.itemsize
     on_the_way = _cut(share) if schedule is DimensionExchange else ON_THE_WAY
     if isinstance(operator, Reduction):
-        running = share.hosted * (2 * WORD + 2 * width + on_the_way)
-        return max(running, share.hosted * 2 * WORD + min(share.hosted, CHECKED) * 3 * width)
+        running = share.hosted * (WORD + 2 * width + on_the_way)
+        return max(running, share.hosted * WORD + min(share.hosted, CHECKED) * 3 * width)
     expected = round(share.network.hosts * 2.75 * width)
-    here = share.hosted * (2 * WORD + 3 * width)
+    here = share.hosted * (WORD + 3 * width)
     return here + max(expected, share.hosted * on_the_way)
 
 
@@ -325,8 +325,11 @@ def circulate(share: Share, schedule: type[PassSchedule]) -> int:
     from mpinet.programs.schedules.exchange import DimensionExchange
 
     on_the_way = _cut(share) if schedule is DimensionExchange else ON_THE_WAY
-    return share.hosted * (CIRCULATING + on_the_way)
+    return share.hosted * (CIRCULATING + max(LABELLING, on_the_way))
 
 
-CIRCULATING = 85
-"""Bytes a processor: number, index, item, what comes, and labels while they are added."""
+CIRCULATING = 42
+"""Bytes per processor: number, index, item."""
+
+LABELLING = 35
+"""Bytes per processor of labels while they are added, when nothing is on the way any more."""
