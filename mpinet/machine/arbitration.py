@@ -54,7 +54,7 @@ class Arbiter:
 
     @classmethod
     def where_needed(cls, machine: Machine) -> Arbiter | None:
-        """An arbiter, or None where every channel has one sender and no limit holds."""
+        """Return an arbiter, or None where every channel has one sender and no limit holds."""
         arbiter = cls(machine)
         needed = arbiter._one_send or arbiter._one_receive or arbiter._shared
         return arbiter if needed else None
@@ -77,6 +77,8 @@ class Arbiter:
         topology = self._machine.topology
         if self._one_by_one and self._machine.transport.size == 1:
             return self._paired_up(nodes, ports, priorities)
+        # Each stage chooses among the winners of the one before: per sender, channel, receiver.
+        # What a message wins first and loses later stays unused in this step.
         channels = topology.channel(nodes, ports) if self._shared else ports
         if self._one_send:
             chosen = np.flatnonzero(self._best_of_each(nodes, priorities))
@@ -108,6 +110,7 @@ class Arbiter:
         topology = self._machine.topology
         there = (sending >= 0) & (sending < topology.ports)
         there[there] = topology.neighbor(senders[there], sending[there]) >= 0
+        # Sends take part like messages, with priorities from `AHEAD` on, lower than any message's.
         sends = np.unique(senders[there] * topology.ports + sending[there])
         granted = self.grant(
             np.concatenate([sends // topology.ports, nodes]),
@@ -117,7 +120,7 @@ class Arbiter:
         return granted[len(sends) :]
 
     def _paired_up(self, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
-        """The same where this rank hosts all processors, in one pass."""
+        """Grant as `grant` does, in one pass over arrays: this rank hosts all processors."""
         topology = self._machine.topology
         rules = topology.neighbor.native, topology.params
         granted = np.empty(len(nodes), bool)
@@ -125,15 +128,16 @@ class Arbiter:
         return granted
 
     def _best_on_channel(self, nominated: Ints) -> Flags:
-        """Which nominations, rows (node, channel, priority), are the best on their channel."""
+        """Flags of the nominations, rows (node, channel, priority), that win their channel."""
         claims = gather_claims(self._machine, nominated)
+        # Claims ascend by priority, and `np.unique` finds the first of each channel: the best one.
         claims = claims[np.argsort(claims[:, 2])]
         channels, first = np.unique(claims[:, 1], return_index=True)
         best = claims[first, 2][np.searchsorted(channels, nominated[:, 1])]
         return nominated[:, 2] == best
 
     def _accepted(self, targets: Ints, priorities: Ints) -> Flags:
-        """Which messages their receivers accept: of all sent to a receiver the best one."""
+        """Flags of the messages that receivers accept: each takes the best one sent to it."""
         machine = self._machine
         leaving, counts = by_owner(machine, targets)
         staying = np.delete(np.arange(len(targets)), leaving)
@@ -141,13 +145,14 @@ class Arbiter:
         received = machine.transport.exchange(offers[leaving], counts)
         every = np.concatenate([offers[staying], received.records])
         accepted = self._best_of_each(*np.ascontiguousarray(every.T))
+        # Answers go back with the counts of what came, so each arrives in the place of its offer.
         answers = machine.transport.exchange(accepted[len(staying) :], received.counts).records
         result = np.empty(len(targets), bool)
         result[staying], result[leaving] = accepted[: len(staying)], answers
         return result
 
     def _best_of_each(self, nodes: Ints, priorities: Ints) -> Flags:
-        """Which messages have the lowest priority of all at their processors, hosted here."""
+        """Flags of the messages with the lowest priority at their processor, hosted here."""
         best = np.empty(len(nodes), bool)
         mark_best(self._machine.slots(nodes), priorities, self._lowest, best)
         return best
@@ -160,6 +165,7 @@ def mark_best(slots: Ints, priorities: Ints, lowest: Ints, best: Flags) -> None:
         lowest[slots[i]] = min(lowest[slots[i]], priorities[i])
     for i in range(slots.size):
         best[i] = priorities[i] == lowest[slots[i]]
+    # Only the slots in use are reset: there may be far more processors than messages.
     for i in range(slots.size):
         lowest[slots[i]] = NONE
 

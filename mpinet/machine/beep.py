@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 
 DENSE = 16
-"""Where more than one in so many processors receives, all are scanned, else the few are sorted."""
+"""Processors per receiver below which all flags are scanned; above it the few receivers are sorted.
+"""
 
 
 def beep(machine: Machine, nodes: Ints) -> Ints:
-    """As `Machine.beep`."""
+    """Send an empty message on all wired ports of `nodes`; see `Machine.beep`."""
     nodes = np.ascontiguousarray(nodes, np.int64)
     if not ascend(nodes):
         nodes = np.sort(nodes)
@@ -69,7 +70,7 @@ def wired(topology: Topology, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def goes_unchecked(machine: Machine) -> bool:
-    """Whether every processor may use all its links at once, and nobody watches them one by one."""
+    """Whether every processor may use all its links at once, and nothing meters each send."""
     model = machine.model
     all_port = model.send is None and model.receive is None and not model.half_duplex
     unobserved = not machine.metered and machine.trace is None
@@ -77,7 +78,7 @@ def goes_unchecked(machine: Machine) -> bool:
 
 
 def _each_once_here(machine: Machine, nodes: Ints) -> bool:
-    """Whether these, which ascend, are processors of this rank, each once."""
+    """Whether `nodes`, which ascend, are hosted on this rank and differ from one another."""
     placement = machine.placement
     if len(nodes) == 0:
         return True

@@ -59,20 +59,20 @@ from mpinet.machine.state import (
 from mpinet.machine.transport import GO_ON, STOP, Local
 
 EVERY = 600.0
-"""Seconds between checkpoints, where nobody says."""
+"""Seconds between checkpoints, unless the user gives an interval."""
 
 SHARE = 50
-"""A run waits for its checkpoints, where nobody says how often, one part in so many at most."""
+"""Least running time per checkpointing time, unless the user gives an interval."""
 
 PART_SHARE = 10
-"""The same of parts, also where somebody says that it be at every boundary."""
+"""Least running time per checkpointing time of a part, even with a checkpoint at every boundary."""
 
 PARTS = "parts"
-"""The folder of the folders of parts."""
+"""Name of the folder that holds a folder for each part."""
 
 
 class Keeper:
-    """Writes a run's checkpoints, and gives a run that goes on what was written.
+    """Writes a run's checkpoints, and gives a resumed run what was written.
 
     Parameters
     ----------
@@ -126,19 +126,19 @@ class Keeper:
 
     @property
     def journal(self) -> Path:
-        """Where work that ranks do each for itself is written down at once."""
+        """Folder of the journal in which each rank records finished work."""
         return self.folder / "journal"
 
     @property
     def last(self) -> dict[str, Any] | None:
-        """The step of the last checkpoint that this run has written, and how many seconds ago."""
+        """Step of the last checkpoint that this run has written, and its age in seconds."""
         if not self.written:
             return None
         return {"step": self.written[-1][0], "ago": round(self._clock() - self._since, 2)}
 
     @contextmanager
     def part(self, name: str, transport: Local) -> Iterator[None]:
-        """Within it work of these ranks is kept as a part, by this name (collective).
+        """Keep the work done in this context as a part with this name (collective).
 
         Parameters
         ----------
@@ -166,15 +166,15 @@ class Keeper:
             keeper.release()
 
     def drop(self, name: str) -> None:
-        """Delete a part, on one rank, whose findings are written down."""
+        """Delete a part whose results are recorded elsewhere; one rank calls it."""
         shutil.rmtree(self._folder_of(name), ignore_errors=True)
 
     def _folder_of(self, name: str) -> Path:
-        """The folder of a part."""
+        """Return the folder of a part."""
         return self.folder / PARTS / name
 
     def _hear(self) -> None:
-        """Wish for what is wished for where these ranks are a part of others."""
+        """Pass on wishes of the ranks around this part, if its own ranks are others."""
         if self._outer is None:
             return
         self._outer._hear()
@@ -183,8 +183,10 @@ class Keeper:
             self._transport.wish = max(self._transport.wish, around.heard())
 
     def enter(self, frame: Frame) -> None:
-        """Open a frame; it begins with what was written, if it was open then (collective)."""
+        """Open a frame; restore it if it was open in the checkpoint to resume from (collective)."""
         parent = self._frames[-1] if self._frames else None
+        # A frame is known by its place among those that its parent has opened: a run that resumes
+        # opens the same ones in the same order.
         frame.ordinal = parent.children if parent else self._children
         if parent:
             parent.children += 1
@@ -202,7 +204,7 @@ class Keeper:
             self._depth, self._pending = 0, []
 
     def finish(self) -> None:
-        """At the end of the run: what it was to go on from must have been used.
+        """Check, at the end of the run, that the checkpoint to resume from has been used up.
 
         Raises
         ------
@@ -224,6 +226,7 @@ class Keeper:
         self._hear()
         if transport.rank == 0 and self._frames and self._clock() >= self._due:
             transport.wish = max(transport.wish, GO_ON)
+        # Wishes travel with collectives: make one if the run has made none since the last boundary.
         if transport.calls == self._calls:
             transport.sum(np.zeros(1, np.int64))
         always = self._every == 0 and self._outer is None and self._frames  # else all is done
@@ -231,7 +234,7 @@ class Keeper:
         if wanted:
             if self._depth == len(self._pending):
                 self._write()
-            else:  # what is there is further on: it is not reached yet
+            else:  # the saved state lies ahead: an earlier one must not replace it
                 self._due = self._clock() + EVERY
             transport.granted(wanted)
             if wanted == STOP:
@@ -244,7 +247,7 @@ class Keeper:
         self.poll()
 
     def suspended(self) -> Suspended:
-        """What a run raises that was asked to end, all that it needs being in the folder."""
+        """Return the exception that ends a run as asked, now that its checkpoint is written."""
         if self._outer is not None:
             return self._outer.suspended()
         return Suspended(
@@ -253,7 +256,7 @@ class Keeper:
 
     @property
     def _steps(self) -> int:
-        """Steps of the outermost frame's machine that has made any."""
+        """Steps of the machine of the outermost frame that has made any."""
         return next((frame.steps for frame in self._frames if frame.steps), 0)
 
     def _write(self) -> None:
@@ -301,34 +304,34 @@ class Keeper:
 
     @property
     def _whole(self) -> Keeper:
-        """The keeper of the whole that this is a part of."""
+        """The keeper of the whole run, which this one is or is a part of."""
         return self if self._outer is None else self._outer._whole
 
     def _rest(self, took: float) -> float:
-        """Let this and other parts of the whole write again when it is due; that moment."""
+        """Return the time of the next checkpoint; keep other parts from writing before it, too."""
         due = self._clock() + self._pause(took)
         self._whole._rests = max(self._whole._rests, due)
         return due
 
     def _pause(self, took: float) -> float:
-        """Seconds from a checkpoint that took so long to the next."""
+        """Seconds from a checkpoint that took `took` seconds to the next one."""
         if self._every is None:
             return max(EVERY, SHARE * took)
         return PART_SHARE * took if self._outer is not None and not self._every else self._every
 
     def _note(self, step: int, took: float, size: int) -> None:
-        """Note that a checkpoint has been written, here and where this is a part of more."""
+        """Note a checkpoint that has been written, here and in the keepers around."""
         self.written.append((step, took, size))
         self._since = self._clock()
         if self._outer is not None:
             self._outer._note(step, took, size)
 
     def _next(self) -> int:
-        """The number of the next folder, above that of the one in use."""
+        """Number of the next state's folder, above that of the one in use."""
         return max(self._first, 1 + _number(self._state))
 
     def _states(self) -> Iterator[Fields]:
-        """What every open frame keeps; the last one of a machine has the machine's own, too."""
+        """Fields of every open frame; a machine's own fields come with its innermost frame."""
         for depth, frame in enumerate(self._frames):
             fields = dict(frame.state())
             machine = frame.machine
@@ -337,7 +340,7 @@ class Keeper:
             yield fields
 
     def _written(self, into: Path, key: str, kind: Kind) -> dict[str, Any]:
-        """Write this rank's part of a field; what the manifest says of it."""
+        """Write this rank's share of a field; return its entry for the manifest."""
         rank = self._transport.rank
         value = kind.value
         if not isinstance(value, np.ndarray):
@@ -357,7 +360,7 @@ class Keeper:
     def _commit(
         self, name: str, frames: list[dict[str, Any]], parts: dict[str, Any], trouble: str
     ) -> None:
-        """Make a checkpoint of what all ranks have written (collective)."""
+        """Make what all ranks have written the current checkpoint (collective)."""
         transport = self._transport
         said = transport.gather(json.dumps([trouble, parts]).encode())
         if transport.rank == 0:
@@ -372,7 +375,9 @@ class Keeper:
     def _make_current(
         self, name: str, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
     ) -> str:
-        """Write the manifest, and delete the checkpoint before; why that cannot be."""
+        """Write the manifest and delete the older checkpoint; return what went wrong."""
+        # The manifest may only name files that rank 0, too, sees: a folder on a local disk is not
+        # shared by the hosts.
         for file in (file for part in parts for file in files_of(part)):
             path = self.folder / name / file["file"]
             if not path.is_file():
@@ -382,11 +387,12 @@ class Keeper:
                 )
         if trouble := self._make_known(self._manifest(name, frames, parts)):
             return trouble
+        # The new manifest is in place: from here on nobody resumes from an older state.
         self._delete_below(_number(name))
         return ""
 
     def _make_known(self, manifest: dict[str, Any]) -> str:
-        """Write the manifest; why that cannot be."""
+        """Write the manifest; return what went wrong, or an empty text."""
         assert self._hold is not None
         try:
             self._hold.write(manifest)
@@ -395,7 +401,7 @@ class Keeper:
         return ""
 
     def _lost(self) -> str:
-        """Why the folder is not this job's any more; nothing, where it is, or others hold it."""
+        """Sentence that says why the folder is no longer this job's; empty while it still is."""
         if self._hold is None or not self._hold.is_lost:
             return ""
         if any(self.folder.glob(f"{WRITER}*")):
@@ -403,13 +409,13 @@ class Keeper:
         return f"The checkpoint {self.folder} is gone: it was deleted or moved while the job ran."
 
     def _delete_others(self, name: str | None) -> None:
-        """Delete folders of states, but for one: others are old, or were never finished."""
+        """Delete the folders of all states but `name`: they are old, or were never finished."""
         for path in self.folder.glob("state-*"):
             if path.name != name:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _delete_below(self, number: int) -> None:
-        """Delete states with smaller numbers; a job that has taken over writes larger ones."""
+        """Delete states with smaller numbers; those above may be of a job that has taken over."""
         for path in self.folder.glob("state-*"):
             if _number(path.name) < number:
                 shutil.rmtree(path, ignore_errors=True)
@@ -436,7 +442,7 @@ class Keeper:
         self._agree(self._make_known(self._manifest(None, [], [])) if is_first else "", OutputError)
 
     def _take_folder(self) -> str:
-        """Make the folder, or see that nothing is in it; why it cannot be taken."""
+        """Create the folder, or check that it is empty; return why it cannot be taken."""
         folder = self.folder
         try:
             folder.mkdir(exist_ok=True)
@@ -459,19 +465,19 @@ class Keeper:
 
     @staticmethod
     def _others_in(folder: Path) -> bool:
-        """Whether there is more in a folder than what a killed job may have left."""
+        """Whether a folder holds more than what a killed job may have left."""
         return any(
             path.name != LOCK and not path.name.startswith(WRITER) for path in folder.iterdir()
         )
 
     def _take_again(self) -> str:
-        """Hold the folder that the run goes on from; why that cannot be."""
+        """Lock the folder that the run resumes from; return what went wrong, or an empty text."""
         began = self.found
         assert began is not None
         return self._take_up(lambda found: all(found.get(k) == began.get(k) for k in self.header))
 
     def _take_part(self) -> str:
-        """Hold the folder of a part, and see what there is of it; why that cannot be."""
+        """Lock the folder of a part and read what it holds; return what went wrong."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -479,7 +485,7 @@ class Keeper:
         return self._take_up(lambda found: True)
 
     def _take_up(self, is_own: Callable[[dict[str, Any]], bool]) -> str:
-        """Hold a folder to go on from the last manifest that a job before has written there."""
+        """Lock a folder and read the last manifest in it; return what went wrong."""
         try:
             self._hold = Hold(self.folder, again=True)
             skips = self._hold.begin()
@@ -496,6 +502,7 @@ class Keeper:
             return self._unusable(error)
         state = self.found["state"] if self.found else None
         self._delete_others(state)
+        # A job that was thrust aside may still be writing the next number: leave it that folder.
         self._first = _number(state) + (2 if skips else 1)
         return ""
 
@@ -504,7 +511,7 @@ class Keeper:
         return f"The checkpoint {self.folder} cannot be used: {where}{error.strerror}."
 
     def _share_found(self) -> None:
-        """Go on from rank 0's manifest, if there is one, on all ranks (collective)."""
+        """Give all ranks the manifest that rank 0 has found, if there is one (collective)."""
         text = json.dumps([self.found, self._first])
         self.found, self._first = json.loads(self._transport.share(text.encode()))
         if self.found is not None:
@@ -516,12 +523,12 @@ class Keeper:
         return f"The checkpoint {self.folder} is in use: {who} writes it."
 
     def release(self) -> None:
-        """Let other jobs have the folder."""
+        """Release the folder for other jobs."""
         if self._hold is not None:
             self._hold.release()
 
     def _agree(self, trouble: str, kind: type[MpinetError]) -> None:
-        """Raise rank 0's trouble on all ranks, if there is any (collective)."""
+        """Raise rank 0's error on all ranks, if it has one (collective)."""
         trouble = self._transport.share(trouble.encode()).decode()
         if trouble:
             raise kind(trouble)
@@ -529,7 +536,7 @@ class Keeper:
     def _manifest(
         self, name: str | None, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """What the manifest says."""
+        """Assemble the manifest of a state: its header, frames, and every rank's files."""
         return {
             "format": FORMAT,
             **self.header,
@@ -541,7 +548,7 @@ class Keeper:
         }
 
     def forget(self) -> None:
-        """Delete the checkpoint, on rank 0: the run has come to its end."""
+        """Delete the checkpoint, on rank 0, as the run has ended."""
         if self._hold is None:
             return
         if not self._hold.end():  # another job has it now
@@ -557,7 +564,7 @@ class Keeper:
             return  # something else is in it, such as a journal
 
     def _check(self) -> None:
-        """Check all files that the run goes on from, also those of parts, each rank some."""
+        """Check all files that the run resumes from, also its parts', shared among the ranks."""
         files, wrong = [], ""
         try:
             if self._transport.rank == 0:
@@ -574,7 +581,7 @@ class Keeper:
         self._agree(sentence, FileError)
 
     def _files(self) -> list[tuple[str, dict[str, Any]]]:
-        """All files by their names below the folder, with what the manifests say of them."""
+        """Names of all files below the folder, each with its entry in a manifest."""
         found = []
         for path in [self.folder, *(p.parent for p in self.folder.rglob(f"{PARTS}/*/{MANIFEST}"))]:
             manifest = read_manifest(path)
@@ -584,12 +591,13 @@ class Keeper:
         return found
 
     def _restore(self, frame: Frame, saved: dict[str, Any]) -> None:
-        """Let a frame begin with what was written of it, if it is the one that was open."""
+        """Restore a frame if it is the one that was open at this depth."""
         depth = self._depth
         if frame.ordinal < saved["ordinal"]:
             return
         if (frame.ordinal, frame.name) != (saved["ordinal"], saved["name"]):
             raise foreign(self.folder)
+        # If a loop inside this one was open, too, it is opened again and counted again.
         deeper = depth + 1 < len(self._pending)
         frame.children = saved["children"] - deeper
         frame.known = dict(saved["known"])
@@ -614,7 +622,7 @@ class Keeper:
         self._depth += 1
 
     def _plain(self, value: Any, like: Any) -> Any:
-        """A number, text or list that all ranks have alike."""
+        """Return a value from the manifest; check that it is of the frame's kind."""
         sorts = (Number, str, (list, tuple), dict, type(None))
         alike = any(isinstance(value, sort) and isinstance(like, sort) for sort in sorts)
         if not alike and like is not None and value is not None:
@@ -623,10 +631,10 @@ class Keeper:
 
 
 def _number(state: str | None) -> int:
-    """The number in the name of a state's folder; 0 where there is none."""
+    """The number in the name of a state's folder; 0 without one."""
     number = (state or "").partition("-")[2]
     return int(number) if number.isdecimal() else 0
 
 
 MACHINE = "machine "
-"""What the names of a machine's own fields begin with, among those of its frame."""
+"""Prefix of the names of a machine's own fields among those of its frame."""

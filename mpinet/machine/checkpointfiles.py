@@ -1,4 +1,4 @@
-"""The files of a checkpoint: arrays and the manifest, whole on the disk or refused."""
+"""The files of a checkpoint: arrays and the manifest, read back whole or refused."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from mpinet.launched import batch_run
 from mpinet.locks import is_at, lock, locked
 
 FORMAT = 1
-"""The number of this format; a manifest of another one is refused."""
+"""Number of this format; a manifest with another one is refused."""
 
 MANIFEST = "manifest.json"
 
 LOCK = "lock"
-"""The file that a job locks as long as it uses the folder."""
+"""Name of the file that a job locks as long as it uses the folder."""
 
 WRITER = "writer-"
-"""How the names of folders begin out of which jobs, each of its own, rename their manifests."""
+"""Prefix of a job's private folder: the manifest is written there and renamed into place."""
 
 AT_ONCE = 1 << 24
-"""Bytes that are written, and hashed beside, at a time."""
+"""Bytes that are written, and hashed in a second thread, at a time."""
 
 
 def write_array(path: Path, array: Array) -> dict[str, Any]:
-    """Write an array to a file, to the disk itself; the file's name, bytes and sha256."""
+    """Write an array to a file and wait for the disk; return the file's name, bytes and sha256."""
     array = np.ascontiguousarray(array)
     head = io.BytesIO()
     np.lib.format.write_array_header_2_0(head, np.lib.format.header_data_from_array_1_0(array))
@@ -49,6 +49,7 @@ def write_array(path: Path, array: Array) -> dict[str, Any]:
     data = array.reshape(-1).view(np.uint8).data if array.nbytes else memoryview(b"")
     with path.open("wb", buffering=0) as file, ThreadPoolExecutor(1) as beside:
         _put(file, memoryview(head.getvalue()))
+        # Hashing releases the interpreter: it runs while the same piece is being written.
         for begin in range(0, len(data), AT_ONCE):
             piece = data[begin : begin + AT_ONCE]
             hashed = beside.submit(digest.update, piece)
@@ -59,18 +60,18 @@ def write_array(path: Path, array: Array) -> dict[str, Any]:
 
 
 def _put(file: io.FileIO, data: memoryview) -> None:
-    """Write all of it."""
+    """Write all of `data`: one call of `write` may take only some of it."""
     while data:
         data = data[file.write(data) :]
 
 
 def files_of(parts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The files of a rank's parts of all fields."""
+    """Entries of the files in which a rank has written its share of all fields."""
     return [part[name] for part in parts.values() for name in ("rows", "keys") if name in part]
 
 
 def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
-    """What is wrong with a file of a checkpoint; nothing, if it is as it was written."""
+    """Return what is wrong with a file of a checkpoint, or an empty text."""
     digest = sha256()
     try:
         size = path.stat().st_size
@@ -118,7 +119,7 @@ class Hold:
             self._lock = self._taken_over()
 
     def begin(self) -> bool:
-        """Keep earlier jobs from writing, as far as there may be some; whether there may.
+        """Shut out earlier jobs by deleting their folders; return whether there were any.
 
         Raises
         ------
@@ -131,12 +132,13 @@ class Hold:
             _delete(path)
         if self._lock is not None:
             self._sign(self._lock)
+            # Another job may have put its own file into the place of the one that is locked here.
             if not is_at(self._folder / LOCK, self._lock):
                 raise BlockingIOError
         return bool(others)
 
     def write(self, manifest: dict[str, Any]) -> None:
-        """Write a manifest, with its own sha256, aside; rename it into place, last of all.
+        """Write a manifest with its sha256 into the job's own folder, then rename it into place.
 
         Raises
         ------
@@ -149,12 +151,12 @@ class Hold:
         with aside.open("x") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            os.fsync(file.fileno())  # else a crash could leave the new name with no content
         aside.replace(self._folder / MANIFEST)
         sync(self._folder)
 
     def end(self) -> bool:
-        """Take the manifest away, so that nobody goes on from it, if it is still this job's."""
+        """Remove the manifest, so that nobody resumes from it; return whether it was still ours."""
         try:
             (self._folder / MANIFEST).replace(self._own / MANIFEST)
         except OSError:
@@ -163,11 +165,11 @@ class Hold:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another job has taken the checkpoint over."""
+        """Whether another job has taken over the checkpoint."""
         return not self._own.is_dir()
 
     def release(self, delete: bool = False) -> None:
-        """Let other jobs have the checkpoint; delete the file of the lock, too."""
+        """Release the checkpoint for other jobs; with `delete`, remove the lock file, too."""
         shutil.rmtree(self._own, ignore_errors=True)
         if delete:
             (self._folder / LOCK).unlink(missing_ok=True)
@@ -175,12 +177,12 @@ class Hold:
             self._lock.close()
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Whether the batch system has said that a holder is over: by starting its job again."""
+        """Whether the lock's holder must have ended: the batch system has started its job again."""
         job = self._me["job"]
         return bool(job) and other.get("job") == job and other.get("run", 0) < self._me["run"]
 
     def _taken_over(self) -> IO[str]:
-        """Put a file that is locked into the place of the other job's."""
+        """Replace the other job's lock file by a locked one of this job."""
         self._own.mkdir()
         file = (self._own / LOCK).open("a")
         if not lock(file):
@@ -190,14 +192,14 @@ class Hold:
         return file
 
     def _sign(self, file: IO[str]) -> None:
-        """Say in the file of a lock who holds it."""
+        """Write into a lock file who holds it."""
         file.truncate(0)
         file.write(json.dumps(self._me))
         file.flush()
 
 
 def _this_run() -> dict[str, Any]:
-    """What tells this run of a batch job from all others, and where it is."""
+    """Host, process, batch job and its run count: together they tell this run from all others."""
     job = os.environ.get("SLURM_JOB_ID", "")
     return {
         "host": platform.node(),
@@ -208,7 +210,7 @@ def _this_run() -> dict[str, Any]:
 
 
 def holder(folder: Path) -> dict[str, Any]:
-    """What the job that holds a checkpoint says of itself; nothing where it says nothing."""
+    """Return what the job that holds a checkpoint has written about itself; empty if unreadable."""
     kinds = {"host": str, "process": int, "job": str, "run": int}
     try:
         found = json.loads(read_text(folder / LOCK))
@@ -219,7 +221,7 @@ def holder(folder: Path) -> dict[str, Any]:
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder in which another job may just be writing."""
+    """Delete a folder in which another job may still be writing; retry for 5 seconds."""
     for tries in range(50, -1, -1):
         try:
             shutil.rmtree(folder)
@@ -232,7 +234,7 @@ def _delete(folder: Path) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Write a folder's list of files to the disk itself."""
+    """Flush a folder's list of files to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -277,12 +279,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 Shape = type | list[Any] | dict[str, Any] | Callable[[Any], bool]
-"""What a value of JSON is: of a type; a list of such; an object with such values, and any others;
-or what a function says."""
+"""Shape of a JSON value: a type; a list of one shape; an object with these keys and perhaps others;
+or a predicate.
+"""
 
 
 def has_shape(value: Any, shape: Shape) -> bool:
-    """Whether a value of JSON is as it should be."""
+    """Whether a JSON value has this shape."""
     if isinstance(shape, type):
         return type(value) is shape
     if isinstance(shape, list):
@@ -298,14 +301,14 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_state(value: Any) -> bool:
-    """Whether it is the name of a folder with a checkpoint, or nothing as there is none yet."""
+    """Whether `value` is the name of a state's folder, or None while there is no state."""
     return value is None or (
         type(value) is str and re.fullmatch(r"state-\d{1,18}", value) is not None
     )
 
 
 def _is_part(value: Any) -> bool:
-    """Whether it says what a rank wrote of every field."""
+    """Whether `value` lists, for each field, what one rank wrote."""
     return type(value) is dict and all(
         type(part) is dict
         and all(name in FIELD and has_shape(each, FIELD[name]) for name, each in part.items())
@@ -314,7 +317,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _is_name(value: Any) -> bool:
-    """Whether it is the name of a file in the checkpoint's own folder."""
+    """Whether `value` is the name of a file in the checkpoint's own folder."""
     return type(value) is str and value.endswith(".npy") and "/" not in value and "\0" not in value
 
 
@@ -337,4 +340,4 @@ FRAME: Shape = {
 }
 
 SHAPE: Shape = {"state": _is_state, "ranks": _is_count, "frames": [FRAME], "parts": [_is_part]}
-"""What every manifest says of the state; the rest of it is its reader's."""
+"""Shape of the keys that every manifest has; its reader checks the others."""

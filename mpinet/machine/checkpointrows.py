@@ -1,4 +1,4 @@
-"""What all ranks have written of a state, read again by those that go on."""
+"""State written by any number of ranks, read again by the ranks of a resumed run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Written:
         return held_again(self._transport, kind, numbers, rows)
 
     def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
-        """The sum of all ranks' counts on rank 0, nothing elsewhere."""
+        """Sum of all ranks' counts on rank 0; zero on the others."""
         first = self._transport.rank == 0
         if not isinstance(kind.value, np.ndarray):
             return sum(part["number"] for part in every) if first else 0
@@ -80,7 +80,7 @@ class Written:
         return total
 
     def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
-        """The rows of these parts."""
+        """Rows of all these files, read in order."""
         arrays = [self._array(part["rows"]) for part in parts]
         if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
             raise foreign(self._folder)
@@ -98,5 +98,5 @@ class Written:
 
 
 def foreign(folder: Path) -> FileError:
-    """What is raised where a run is not the one that was written."""
+    """Return the error for a run that is not the one in the checkpoint."""
     return FileError(f"The checkpoint {folder} is of another run than its command says.")

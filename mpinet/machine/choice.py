@@ -12,18 +12,18 @@ from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 
 CANDIDATES: dict[str, Callable[[Topology], Mapping]] = {"blocks": blocks, "clusters": clustered}
-"""What `least_crossing` chooses from, the first where they are equal."""
+"""Mappings that `least_crossing` chooses from, by name; the first wins a tie."""
 
 MEASURED, RANDOM = "measured", "random"
 
 MAPPINGS = (*CANDIDATES, MEASURED, RANDOM)
-"""Names of mappings."""
+"""All names that `open_mapping` knows."""
 
 LONGEST = 1.25
-"""The longest block of a measured choice, in even shares."""
+"""Longest block that a measured choice accepts, in even shares."""
 
 SAMPLE = 2**20
-"""Most ports of a rank that are looked at (but never less than all of one processor)."""
+"""Most ports of a rank that are looked at (but never fewer than all of one processor)."""
 
 
 def open_mapping(name: str, topology: Topology, transport: Local, seed: int = 0) -> Mapping:
@@ -55,7 +55,7 @@ def open_mapping(name: str, topology: Topology, transport: Local, seed: int = 0)
 
 
 def least_crossing(topology: Topology, transport: Local) -> Mapping:
-    """Of `CANDIDATES` the mapping that makes the fewest ports lead to other ranks (collective).
+    """Choose the mapping of `CANDIDATES` with the fewest ports between ranks (collective).
 
     It is counted on the processors themselves, a sample where a rank has very many. Mappings by
     which a rank would host much more than its share are left out.
@@ -74,7 +74,7 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
 
 
 def crossing_ports(topology: Topology, placement: Placement) -> int:
-    """Ports of this rank's processors that lead to other ranks."""
+    """Number of ports of this rank's processors that lead to other ranks."""
     processors = max(SAMPLE // max(topology.ports, 1), 1)
     stride = -(-placement.count // processors) or 1
     nodes = placement.hosted(np.arange(placement.first, placement.first + placement.count, stride))

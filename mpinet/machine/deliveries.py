@@ -1,4 +1,4 @@
-"""How a router's messages end on one rank: delivered or undeliverable, and after how many steps."""
+"""Endings of a router's messages on one rank: delivered or undeliverable, after how many steps."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Deliveries:
         return self._in_order(ended, steps)
 
     def _in_order(self, ended: Ints, steps: Ints) -> Delivered:
-        """Messages that were delivered in these steps, by number."""
+        """Messages that were delivered in these steps, in order of their numbers."""
         order = np.argsort(ended[:, hop.NUMBER])
         ended = ended[order]
         return Delivered(
@@ -134,7 +134,7 @@ class Deliveries:
         return hop.high(self._together(self._lost[self._forgotten :])[:, hop.NUMBER])
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it; the steps of the delivered stand behind their rows."""
+        """Fields for a checkpoint; the step of each delivery stands at the end of its row."""
         return {
             "latency": Total(self.latency),
             "ends": Rows(
@@ -148,7 +148,7 @@ class Deliveries:
         }
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Take over what `state` gave, on any number of ranks."""
         self.latency = found["latency"]
         parts = parts_of(found["ends"], found["ends"][:, -1])
         self._delivered = [np.ascontiguousarray(part[:, :-1]) for part in parts]
@@ -156,17 +156,17 @@ class Deliveries:
         self._lost = [found["gone"]] if len(found["gone"]) else []
 
     def _step_of_each(self) -> Ints:
-        """The steps in which the delivered messages ended."""
+        """Steps in which the delivered messages ended, one per message."""
         lengths = [len(part) for part in self._delivered]
         return np.repeat(np.array(self._steps, np.int64), lengths)
 
     def _together(self, parts: list[Ints]) -> Ints:
-        """The rows of all parts."""
+        """Join all parts into one array of rows."""
         return np.concatenate(parts) if parts else self.rows[:0]
 
 
 def with_room(array: Array, length: int, fill: bool = False) -> Array:
-    """The array, or a longer one that begins with it, with at least `length` rows.
+    """Return the array, or a longer copy that begins with it, with at least `length` rows.
 
     It has room for half as many again: rows that nobody writes take no memory.
     """

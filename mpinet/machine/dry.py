@@ -1,4 +1,4 @@
-"""A rank of a machine that is not there: what it would send is counted, what comes is made up."""
+"""A rank without its machine: what it would send is counted, what it receives is made up."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Dry(Local):
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
-        """Count the records that would leave."""
+        """Count the records that would leave; return those that were given to be received."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
         received = records[:0] if self.arrivals is None else self.arrivals(records)

@@ -199,7 +199,7 @@ def _sender_violation(machine: Machine, code: int, node: int, port: int) -> Mode
 
 
 def _check_transmissions(machine: Machine, nodes: Ints, ports: Ints, channels: Ints) -> int:
-    """Check the number of busses that each processor sends on; that of all transmissions."""
+    """Check how many busses each processor sends on; return the total number of transmissions."""
     order = np.lexsort((channels, nodes))
     starts = np.ones(len(nodes), bool)
     starts[1:] = (np.diff(nodes[order]) != 0) | (np.diff(channels[order]) != 0)
@@ -284,7 +284,7 @@ def check_received(machine: Machine, sends: Sends, arrivals: Arrivals, order: In
 
 
 def gather_transmissions(machine: Machine, sends: Sends) -> Ints:
-    """The transmissions on busses that have a member here (collective).
+    """Gather the transmissions on busses that have a member here (collective).
 
     A transmission is made known to every rank that hosts a member of its bus, as every member
     hears it.

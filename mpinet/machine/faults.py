@@ -12,7 +12,7 @@ from mpinet.networks.topology import Topology
 
 
 class Faults:
-    """What is dead in a network.
+    """The dead processors and links of a network.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def is_dead(node, dead):
 
 @inlined
 def is_cut(node, other, dead, cut):
-    """Whether the way from a processor to its neighbour is dead."""
+    """Whether the link from a processor to its neighbour is dead, or the neighbour is."""
     if is_dead(other, dead):
         return True
     for i in range(cut.shape[0]):

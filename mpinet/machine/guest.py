@@ -1,4 +1,4 @@
-"""A router that is a guest on its machine: others send in the same steps, and go first.
+"""A router that shares its machine: others send in the same steps, and go first.
 
 This is how generator programs have messages routed (`process.post`): processors' own sends and the
 messages under way share every step, its ports and its counts.

@@ -54,31 +54,32 @@ HIGH_MOST, LOW_MOST = (1 << 63 - LOW_BITS) - 1, (1 << LOW_BITS) - 1
 
 @inlined
 def joined(high_half, low_half):
-    """A word of two halves."""
+    """Join two halves to a word."""
     return high_half << LOW_BITS | low_half
 
 
 @inlined
 def high(word):
-    """A word's high half."""
+    """Return the high half of a word."""
     return word >> LOW_BITS
 
 
 @inlined
 def low(word):
-    """A word's low half."""
+    """Return the low half of a word."""
     return word & LOW_MOST
 
 
 IDEAL, QUEUED, CHOSEN = range(3)
-"""How channels are granted: all at once, first come first served, or as `granted` says."""
+"""Ways to grant channels: all at once, first come first served, or as `Granting.granted` says."""
 
 NOBODY, CROSSING, EVERYBODY = range(3)
-"""Which messages leave the array when they hop: none (there is one rank), those that change rank,
-or all (with the policy ``fifo`` every hop puts a message behind those that wait)."""
+"""Messages that leave the array when they hop: none (there is one rank), those that change rank, or
+all (with the policy ``fifo`` every hop puts a message behind those that wait).
+"""
 
 UNWIRED_PORT, ENDLESS = 1, 2
-"""Routing errors."""
+"""Codes of routing errors: an unwired port was chosen, or the limit of hops is reached."""
 
 SEAL_MASK = (1 << 61) - 1
 
@@ -134,14 +135,14 @@ class Hosting(NamedTuple):
 
 
 class Granting(NamedTuple):
-    """How channels are granted (`IDEAL`, ..), and with `CHOSEN` which messages hop."""
+    """Granting of channels: its kind (`IDEAL`, ..); with `CHOSEN`, a flag per message that hops."""
 
     how: int
     granted: Flags
 
 
 class Marks(NamedTuple):
-    """What is written down of processors.
+    """Arrays in which a step marks and counts the use of processors and ports.
 
     The ports used in a step, a bit each; how many messages wait; the load of every channel (empty
     where it is not metered).
@@ -173,7 +174,7 @@ class Leaving(NamedTuple):
 
 @kernel
 def seal_all(numbers: Ints, nodes: Ints) -> int:
-    """The sum of the seals of messages that belong to nodes."""
+    """Sum of the seals of messages that belong to `nodes`."""
     total = 0
     for i in range(numbers.size):
         total += seal(numbers[i], nodes[i])
@@ -182,12 +183,13 @@ def seal_all(numbers: Ints, nodes: Ints) -> int:
 
 INLINED = False
 HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = OBSERVED = NODE_WORDS = 0
-"""What `inlining` replaces. As they stand here, loops over messages call the rules that they are
-given, and read the numbers from their arguments. In a loop with rules compiled in, `INLINED` is
-True: the three stand-ins below are the rules themselves, and the seven numbers (words of a header
-and of a message, how channels are granted, who leaves, whether there are faults, whether loads or
-moves are written down, words of marks of a node) are constants, so that LLVM drops the branches
-that they rule out. Their arguments are still passed, and not read."""
+"""Constants that `inlining` replaces. As they stand here, loops over messages call the rules that
+they are given, and read the numbers from their arguments. In a loop with rules compiled in,
+`INLINED` is True: the three stand-ins below are the rules themselves, and the seven numbers
+(words of a header and of a message, how channels are granted, who leaves, whether there are
+faults, whether loads or moves are written down, words of marks per node) are constants, so that
+LLVM drops the branches that they rule out. Their arguments are still passed, and not read.
+"""
 
 
 @inlined
@@ -228,7 +230,7 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> Loops
 
 @inlined
 def position_of(node, place, contiguous, mapping):
-    """The position of a node: the rule called, or compiled in."""
+    """Position of a node, by its mapping's rule, called or compiled in."""
     if INLINED:
         return hosting_inlined(node, TO_POSITION, mapping)
     return node if contiguous != 0 else place(node, TO_POSITION, mapping)
@@ -236,7 +238,7 @@ def position_of(node, place, contiguous, mapping):
 
 @inlined
 def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring):
-    """The port that a message leaves by, or `ARRIVED` or `STUCK`."""
+    """Port that a message leaves by, or `ARRIVED` or `STUCK`."""
     if faulty and dead.size > 0 and is_dead(node, dead):
         return STUCK
     port = wayfinding_inlined(node, header, params) if INLINED else decide(node, header, params)
@@ -247,7 +249,7 @@ def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring)
 
 @inlined
 def leads(neighbor, node, port, wiring):
-    """Whether a processor has such a port, and a link there."""
+    """Whether a processor has this port, and the port a link."""
     return port < wiring[1] and neighbor(node, port, wiring) >= 0
 
 
@@ -304,6 +306,7 @@ def advance(
     away, owners, dead, cut = leaving.rows, leaving.owners, faults.dead, faults.cut
     ports = links[1]
     words_per_node = (ports + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    # Hops are counted in a word's low half, which must not run over into the message's number.
     limit = min(hop_limit(links[0]), LOW_MOST)
     header_words, width = wayfinding.header_words, messages.shape[1] - WORDS
     grants, granted, leavers = granting.how, granting.granted, leaving.leavers
@@ -329,6 +332,7 @@ def advance(
     for m in range(live):
         where, number = messages[m, PLACE], messages[m, NUMBER]
         u, p = high(where), low(where)
+        # Kernels raise nothing: an error is noted in the ledger, and raised by Python on all ranks.
         if p >= ports:
             ledger[WRONG], ledger[WRONG_MESSAGE] = UNWIRED_PORT, m
             break
@@ -345,6 +349,7 @@ def advance(
             go = granted[m]
             if sparse:
                 touched[m] = slot * words_per_node
+        # `waiting` counts the messages that stay at each processor, for the longest queue.
         if not go:
             seat = np.uint64(slot)
             waiting[seat] += np.uint32(1)
@@ -393,6 +398,7 @@ def advance(
             ledger[UNWIRED] = 1
         put(messages, kept, v, q, number, header, m, header_words, width)
         kept += one
+    # The loop was broken off, so notes of what was touched are incomplete: wipe all marks.
     if ledger[WRONG] != 0:
         wipe(used, waiting, touched, False, words_per_node)
         return
@@ -405,7 +411,7 @@ def advance(
 
 @inlined
 def wipe(used, waiting, touched, sparse, words_per_node):
-    """Set a step's marks back to zero: one by one where there are few."""
+    """Reset a step's marks to zero, one by one if only a few were touched."""
     if not sparse:
         used[:] = 0
         waiting[:] = 0
@@ -425,7 +431,7 @@ def settle(
     ends: Rows,
     ledger: Ints,
 ) -> int:
-    """Let the arrivals in `rows` decide on their next port; the number of those that go on.
+    """Let the arrivals in `rows` decide on their next port; return how many go on.
 
     These become the first of the rows, in their order; those that end become rows of `ends`.
     """
@@ -465,6 +471,7 @@ def book_ends(ends: Rows, births: Rows, latency: Ints, ledger: Ints) -> None:
         if low(ends[i, PLACE]) == LOST_HERE:
             continue
         number = high(ends[i, NUMBER])
+        # Batches stand by first number: the message is of the last that begins at or below its own.
         batch = births.shape[0] - 1
         while births[batch, 0] > number:
             batch -= 1

@@ -1,4 +1,4 @@
-"""What was injected into a router, for the checks before and after the run.
+"""Records of what was injected into a router, for the checks before and after the run.
 
 Messages are numbered, and everything about their order follows from the numbers: two of one number
 could both be the first in a queue. Where a message should end is known to its source only, and its
@@ -45,7 +45,7 @@ class Injection:
     ends: DrawnEnds | None = None
 
     def targets_of(self, numbers: Ints) -> tuple[Ints, Ints]:
-        """Of the messages with these numbers those that this rank knows, and their targets."""
+        """Numbers and targets of those of these messages that this rank knows."""
         numbers = numbers[(numbers >= self.first) & (numbers < self.first + self.total)]
         if self.ends is not None:
             return numbers, self.ends(numbers - self.first)[1]
@@ -75,7 +75,7 @@ class Injected:
         self.seal = 0
 
     def add(self, injection: Injection) -> None:
-        """Keep in mind where messages are to go."""
+        """Remember the sources and targets of injected messages."""
         self._injections.append(injection)
 
     def seal_of_lost(self, lost: Ints) -> int:
@@ -96,7 +96,7 @@ class Injected:
 
 
 def _allgather(machine: Machine, numbers: Ints) -> Ints:
-    """The numbers that all ranks have (collective)."""
+    """Gather the numbers of all ranks (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank
     counts = np.full(ranks, len(numbers), np.int64)
     counts[rank] = 0
@@ -153,7 +153,7 @@ def _require_each_once(numbers: Ints) -> None:
 
 
 def end_error(machine: Machine, source: int, target: int) -> MpinetError:
-    """Why a message cannot set out: one of its ends is none, or its source is elsewhere."""
+    """Sentence that says why a message cannot set out: an end is no node, or is not here."""
     size = machine.topology.size
     for node in (source, target):
         if not 0 <= node < size:

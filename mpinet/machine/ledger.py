@@ -28,16 +28,16 @@ from mpinet.machine.state import Fields, Largest, Total
     ARRIVALS_SEAL,
     FIELDS,
 ) = range(15)
-"""The places of the numbers in a ledger's array, as kernels use them."""
+"""Places of the numbers in a ledger's array, for kernels."""
 
 
 def _field(place: int) -> Any:
-    """The number at a place, as an attribute that costs no Python call: a step reads ten."""
+    """Make an attribute of the number at a place; it costs no Python call, and a step reads ten."""
     return property(itemgetter(place), lambda ledger, number: setitem(ledger, place, number))
 
 
 class Ledger(array):  # type: ignore[type-arg]
-    """What a router has counted on this rank.
+    """Counts of a router on this rank.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Ledger(array):  # type: ignore[type-arg]
     arrivals_seal = _field(ARRIVALS_SEAL)
 
     def __new__(cls) -> Ledger:
-        """A ledger of zeros."""
+        """Make a ledger of zeros."""
         ledger: Any = super().__new__(cls, "q", bytes(8 * FIELDS))
         return ledger
 
@@ -89,7 +89,7 @@ class Ledger(array):  # type: ignore[type-arg]
         self.numbers = np.frombuffer(self, np.int64)
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Fields for a checkpoint."""
         return {
             "step": self.step,
             "delivered": Total(self.delivered),
@@ -102,6 +102,6 @@ class Ledger(array):  # type: ignore[type-arg]
         }
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Take over what `state` gave, on any number of ranks."""
         for name in self.state():
             setattr(self, name, found[name])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Ports = tuple[Ints, Ints]
 
 BYTES_A_PORT = 19
-"""Bytes of a wired port while its neighbour's row is looked up."""
+"""Bytes per wired port while its neighbour's row is looked up."""
 
 
 class LocalBroadcast:
@@ -87,7 +87,7 @@ class LocalBroadcast:
         self._counts = np.bincount(owners, minlength=machine.transport.size)
 
     def room(self, *shape: int) -> Words:
-        """Rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
+        """Allocate rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
         return np.zeros((self._rows, *shape), np.uint64)
 
     def __call__(self, rows: Words, word: int = 0) -> int:
@@ -142,7 +142,7 @@ def _all_wired(machine: Machine) -> Ports:
 
 
 def _all_neighbors(machine: Machine) -> tuple[Ints, Ints]:
-    """The neighbours of this rank's processors, and where those of each begin."""
+    """Neighbours of this rank's processors, and where those of each begin."""
     starts = np.empty(machine.placement.count + 1, np.int64)
     neighbors = np.empty(machine.wired_ports, np.int64)
     topology = machine.topology
@@ -151,7 +151,7 @@ def _all_neighbors(machine: Machine) -> tuple[Ints, Ints]:
 
 
 def _neighbors_on(machine: Machine, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
-    """The neighbours on these ports, by processor, and where those of each begin."""
+    """Neighbours on these ports, by processor, and where those of each begin."""
     slots = machine.slots(nodes)
     by_slot = np.argsort(slots, kind="stable")
     ports_of = np.bincount(slots, minlength=machine.placement.count)
@@ -160,7 +160,7 @@ def _neighbors_on(machine: Machine, nodes: Ints, ports: Ints) -> tuple[Ints, Int
 
 
 def _in_a_row(slots: Ints) -> Ints | slice:
-    """What selects these slots: a slice where they follow one another."""
+    """Index of these slots: a slice if they follow one another."""
     first = int(slots[0]) if len(slots) else 0
     follow = np.array_equal(slots, np.arange(first, first + len(slots)))
     return slice(first, first + len(slots)) if follow else slots

@@ -1,4 +1,4 @@
-"""Who keeps the other ranks waiting: said on standard error, where it would be waited in silence.
+"""Watch over ranks that keep others waiting: names them on standard error after a long wait.
 
 A thread of each rank looks now and then whether its rank waits in a collective, and notes that in
 memory which the ranks of a host share. Collectives themselves do nothing for it.
@@ -18,19 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 PATIENCE = 60.0
-"""Seconds of waiting after which it is said for whom; then again after twice the time."""
+"""Seconds of waiting after which a missing rank is named; then again after twice the time."""
 
 LOOKS = 4
-"""How often a rank looks in that time."""
+"""Number of looks within `PATIENCE` seconds."""
 
 BEAT, SINCE, PROCESS = 0, 1, 2
-"""What a rank notes: when it has looked last, since when it waits (0: it does not), who it is."""
+"""Columns of a rank's row: time of its last look, start of its wait (0: none), its process."""
 
 Board = NDArray[np.float64]
 
 
 def patience() -> float:
-    """Seconds of waiting; tests set them by the environment."""
+    """Return the seconds of waiting, which tests set by the environment."""
     try:
         return float(os.environ.get("MPINET_PATIENCE", PATIENCE))
     except ValueError:
@@ -38,7 +38,7 @@ def patience() -> float:
 
 
 class Lookout:
-    """One rank's look at the ranks of its host.
+    """Compares one rank's state with that of the other ranks of its host.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Lookout:
         self._note(0.0)
 
     def start(self) -> None:
-        """Look on until the process ends; no thread that a program sees in `threading`."""
+        """Look from now on until the process ends, by a thread that `threading` does not list."""
         _thread.start_new_thread(self._look_on, ())
 
     def _look_on(self) -> None:
@@ -82,7 +82,7 @@ class Lookout:
             self.look()
 
     def look(self) -> None:
-        """Note whether this rank waits, and say for whom if it is the one to say it."""
+        """Note whether this rank waits, and name the missing ranks if that falls to this rank."""
         since, calls = float(self._board[self._own, SINCE]), self._calls()
         if not self._waits():
             since = 0.0
@@ -96,7 +96,7 @@ class Lookout:
             self._say(waited)
 
     def _waits(self) -> bool:
-        """Whether the rank's own thread is in a collective just now."""
+        """Whether the rank's own thread is in a collective now."""
         frame: Any = sys._current_frames().get(self._main)
         return frame is not None and frame.f_code.co_filename == self._where
 
@@ -104,12 +104,12 @@ class Lookout:
         self._board[self._own] = time.monotonic(), since, os.getpid()
 
     def missing(self) -> list[int]:
-        """Places of the ranks of this host that do not wait, or do not even look."""
+        """Places of this host's ranks that do not wait, or whose thread does not even look."""
         silent = time.monotonic() - self._board[:, BEAT] > self._patience / 2
         return np.flatnonzero(silent | (self._board[:, SINCE] == 0)).tolist()
 
     def _say(self, seconds: float) -> None:
-        """Say who is missing: the first rank of the host that waits does."""
+        """Name the missing ranks, if this is the first rank of the host that waits."""
         missing = self.missing()
         if any(place not in missing for place in range(self._own)):
             return

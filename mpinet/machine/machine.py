@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Inbox:
-    """What the processors of this rank received in a step, by processor, then port.
+    """Messages that this rank's processors received in a step, by processor, then port.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Inbox:
 
 @dataclass
 class Spent:
-    """What part of a run took (`Machine.spending`).
+    """Steps, messages and seconds of a part of a run (`Machine.spending`).
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Machine:
     """
 
     runner: ClassVar[Callable[..., Outcome] | None] = None
-    """What `run` calls: `mpinet.process` puts its `run` here when it is imported.
+    """Function that `run` calls: `mpinet.process` puts its `run` here when it is imported.
 
     Programs stand above the machine, and imports point down only. So the machine knows that a
     program can be run, as its users expect, and not how; and there is one class of machines.
@@ -141,27 +141,27 @@ class Machine:
         self._watch = watch
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows."""
+        """HTML of the machine for a notebook."""
         return shown(self)
 
     @property
     def nodes(self) -> Ints:
-        """This rank's processors in slot order, shape (hosted,)."""
+        """Processors of this rank in slot order, shape (hosted,)."""
         return self.placement.nodes
 
     @property
     def steps(self) -> int:
-        """Steps that the machine has made."""
+        """Number of steps that the machine has made."""
         return self.meters.steps
 
     @property
     def next_step(self) -> int:
-        """The next step's number in messages to users, counted within a program's run."""
+        """Number of the next step in messages to users, counted from a program's start."""
         return self.meters.steps - self._before + 1
 
     @contextmanager
     def counted_anew(self) -> Iterator[None]:
-        """Within it messages count steps from here."""
+        """Count the steps in messages to users from here, within this context."""
         before, self._before = self._before, self.meters.steps
         try:
             yield
@@ -169,7 +169,7 @@ class Machine:
             self._before = before
 
     def slots(self, nodes: Ints) -> Ints:
-        """Where this rank's processors stand among `nodes`, shape of the argument."""
+        """Slots of `nodes` on this rank, in the shape of the argument."""
         return self.placement.slots(nodes)
 
     def step(
@@ -265,7 +265,7 @@ class Machine:
         return run(self, program, arguments, named, seed=seed, routing=routing)
 
     def checked(self, check: Callable[[], T]) -> T:
-        """Do a check without collectives; its error is raised on every rank, in its next one."""
+        """Run a check without collectives; its error is raised on every rank, in its next one."""
         try:
             return check()
         except MpinetError as error:
@@ -290,7 +290,7 @@ class Machine:
 
     @contextmanager
     def spending(self) -> Iterator[Spent]:
-        """Note what is spent within it: ``with machine.spending() as spent:`` (collective).
+        """Measure what is spent in it: ``with machine.spending() as spent:`` (collective).
 
         Steps and messages are known at its end, where the ranks add up theirs.
         """
@@ -309,7 +309,7 @@ class Machine:
         self.record(sends.nodes, sends.ports, sends.targets, numbers)
 
     def record(self, senders: Ints, ports: Ints, receivers: Ints, numbers: Ints | int = -1) -> None:
-        """Record the last step's movements, where somebody wants to see them."""
+        """Record the last step's movements, if a recording is wanted."""
         trace = self.trace
         if trace is not None:
             self.checked(lambda: trace.add(self.steps, senders, ports, receivers, numbers))
@@ -388,7 +388,7 @@ class Machine:
         return LocalBroadcast(self, ports)
 
     def beep(self, nodes: Ints) -> Ints:
-        """Send an empty message on all wired ports of these processors: a step.
+        """Send an empty message on all wired ports of these processors, in one step.
 
         Parameters
         ----------
@@ -408,26 +408,26 @@ class Machine:
         return beep(self, nodes)
 
     def sum(self, *numbers: int) -> list[int]:
-        """The sums of numbers over all ranks."""
+        """Sum numbers over all ranks (collective)."""
         return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
 
     def max(self, *numbers: int) -> list[int]:
-        """The largest of each number over all ranks."""
+        """Take the largest of each number over all ranks (collective)."""
         return [int(largest) for largest in self.transport.max(np.array(numbers, np.int64))]
 
     @property
     def messages(self) -> int:
-        """Transmissions on the whole machine (collective)."""
+        """Number of transmissions on the whole machine (collective)."""
         return self.sum(self.meters.messages)[0]
 
     @property
     def crossing(self) -> Crossing:
-        """What the ranks have sent one another in all steps so far (collective)."""
+        """Messages and bytes that crossed between ranks in all steps so far (collective)."""
         return Crossing(*self.sum(self.meters.crossed, self.meters.crossed_bytes))
 
     @cached_property
     def wired_ports(self) -> int:
-        """Wired ports of this rank's processors."""
+        """Number of wired ports of this rank's processors."""
         return int(count_wired(self.topology.neighbor.native, self.nodes, self.topology.params))
 
     @cached_property
@@ -447,7 +447,7 @@ class Machine:
         return np.zeros(self.placement.count, np.uint32)
 
     def channel_load(self) -> ChannelLoad:
-        """Load of the busiest channel and mean load (collective).
+        """Load of the busiest channel and mean load, in messages (collective).
 
         A channel is a direction of a link, a half-duplex link, or a bus.
 
@@ -467,7 +467,7 @@ class Machine:
         return ChannelLoad(largest, carried / channels if channels else 0.0)
 
     def _carried(self) -> tuple[Ints, Ints]:
-        """Channels that carried messages from this rank's processors, and how many."""
+        """Channels that carried messages from this rank's processors, and how many each."""
         used = np.flatnonzero(self.meters.loads)
         slots, ports = np.divmod(used, self.topology.ports)
         return self.topology.channel(self.nodes[slots], ports), self.meters.loads[used].astype(

@@ -1,4 +1,4 @@
-"""What the machine counts: steps, messages, and how much each channel carried."""
+"""Counters of the machine: steps, messages, and the load of each channel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mpinet.compiled import kernel
 
 @dataclass
 class Meters:
-    """Counts of one rank; steps are the same on all ranks, the rest adds up over them.
+    """Counts of one rank; steps are the same on all ranks, all other counts are summed over them.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Meters:
         self.messages += messages
 
     def cross(self, records: Array) -> None:
-        """Count the messages that leave this rank in a step."""
+        """Count the messages and bytes that leave this rank in a step."""
         self.crossed += len(records)
         self.crossed_bytes += records.nbytes
 
@@ -63,7 +63,7 @@ class ChannelLoad:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a machine's ranks sent one another.
+    """Messages and bytes that a machine's ranks sent one another.
 
     Attributes
     ----------

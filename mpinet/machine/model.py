@@ -28,7 +28,7 @@ class PortModel:
 
     @classmethod
     def named(cls, ports: str | PortModel) -> PortModel:
-        """The model called ``"one"`` (one-port) or ``"all"`` (all-port), or the one given."""
+        """Return the model called ``"one"`` (one-port) or ``"all"`` (all-port), or `ports`."""
         if isinstance(ports, PortModel):
             return ports
         if ports not in ("one", "all"):
@@ -38,12 +38,12 @@ class PortModel:
 
     @property
     def name(self) -> str:
-        """``"one"``, ``"all"``, or the limits in words."""
+        """Name of the model: ``"one"``, ``"all"``, or its limits in words."""
         if self.send == self.receive and self.send in (1, None):
             return "one" if self.send == 1 else "all"
         return f"send {self.send or 'all'}, receive {self.receive or 'all'}"
 
     def as_json(self) -> dict[str, Any]:
-        """The model as it stands in results."""
+        """Return the model as it stands in results."""
         duplex = "half" if self.half_duplex else "full"
         return {"ports": self.name, "duplex": duplex}

@@ -1,4 +1,4 @@
-"""What a program that runs on every processor comes to (`Machine.run`)."""
+"""Result of a program that runs on every processor (`Machine.run`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that every processor ended.
+    """Result of a run that every processor ended.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which ranks the others wait for: told to whoever watches a run that takes long.
+"""Detection of slow ranks, named to whoever watches a long run.
 
 Every rank adds up how long it has worked from one collective to the next, not waiting in them. The
 sum, and how long it has had no core, ride on every collective. So a rank that compares what
@@ -19,28 +19,29 @@ import numpy as np
 from mpinet.arrays import Ints
 
 PERIOD = 60.0
-"""Seconds over which ranks are compared; then again after twice the time for the same ranks."""
+"""Seconds over which ranks are compared; the same slow ranks are named again after twice the time.
+"""
 
 MUCH = 2.0
-"""Slow is who works so many times as long as the others for the same steps."""
+"""Least ratio of a slow rank's working time to that of the others, for the same steps."""
 
 BUSY = 0.5
-"""And not less than this part of the time: where all wait for something else, nobody is slow."""
+"""Least busy share of a slow rank: below it, all ranks wait for something else."""
 
 SAMPLE = 0.1
-"""Seconds after which the system is asked again."""
+"""Seconds between two readings of the system's accounts."""
 
 KEPT = "/proc/self/schedstat"
-"""Where Linux says for how many ns a process has run, and was ready to run and had no core."""
+"""Linux's account of a process: nanoseconds on a core, and ready to run without one."""
 
 STARVED = 0.25
-"""The part of the time that a starved rank, unlike the others, has no core."""
+"""Least excess of a starved rank's time without a core over the others', as a share of the time."""
 
 MICRO = 10**6
 
 
 class Worked:
-    """How long this rank has worked.
+    """Working time of this rank.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class Worked:
         self.told = [0, 0]
 
     def pause(self) -> list[int]:
-        """Begin to wait for others; what is to be told them."""
+        """Note that this rank starts to wait; return microseconds [worked, without a core]."""
         now = time.perf_counter()
         self._worked += now - self._since
         if now - self._sampled >= SAMPLE:
@@ -65,12 +66,12 @@ class Worked:
         return self.told
 
     def go_on(self) -> None:
-        """Go on working."""
+        """Note that this rank works again."""
         self._since = time.perf_counter()
 
 
 class Pace:
-    """Compares what the ranks have told.
+    """Compares the working times that ranks report.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ class Pace:
         self._next = self._pause = 0.0
 
     def look(self, told: Ints) -> str:
-        """A sentence on who was slow since some `PERIOD`; empty if nobody was, or too soon.
+        """Return a sentence on ranks that were slow for a `PERIOD`; empty without any, or too soon.
 
         Parameters
         ----------
@@ -145,14 +146,14 @@ class Pace:
 
 
 def slow_ranks(worked: np.ndarray, seconds: float) -> list[int]:
-    """The ranks that have worked much longer than others in so many seconds, which all took."""
+    """Ranks that worked much longer than the others did within the same `seconds`."""
     usual = np.sort(worked)[(len(worked) - 1) // 2]
     slow = (worked >= MUCH * usual) & (worked >= BUSY * seconds)
     return np.flatnonzero(slow).tolist() if len(worked) > 1 else []
 
 
 def starved_ranks(worked: np.ndarray, kept: np.ndarray, seconds: float) -> list[int]:
-    """The ranks that had a core for half of what others had it in so many seconds, and worked."""
+    """Ranks with work that ran at most half as long as the others in the last `seconds`."""
     middle = (len(worked) - 1) // 2
     usual, others = np.sort(worked)[middle], np.sort(kept)[middle]
     longer = (kept - others >= STARVED * seconds) & (MUCH * (seconds - kept) <= seconds - others)
@@ -160,7 +161,7 @@ def starved_ranks(worked: np.ndarray, kept: np.ndarray, seconds: float) -> list[
 
 
 def _without_core() -> int:
-    """Microseconds for which this process was ready to run and had no core; 0: nobody says."""
+    """Microseconds for which this process was ready to run without a core; 0 if unknown."""
     try:
         return int(Path(KEPT).read_text().split()[1]) // 1000
     except (OSError, ValueError, IndexError):

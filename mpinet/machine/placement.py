@@ -1,4 +1,4 @@
-"""Hosting: which rank hosts which processors, and where.
+"""Hosting: which rank hosts which processors, and in which slots.
 
 A *mapping* is a bijection from processors to positions 0..N-1, given as a rule; rank r hosts the
 r-th block of positions, and a processor's *slot* is its place in the block. No rank holds a table
@@ -29,7 +29,7 @@ ORDERED = 2**22
 """Most processors whose places in a user's own order of clusters are checked."""
 
 UNEVEN = -1
-"""What stands for the share where blocks have lengths of their own."""
+"""Stand-in for the share of processors per rank if blocks have lengths of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def blocks(topology: Topology) -> Mapping:
 
 
 APART = 0x6D617070 << 32
-"""What keeps a mapping's seeds apart from those of the traffic."""
+"""Mask that keeps a mapping's random draws apart from those of the traffic."""
 
 
 def scattered(topology: Topology, seed: int) -> Mapping:
@@ -184,7 +184,7 @@ class Placement:
         return self.hosted(np.arange(self.first, self.first + self.count))
 
     def require_room(self) -> None:
-        """Refuse a machine of which a rank cannot even hold a number a processor.
+        """Refuse a machine so large that a rank cannot hold one number per processor.
 
         Raises
         ------
@@ -195,25 +195,25 @@ class Placement:
 
     @property
     def most(self) -> int:
-        """The most processors that any rank hosts, this one or another."""
+        """Largest number of processors that any rank hosts."""
         if self.even:
             return -(-self.size // self.ranks)
         return int(np.diff(self.split[1:]).max())
 
     def hosted(self, positions: Ints) -> Ints:
-        """The processors at any positions."""
+        """Processors at any positions."""
         return positions if self.mapping.contiguous else self._map(positions, TO_NODE)
 
     def slots(self, nodes: Ints) -> Ints:
-        """The slots of hosted processors; a number outside 0..count-1 is hosted elsewhere."""
+        """Slots of processors; a number outside 0..count-1 means that another rank hosts it."""
         return self.positions(nodes) - self.first
 
     def positions(self, nodes: Ints) -> Ints:
-        """The positions of any processors."""
+        """Positions of any processors."""
         return nodes if self.mapping.contiguous else self._map(nodes, TO_POSITION)
 
     def owners(self, nodes: Ints) -> Ints:
-        """The ranks that host these processors."""
+        """Ranks that host these processors."""
         owners = np.empty(len(nodes), np.int64)
         find_owners(self.positions(nodes), self.split, owners)
         return owners
@@ -221,7 +221,7 @@ class Placement:
 
 @inlined
 def owner_of(position, split):
-    """The rank that hosts a position.
+    """Return the rank that hosts a position.
 
     split = (share, number of ranks with one more), or (`UNEVEN`, the blocks' first positions, N).
     Processors divide these numbers, all below 2^52, faster as floating point, and as exactly.
@@ -242,7 +242,7 @@ def owner_of(position, split):
 
 @inlined
 def start_of(rank, split):
-    """The first position that a rank hosts, or would host if it were one more."""
+    """Return the first position that a rank hosts; for `rank` = ranks, the number of positions."""
     if split[0] == UNEVEN:
         return split[1 + rank]
     return rank * split[0] + min(rank, split[1])

@@ -50,17 +50,17 @@ class Plan:
 
     @property
     def senders(self) -> Ints:
-        """The planned senders, shape (k,)."""
+        """Planned senders, shape (k,)."""
         return self._machine.nodes[self._sender_slots]
 
     @property
     def nodes(self) -> Ints:
-        """The receivers among this rank's processors, by number, then port; shape (m,)."""
+        """Receivers among this rank's processors, by number, then port; shape (m,)."""
         return self._machine.nodes[self._receiver_slots]
 
     @property
     def ports(self) -> Ints:
-        """The ports that `nodes` receive on, shape (m,)."""
+        """Ports on which `nodes` receive, shape (m,)."""
         return self._receive_ports.astype(np.int64)
 
     def __call__(self, payload: Array, word: int = 0) -> Array:
@@ -95,14 +95,14 @@ class Plan:
         return np.concatenate([payload, received])[self._sources]
 
     def _check(self, payload: Array) -> None:
-        """As `enforcement.check_payload`."""
+        """Check the payload of a step; see `enforcement.check_payload`."""
         if self._machine.topology.links:
             enforcement.require_messages(len(self._sender_slots), payload)
         else:
             enforcement.check_payload(self._machine, self._sends, payload)
 
     def count(self) -> None:
-        """Count such a step, and record its sends where somebody wants to see them."""
+        """Count one such step, and record its sends if a recording is wanted."""
         machine = self._machine
         if machine.metered or machine.trace is not None:
             machine.count_step(self._sends)
@@ -111,7 +111,7 @@ class Plan:
 
     @cached_property
     def _sends(self) -> step.Sends:
-        """The sends in full."""
+        """Return the sends in full, with processors and ports."""
         topology, nodes = self._machine.topology, self.senders
         ports = self._send_ports.astype(np.int64)
         channels = nodes[:0] if topology.links else topology.channel(nodes, ports)
@@ -126,6 +126,6 @@ class Plan:
 
 
 def narrow(numbers: Ints) -> Places:
-    """The numbers in 32 bits each, if they fit."""
+    """Return the numbers in 32 bits each, if they fit."""
     fit = len(numbers) == 0 or numbers.max() < 2**31
     return numbers.astype(np.int32) if fit else numbers

@@ -1,4 +1,4 @@
-"""Rows that were written by some ranks, brought to those that hold them now."""
+"""Redistribution of rows: from the ranks that wrote them to the ranks that hold them now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpinet.machine.transport import Local
 
 
 def rows_at_home(machine: Machine, kind: Rows, rows: Array) -> Array:
-    """Rows on the ranks that host their processors now, in order (collective)."""
+    """Bring rows to the ranks that host their processors now, in order (collective)."""
     nodes = np.ascontiguousarray(kind.node(rows), np.int64)
     away, counts = by_owner(machine, nodes)
     came = machine.transport.exchange(rows[away], counts).records
@@ -24,7 +24,7 @@ def rows_at_home(machine: Machine, kind: Rows, rows: Array) -> Array:
 
 
 def held_again(transport: Local, kind: Held, keys: Ints, rows: Array) -> Array:
-    """The rows of the numbers that this rank holds now (collective).
+    """Bring rows to this rank for the numbers that it holds now (collective).
 
     Every number has a rank that looks after it: it gets the row from whoever has read it, and
     is asked for it by whoever holds it.
@@ -55,7 +55,7 @@ def held_again(transport: Local, kind: Held, keys: Ints, rows: Array) -> Array:
 
 
 def carried(transport: Local, rows: Array, counts: Ints) -> Array:
-    """Rows to ranks, also to this one: from rank 0 first (collective)."""
+    """Send rows to ranks, also to this one; return those received, rank 0's first (collective)."""
     rank = transport.rank
     begin = int(counts[:rank].sum())
     own = slice(begin, begin + int(counts[rank]))
@@ -67,7 +67,7 @@ def carried(transport: Local, rows: Array, counts: Ints) -> Array:
 
 
 def carried_counts(transport: Local, counts: Ints) -> Ints:
-    """How many rows every rank sends here, where `counts` go out (collective)."""
+    """Number of rows that every rank sends here, as `counts` go out (collective)."""
     rows = np.repeat(np.arange(transport.size), counts)
     came = carried(transport, np.full(len(rows), transport.rank), counts)
     return np.bincount(came, minlength=transport.size)

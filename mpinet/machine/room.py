@@ -1,4 +1,4 @@
-"""Whether a run fits into the memory of its hosts: all ranks ask it together, before it begins.
+"""Check that a run fits into the memory of its hosts: all ranks ask together, before it begins.
 
 Every rank tells its host and what is left there; rank 0 adds up by hosts, and all ranks refuse with
 the same sentence, or none does.
@@ -16,10 +16,10 @@ from mpinet.machine.transport import Local
 from mpinet.memory import address_space_left, allowance, in_units, memory_left
 
 MOST_HOSTS = 2**20
-"""So many hosts are advised at most."""
+"""Most hosts that are advised."""
 
 MOST_HERE = 256
-"""Ranks of one host that are advised at most, where they are not as many already."""
+"""Most ranks of one host that are advised, unless it runs more already."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Need:
     once: int = 0
 
     def of(self, ranks: int) -> int:
-        """Of so many ranks together, that one among them."""
+        """Bytes that `ranks` ranks of a host need, the neediest included."""
         return ranks * self.most - (ranks - 1) * self.once
 
 
 Needs = Callable[[int], Need]
-"""What a run on so many ranks needs."""
+"""Function from a number of ranks to what a rank of such a run needs."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class Host:
     process: int | None
 
     def holds(self, need: Need, ranks: int) -> bool:
-        """Whether it has room for so many ranks that need so much."""
+        """Whether the host has room for `ranks` ranks with this need."""
         whole = need.of(ranks) <= self.left
         return whole and (self.process is None or need.most <= self.process)
 
     def lacking(self, need: Need) -> float:
-        """How often its ranks would need what there is: more than 1, and they do not fit."""
+        """Ratio of the bytes needed to the bytes available; above 1, the ranks do not fit."""
         whole = need.of(self.ranks) / max(1, self.left)
         return whole if self.process is None else max(whole, need.most / max(1, self.process))
 
@@ -116,7 +116,7 @@ def require_room(transport: Local, needs: Needs, what: str) -> None:
 
 
 def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> Iterable[Host]:
-    """The hosts, by what their ranks have told."""
+    """Yield the hosts, from what their ranks have reported."""
     by_name: dict[str, list[tuple[int, int | None]]] = {}
     for name, left, process in told:
         by_name.setdefault(name, []).append((left, process))
@@ -128,7 +128,7 @@ def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> It
 
 
 def _refusal(what: str, need: Need, host: Host, hosts: int, limit: int | None, needs: Needs) -> str:
-    """The sentence: what is needed, what there is, and what would do."""
+    """Compose the refusal: what is needed, what there is, and what would do."""
     by_process = host.process is not None and host.process * host.ranks < host.left
     needed, there_is = need.of(host.ranks), host.left
     if by_process:
@@ -148,7 +148,7 @@ def _refusal(what: str, need: Need, host: Host, hosts: int, limit: int | None, n
 
 
 def _advice(host: Host, hosts: int, needs: Needs) -> str:
-    """What would do: a number of ranks on this host, or of hosts."""
+    """Advise a number of ranks on this host, or of hosts, that would do."""
     if hosts == 1:
         for ranks in range(1, max(MOST_HERE, host.ranks) + 1):
             if host.holds(needs(ranks), ranks):
@@ -167,7 +167,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _fewest_hosts(host: Host, ranks: int, needs: Needs) -> int | None:
-    """Of 1..`MOST_HOSTS` hosts, the least number that has room, with so many ranks each."""
+    """Fewest hosts, up to `MOST_HOSTS`, on which the run fits with `ranks` ranks per host."""
 
     def enough(count: int) -> bool:
         return host.holds(needs(count * ranks), ranks)

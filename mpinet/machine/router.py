@@ -41,7 +41,7 @@ MODES = ("ideal", "queued")
 POLICIES = ("oldest", "fifo")
 
 INLINED_FROM = 1 << 13
-"""Messages on a rank from which on rules are worth being compiled into the loop over them."""
+"""Least messages on a rank for which the loop over them is compiled with its rules inlined."""
 
 NUMBER_BITS = 63 - hop.LOW_BITS
 """Bits of a message's number in a priority, below the step of its arrival."""
@@ -129,7 +129,7 @@ class Router:
         self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
-        """Make ready for so many messages on this rank: room for them, and compiled loops."""
+        """Prepare for `count` messages on this rank: memory for them, and compiled loops."""
         self._reserve(messages)
         for loop in self._loops:
             loop.native  # noqa: B018 (compiles it)
@@ -193,7 +193,7 @@ class Router:
         return first
 
     def inject_drawn(self, numbers: Ints, ends: DrawnEnds, total: int) -> None:
-        """Put messages into their sources, on this rank, whose ends are drawn a part at a time.
+        """Inject messages on this rank whose sources and targets are drawn a part at a time.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Router:
             self._set_out(*ends(part), part, first)
 
     def restart(self) -> None:
-        """Number messages from 0 again, while none is in flight on any rank."""
+        """Restart numbering at 0, while no message is in flight on any rank."""
         self._numbered = 0
         self._recorded_from = self.machine.trace.numbered if self.machine.trace else 0
         self._deliveries.forget()
@@ -220,12 +220,12 @@ class Router:
         self._ledger.arrivals_seal = 0
 
     def _keep_in_mind(self, injection: Injection) -> None:
-        """Keep in mind where messages are to go, if anybody will ask."""
+        """Remember where messages are to go, if a later check needs it."""
         if self._checked:
             self._sent.add(injection)
 
     def _number(self, total: int) -> int:
-        """The first number of so many messages that are injected now."""
+        """Assign numbers to the messages injected now; return the first."""
         first = self._numbered
         if first + total > hop.HIGH_MOST:
             raise UsageError(f"A router numbers {hop.HIGH_MOST} messages and no more.")
@@ -238,7 +238,7 @@ class Router:
         return first
 
     def _known(self, numbers: Ints) -> Ints:
-        """The numbers that messages have in a recording, in which no two have the same."""
+        """Numbers of messages in a recording, in which no two are equal."""
         return self._recorded_from + numbers
 
     def _set_out(
@@ -249,7 +249,7 @@ class Router:
         first: int,
         payload: Ints | None = None,
     ) -> None:
-        """Put new messages behind all others, with the headers that their sources write."""
+        """Append new messages to the others, with the headers that their sources write."""
         begin, end = self.live, self.live + len(sources)
         self._reserve(end)
         rows = self._messages[begin:end]
@@ -274,17 +274,17 @@ class Router:
 
     @property
     def live(self) -> int:
-        """Messages in flight on this rank."""
+        """Number of messages in flight on this rank."""
         return self._ledger.live
 
     @property
     def lost(self) -> int:
-        """Messages that could not go on from a node on this rank."""
+        """Number of messages that could not go on from a node on this rank."""
         return self._ledger.lost
 
     @property
     def at_their_sources(self) -> Ints:
-        """The nodes of messages on this rank that have not hopped yet, one for each message."""
+        """Nodes of the messages on this rank that have not hopped yet, one per message."""
         rows = self._messages[: self.live]
         waiting = rows[rows[:, hop.NUMBER] & hop.LOW_MOST == 0]
         return waiting[:, hop.PLACE] >> hop.LOW_BITS
@@ -323,14 +323,14 @@ class Router:
         return True
 
     def run(self) -> None:
-        """Step until no message can move any more (collective), then check conservation."""
+        """Step until no message can move (collective), then check conservation."""
         with Frame(self.machine, "router", self._state, self._restore) as frame:
             while self.step():
                 frame.boundary()
         self.check_conservation()
 
     def _state(self) -> Fields:
-        """What a checkpoint has to hold, beside what is injected again."""
+        """Fields for a checkpoint, beside what is injected again on resumption."""
         return {
             "messages": Rows(
                 self._messages[: self.live],
@@ -343,13 +343,13 @@ class Router:
         }
 
     def _in_order(self, rows: Ints) -> Ints:
-        """The places of messages in the order in which they stand here."""
+        """Places of messages in their order on this rank."""
         if self.fifo:
             return np.lexsort((rows[:, hop.NUMBER], rows[:, -1]))
         return np.argsort(rows[:, hop.NUMBER], kind="stable")
 
     def _restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `_state` gave on any ranks."""
+        """Take over what `_state` gave, on any number of ranks."""
         messages = found["messages"]
         self._ledger.restore(found)
         self._ledger.live = len(messages)
@@ -393,7 +393,7 @@ class Router:
             raise self.delivered_elsewhere()
 
     def delivered_elsewhere(self) -> RoutingError:
-        """What is raised where messages ended at processors that they were not sent to."""
+        """Return the error for messages that ended at processors that they were not sent to."""
         return RoutingError(
             f"Routing {self.routing.name} on {self.machine.topology.name} delivered messages "
             "at processors that they were not sent to."
@@ -401,7 +401,7 @@ class Router:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Delivered, undeliverable, hops_total, hops_max, queue_max over all ranks (collective)."""
+        """Delivered, undeliverable, hops_total, hops_max, queue_max of all ranks (collective)."""
         ledger = self._ledger
         delivered, lost, hops = self.machine.sum(ledger.delivered, ledger.lost, ledger.hops_total)
         hops_max, queue_max = self.machine.max(ledger.hops_max, ledger.queue_max)
@@ -415,7 +415,7 @@ class Router:
 
     @property
     def latencies(self) -> Ints:
-        """How many messages were delivered after 0, 1, 2, .. steps, over all ranks (collective)."""
+        """Number of messages delivered after 0, 1, 2, .. steps, over all ranks (collective)."""
         mine = self._deliveries.latency
         length = self.machine.max(len(mine))[0]
         padded = np.zeros(length, np.int64)
@@ -424,11 +424,11 @@ class Router:
 
     @property
     def delivered(self) -> Delivered:
-        """The messages that ended on this rank (with `keep`)."""
+        """Messages that ended on this rank (with `keep`)."""
         return self._deliveries.delivered
 
     def take(self) -> Delivered:
-        """The messages that ended on this rank since the last call (with `keep`)."""
+        """Messages that ended on this rank since the last call (with `keep`)."""
         return self._deliveries.take()
 
     @property
@@ -438,26 +438,26 @@ class Router:
 
     @property
     def _width(self) -> int:
-        """Words of a message: header, payload, and with ``fifo`` the step of its arrival."""
+        """Words per message: header, payload, and with ``fifo`` the step of its arrival."""
         return self.routing.words + self.payload_words + self.fifo
 
     @cached_property
     def _wiring(self) -> hop.Wiring:
-        """The network, as kernels take it."""
+        """The network, in the form that kernels take."""
         return hop.Wiring(self.machine.topology.neighbor.native, self.machine.topology.params)
 
     @cached_property
     def _wayfinding(self) -> hop.Wayfinding:
-        """The routing, as kernels take it."""
+        """The routing, in the form that kernels take."""
         return hop.Wayfinding(self.routing.decide.native, self.routing.params, self.routing.words)
 
     @cached_property
     def _hosting(self) -> hop.Hosting:
-        """The mapping, as kernels take it."""
+        """The mapping, in the form that kernels take."""
         return hosting(self.machine)
 
     def _advance(self) -> tuple[Ints, Ints, Ints]:
-        """Let this rank's messages hop.
+        """Move this rank's messages by one hop each, where granted.
 
         Returns
         -------
@@ -472,7 +472,7 @@ class Router:
         return self._by_rank(counts), counts, moves
 
     def _hop(self, granted: hop.Granting) -> tuple[Ints, Ints]:
-        """Let messages hop as granted: the counts of `_advance`, and the moves where noted."""
+        """Move messages as granted; return the counts of `_advance`, and the moves if recorded."""
         live = self.live
         self._reserve(live)
         counts = np.zeros(self.machine.transport.size, np.int64)
@@ -496,7 +496,7 @@ class Router:
         return counts, moves
 
     def _by_rank(self, counts: Ints) -> Ints:
-        """The rows that leave, those for this rank last; `counts` has how many go to each rank."""
+        """Sort the rows that leave by rank, this one's last; `counts` has the number for each."""
         leaving = self._leaving.rows[: self._ledger.leaving]
         if np.count_nonzero(counts) <= 1:
             return leaving
@@ -509,7 +509,7 @@ class Router:
         return self._dealt[: len(leaving)]
 
     def _inlining(self) -> hop.Loops:
-        """The loops over messages with rules and settings compiled in."""
+        """Return the loops over messages with rules and settings compiled in."""
         return hop.inlining(
             self.machine.topology.neighbor.rule,
             self.routing.decide,
@@ -524,7 +524,7 @@ class Router:
         )
 
     def _granted(self) -> hop.Granting:
-        """How channels are granted in this step, and to whom where processors had to agree."""
+        """Return how channels are granted in this step, with flags if processors had to agree."""
         if self._arbiter is None:
             return self._granting
         waiting = self._messages[: self.live]
@@ -539,11 +539,11 @@ class Router:
         return hop.Granting(hop.CHOSEN, granted)
 
     def _grant(self, arbiter: Arbiter, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
-        """The messages that hop where processors agree on them (collective)."""
+        """Flags of the messages that hop, after processors have agreed (collective)."""
         return arbiter.grant(nodes, ports, priorities)
 
     def _require_early(self) -> None:
-        """Refuse a step, the same on all ranks, that does not fit above a number in a priority."""
+        """Refuse a step, the same on all ranks, whose number does not fit into a priority."""
         if self._ledger.step > hop.LOW_MOST:
             raise UsageError(
                 f"With the policy fifo, a router whose port model limits processors makes at most "
@@ -557,13 +557,13 @@ class Router:
         self._raise_wrong()
 
     def _unwired(self, places: Ints) -> Ints:
-        """Which of the messages at these places wait for an unwired port."""
+        """Indices of those places whose message waits for an unwired port."""
         topology, nodes, ports = self.machine.topology, hop.high(places), hop.low(places)
         there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
         return np.flatnonzero(~there | (ports >= topology.ports))
 
     def _settled(self, rows: Ints) -> Ints:
-        """Let messages that have just come decide on their next port; those that go on."""
+        """Let new arrivals decide on their next port; return the rows that go on."""
         going = self._loops.settle(
             self._wiring,
             self._wayfinding,
@@ -579,7 +579,7 @@ class Router:
         return rows[:going]
 
     def _take_in(self, rows: Ints, in_order: bool) -> None:
-        """Let arrivals, in the order of their numbers or not, take their place among those here."""
+        """Merge arrivals, given in order of their numbers or not, into the messages here."""
         if len(rows) == 0:
             return
         residents = self.live
@@ -594,7 +594,7 @@ class Router:
             self._loops.merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
-        """Make room for `live` messages here, and for all of them to leave or to end.
+        """Reserve memory for `live` messages here, and for all of them to leave or to end.
 
         Where they are very many once, their loops have rules compiled in from then on.
         """
@@ -607,12 +607,12 @@ class Router:
         self._deliveries.reserve(live)
 
     def _room(self, arrivals: int) -> Ints:
-        """Memory for the rows of so many arrivals, the same in every step."""
+        """Memory for `arrivals` rows, the same in every step."""
         self._arriving = with_room(self._arriving, arrivals)
         return self._arriving[:arrivals]
 
     def _raise_wrong(self) -> None:
-        """Raise on every rank what the ledger says about a wrong decision, if anything."""
+        """Raise on every rank the routing error that the ledger has noted, if any."""
         if self._ledger.wrong:
             self.machine.transport.fail(self._error())
 
@@ -642,7 +642,7 @@ class Router:
 
 
 def hosting(machine: Machine) -> hop.Hosting:
-    """A machine's mapping, and this rank's part of it, as kernels take it."""
+    """Return a machine's mapping, and this rank's part of it, in the form that kernels take."""
     mapping, placement = machine.mapping, machine.placement
     return hop.Hosting(
         place=mapping.rule.native,

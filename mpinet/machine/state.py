@@ -1,4 +1,4 @@
-"""What a program keeps while it runs, as data that any number of ranks can hold.
+"""State of a running program, as data that any number of ranks can hold.
 
 A program whose loop can be saved opens a frame for it: the loop's arrays and numbers by name, each
 with whose it is. Between two steps the frame has a boundary, and there `mpinet.machine.checkpoint`
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """An array with a row for every number that this rank holds: a processor, an element.
+    """An array with a row for every number that this rank holds, such as a processor or an element.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows that are at processors of this rank, any number of them at each, such as messages.
+    """Rows at processors of this rank, any number per processor, such as messages.
 
     Attributes
     ----------
@@ -65,28 +65,28 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Total:
-    """A count of this rank, or an array of counts, of which the sum over all ranks matters."""
+    """A count of this rank, or an array of counts, that is summed over all ranks."""
 
     value: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """A number of this rank of which the largest of all ranks matters."""
+    """A number of this rank, of which the largest over all ranks is kept."""
 
     value: int
 
 
 @dataclass(frozen=True, eq=False)
 class Same:
-    """An array that all ranks have alike."""
+    """An array that is equal on all ranks."""
 
     value: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """An array of which all ranks need everybody's rows, in any order."""
+    """An array whose rows are gathered from all ranks, in any order."""
 
     value: Array
 
@@ -94,7 +94,7 @@ class Joined:
 Kind = Held | Rows | Total | Largest | Same | Joined
 
 Fields = Mapping[str, Any]
-"""A `Kind` each, or a number, text or list of these that all ranks have alike."""
+"""Fields by name: each a `Kind`, or a number, text or list of these that is equal on all ranks."""
 
 
 class Frame:
@@ -144,11 +144,11 @@ class Frame:
 
     @property
     def steps(self) -> int:
-        """Steps of the machine."""
+        """Number of steps that the frame's machine has made."""
         return self.machine.steps if self.machine else 0
 
     def boundary(self) -> None:
-        """Between two steps: write a checkpoint if one is due or wanted (collective).
+        """Mark a boundary between steps: write a checkpoint if one is due or wanted (collective).
 
         Since the ranks' last collective nothing may have been decided that others do not know.
 
@@ -161,12 +161,12 @@ class Frame:
             self._keeper.poll()
 
     def meeting(self) -> None:
-        """A boundary of ranks that have worked each for itself: they meet (collective)."""
+        """Mark a boundary at which ranks that have worked independently meet (collective)."""
         if self._keeper is not None:
             self._keeper.meet()
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
-        """What `compute` gives: not computed again by a run that goes on behind it.
+        """Return what `compute` gives; a run that resumes later takes the saved value.
 
         Parameters
         ----------
@@ -182,17 +182,17 @@ class Frame:
 
 
 class Part(Protocol):
-    """What has a state of its own."""
+    """An object with state of its own that a checkpoint keeps."""
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it; names that no other part of the loop has."""
+        """Fields for a checkpoint, under names that no other part of the loop uses."""
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks; other names stand beside."""
+        """Take over what `state` gave, on any number of ranks; other names may stand beside."""
 
 
 class Collected:
-    """Rows that come a few at a time, in one array: a `Part` of a loop.
+    """Array of rows that come a few at a time; a `Part` of a loop.
 
     Parameters
     ----------
@@ -218,11 +218,11 @@ class Collected:
 
     @property
     def rows(self) -> Ints:
-        """What has come, in order."""
+        """Rows added so far, in order."""
         return self._rows[: self._count]
 
     def add(self, rows: Ints) -> None:
-        """Put these rows behind the others."""
+        """Append these rows."""
         before, self._count = self._count, self._count + len(rows)
         if self._count > len(self._rows):
             longer = np.empty((self._count + self._count // 2, self._rows.shape[1]), np.int64)
@@ -231,17 +231,17 @@ class Collected:
         self._rows[before : self._count] = rows
 
     def state(self) -> Fields:
-        """What a checkpoint holds of it."""
+        """Fields for a checkpoint."""
         return {self._name: Rows(self.rows, self._node)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Take over what `state` gave, on any number of ranks."""
         self._count = 0
         self.add(found[self._name])
 
 
 class State(Frame):
-    """A frame that has what it keeps as attributes.
+    """A frame whose fields are its attributes.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class State(Frame):
 
 
 def machine_state(machine: Machine) -> Fields:
-    """What a machine itself keeps: its meters, and its recording."""
+    """Fields of a machine itself: its meters and its recording."""
     meters, trace = machine.meters, machine.trace
     fields: dict[str, Any] = {
         "steps": meters.steps,
@@ -316,7 +316,7 @@ def _by_step(rows: Array) -> Ints:
 
 
 def restore_machine(machine: Machine, found: Mapping[str, Any]) -> None:
-    """Let a machine go on from what `machine_state` gave."""
+    """Restore a machine from what `machine_state` gave."""
     meters, trace = machine.meters, machine.trace
     meters.steps, meters.messages = found["steps"], found["messages"]
     meters.crossed, meters.crossed_bytes = found["crossed"], found["crossed_bytes"]
@@ -330,5 +330,5 @@ def restore_machine(machine: Machine, found: Mapping[str, Any]) -> None:
 
 
 def parts_of(rows: Array, steps: Ints) -> list[Array]:
-    """Rows, ascending by step, in a part for each step."""
+    """Split rows that ascend by step into one part per step."""
     return np.split(rows, np.flatnonzero(np.diff(steps)) + 1) if len(rows) else []

@@ -1,4 +1,4 @@
-"""One step: the sends, their way to the receivers' ranks, and the order in which they come in.
+"""One step: the sends, their way to the receivers' ranks, and the order in which they are received.
 
 What a step must not do is in `mpinet.machine.enforcement`.
 """
@@ -23,7 +23,7 @@ Carrier = Callable[[Array, Ints, int], Received]
 
 WORD_BITS = 5
 PORTS_PER_WORD = 1 << WORD_BITS
-"""Ports of a processor that a word of a set of ports (`Machine.used_ports`) has bits for."""
+"""Ports per word in a set of ports (`Machine.used_ports`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Sends:
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """Messages that have come to this rank's processors, in no order yet.
+    """Messages that have reached this rank's processors, not yet in order.
 
     Attributes
     ----------
@@ -99,12 +99,12 @@ def carry(
 
 @cache
 def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
-    """A message on its way to another rank."""
+    """Return the type of a message's record on its way to another rank."""
     return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
 
 
 def by_owner(machine: Machine, nodes: Ints) -> tuple[Ints, Ints]:
-    """Which of these nodes are hosted elsewhere, those of rank 0 first, and how many of each rank.
+    """Places of the nodes hosted elsewhere, rank 0's first, and their number for each rank.
 
     Returns
     -------
@@ -135,12 +135,12 @@ def in_order(machine: Machine, arrivals: Arrivals, listen: tuple[Any, Any] | Non
 
 
 def _keys(machine: Machine, arrivals: Arrivals) -> Ints:
-    """Numbers that ascend by receiver, then port."""
+    """Keys of the arrivals, which ascend by receiver, then port."""
     return arrivals.nodes * machine.topology.ports + arrivals.ports
 
 
 def _sorted_places(machine: Machine, arrivals: Arrivals) -> Ints:
-    """What sorts the arrivals: counted where there are many a processor, else compared."""
+    """Places that sort the arrivals: by counting if there are at least as many as processors."""
     placement, count = machine.placement, len(arrivals.nodes)
     if count < placement.count or not machine.mapping.contiguous:
         return np.argsort(_keys(machine, arrivals), kind="stable")
@@ -152,7 +152,7 @@ def _sorted_places(machine: Machine, arrivals: Arrivals) -> Ints:
 
 @kernel
 def ascend(numbers: Ints) -> bool:
-    """Whether no number is less than that before it."""
+    """Whether each number is at least the one before it."""
     for i in range(1, numbers.size):
         if numbers[i] < numbers[i - 1]:
             return False
@@ -161,7 +161,7 @@ def ascend(numbers: Ints) -> bool:
 
 @kernel
 def ascend_in_pairs(nodes: Ints, ports: Ints) -> bool:
-    """Whether no pair of node and port is less than that before it."""
+    """Whether each pair (node, port) is at least the one before it."""
     for i in range(1, nodes.size):
         if nodes[i] < nodes[i - 1] or (nodes[i] == nodes[i - 1] and ports[i] < ports[i - 1]):
             return False
@@ -183,7 +183,7 @@ def sort_by_count(numbers: Ints, first: int, count: int, places: Ints, ordered: 
 
 
 def first_of_transmission(sends: Sends) -> Ints:
-    """Places of the sends, one for each transmission."""
+    """Places of the sends, one per transmission."""
     if len(sends.channels) == 0:
         return np.arange(len(sends.nodes))
     order = np.lexsort((sends.channels, sends.nodes))
@@ -193,7 +193,7 @@ def first_of_transmission(sends: Sends) -> Ints:
 
 
 def gather_claims(machine: Machine, claims: Ints) -> Ints:
-    """The claims on channels that concern this rank: its own, and those of fellow members.
+    """Gather the claims on channels that concern this rank: its own and its fellow members'.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class Swap:
 
 
 def plan_swaps(machine: Machine, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
-    """As `Machine.swaps`."""
+    """Plan exchanges over several dimensions; see `Machine.swaps`."""
     plain = machine.topology.links and not machine.model.half_duplex
     unobserved = not machine.metered and machine.trace is None
     if not (plain and unobserved and machine.mapping.contiguous):
@@ -85,7 +85,7 @@ def plan_swaps(machine: Machine, ports: Sequence[int], bits: Sequence[int]) -> l
 
 
 def _fits(machine: Machine, port: int, bit: int) -> bool:
-    """Whether this rank's processors all find their partners behind the port, where a swap may."""
+    """Whether a swap can bring all of this rank's rows to their partners behind the port."""
     return _fits_blocks(machine, bit) and bool(
         leads_across(
             machine.topology.neighbor.native,
@@ -111,7 +111,7 @@ def _fits_blocks(machine: Machine, bit: int) -> bool:
 def leads_across(
     neighbor_rule: PortRule, params: Ints, first: int, count: int, port: int, bit: int
 ) -> bool:
-    """Whether the port leads every one of these nodes to that whose number differs in the bit."""
+    """Whether the port leads each of these nodes to the one whose number differs in the bit."""
     neighbor = neighbor_rule.call
     if port < 0 or port >= params[1]:
         return False

