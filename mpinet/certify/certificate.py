@@ -47,10 +47,10 @@ from mpinet.networks.topology import Topology
 FORM = "certificate 1"
 
 MOST_BYTES = 2**26
-"""Of a certificate's file; a proof beside it may have `MOST_PROOF`."""
+"""Largest certificate file, in bytes; a proof beside it may have `MOST_PROOF`."""
 
 MOST_PROOF = 2**32
-"""Bytes of a proof, unpacked."""
+"""Largest proof, in bytes, unpacked."""
 
 LONGEST_LINE = 2**24
 
@@ -63,18 +63,18 @@ MOST_LINKS = 2**24
 MOST_ITEMS = 2**20
 
 SPREADING = ("broadcast", "reduce")
-"""What counting and formulas are about."""
+"""Collectives that certificates by counting and by formulas are about."""
 
 ROOTED, ROOTLESS = (*SPREADING, "scatter", "gather"), ("gossip", "exchange", "allreduce")
-"""Collectives with a root, and without."""
+"""Collectives with a root, and collectives without one."""
 
 PIPELINED = (*SPREADING, "gossip", "allreduce")
-"""Collectives of many items."""
+"""Collectives that may be of many items."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a certificate claims.
+    """Claim of a certificate: a collective on a network takes more than a number of steps.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class WidthClaim:
-    """What a certificate claims of a bisection width.
+    """Claim of a certificate: every cut into halves parts more than a number of links.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class WidthClaim:
 
 @dataclass(frozen=True)
 class Verified:
-    """A claim that holds.
+    """A claim that has been verified.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Proofs:
-    """Where a certificate's proof lies, and how much of it is read.
+    """Folder and size limit of a certificate's proof.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Proofs:
 
     @property
     def most(self) -> float:
-        """Bytes of a proof, unpacked, at most."""
+        """Largest proof that is read, in bytes, unpacked."""
         return min(self.budget.looks, MOST_PROOF)
 
 
@@ -232,7 +232,7 @@ def check(
 
 
 def _claimed(document: dict[str, Any]) -> tuple[str, Claim | int]:
-    """The kind, and the claim: of steps, or the links that halves part more of."""
+    """Return the kind and the claim, which is of steps or of links that a cut parts."""
     of_width = _is_of_width(document.get("claim"))
     kind, kinds = document.get("kind"), WIDTH_CHECKS if of_width else CHECKS
     claim = int(document["claim"]["more_than"]) if of_width else _claim(document)
@@ -266,7 +266,7 @@ def _another_network(name: str) -> CertificateError:
 
 
 def busses_sha256(network: Network) -> str:
-    """Of the members of all busses, as JSON."""
+    """Hash of the members of all busses, as JSON: sha256, hexadecimal."""
     return sha256(json.dumps(network.busses).encode()).hexdigest()
 
 
@@ -321,7 +321,7 @@ def _claim(document: dict[str, Any]) -> Claim:
 
 
 def _opened(name: str) -> Topology:
-    """The network of that name, if no code of others is needed for it."""
+    """Open the network of that name, unless it needs code that others have written."""
     if any(part.partition(":")[0] not in FAMILIES for part in name.split("*")):
         raise CertificateError(
             f"{name[:80]} is none of mpinet's families: say --on NETWORK if its code may be run."
@@ -347,14 +347,14 @@ def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proof
 
 
 def _waits(claim: Claim, network: Network, root: int) -> int:
-    """Steps before the last of a processor's items leaves it."""
+    """Number of steps until the last of a processor's items leaves it."""
     if claim.ports == "one":
         return claim.items - 1
     return -(-claim.items // max(1, network.channels(root))) - 1
 
 
 def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    """One informs one a step, or on a bus all other members."""
+    """Check a claim by growth: a node informs one in a step, or on a bus all other members."""
     if claim.ports != "one":
         raise CertificateError("growth is a bound for one port.")
     if claim.collective not in (*SPREADING, "allreduce"):
@@ -418,7 +418,7 @@ def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: P
 
 
 def _of_last(claim: Claim) -> int:
-    """Steps that the last item has: with one port it leaves the root when all others have."""
+    """Number of steps that the last item has: with one port, it leaves the root last."""
     steps = claim.more_than - (claim.items - 1)
     if steps < 0:
         raise CertificateError(f"{claim.items} items alone take more than {claim.more_than} steps.")
@@ -446,7 +446,7 @@ def _root_of_one_port(claim: Claim, network: Network) -> int:
 
 
 def _lines(file: Path, expected: object, most: float) -> Iterator[bytes]:
-    """A proof's lines, unpacked on the way, of bounded length and number.
+    """Yield a proof's lines, unpacked on the way, of bounded length and number.
 
     Raises
     ------
@@ -495,7 +495,7 @@ CHECKS = {
     "class-lp": _by_counting,
     "lrat": _by_proof,
 }
-"""The kinds of certificates."""
+"""Checks of claims about steps, by the kind of certificate."""
 
 WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Proofs], None]] = {
     "eigenvalue": lambda document, more_than, network, _: require_eigenvalue(
@@ -509,4 +509,4 @@ WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Proofs], None]] 
     ),
     "lrat": _width_by_proof,
 }
-"""The kinds of certificates of bisection widths."""
+"""Checks of claims about bisection widths, by the kind of certificate."""

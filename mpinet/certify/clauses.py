@@ -17,11 +17,11 @@ TRUE, FALSE = "true", "false"
 
 
 Clauses = Generator[list[int], None, int]
-"""The clauses of a formula, one after the other; at its end it returns the number of variables."""
+"""Generator of a formula's clauses, which returns the number of variables at its end."""
 
 
 def formula(network: Network, root: int, steps: int) -> Clauses:
-    """Write the formula."""
+    """Write the formula that a one-port broadcast from `root` takes at most `steps` steps."""
     distance = network.distances(root)
     arcs: list[tuple[int, tuple[int, ...]]]
     if network.links:
@@ -77,14 +77,14 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
 
 
 def negated(literal: int | str) -> int | str:
-    """The opposite of a literal or constant."""
+    """Return the opposite of a literal or constant."""
     if isinstance(literal, int):
         return -literal
     return FALSE if literal == TRUE else TRUE
 
 
 def clause(literals: Iterable[int | str]) -> list[list[int]]:
-    """One clause without what is false in it, or none where it is true."""
+    """Drop the false literals of a clause; yield no clause if a literal is true."""
     kept = list(literals)
     if TRUE in kept:
         return []
@@ -92,7 +92,7 @@ def clause(literals: Iterable[int | str]) -> list[list[int]]:
 
 
 def sized(clauses: Clauses) -> tuple[int, int]:
-    """How many variables, and how many clauses a formula has; nothing is kept."""
+    """Count the variables and the clauses of a formula, without keeping them."""
     count = 0
     while True:
         try:
@@ -103,7 +103,7 @@ def sized(clauses: Clauses) -> tuple[int, int]:
 
 
 def formula_sha256(variables: int, clauses: Iterable[Iterable[int]], count: int) -> str:
-    """Of the formula as a DIMACS file."""
+    """Hash of the formula as a DIMACS file: sha256, hexadecimal."""
     text = sha256(f"p cnf {variables} {count}\n".encode())
     for clause in clauses:
         text.update(("".join(f"{literal} " for literal in clause) + "0\n").encode())

@@ -23,10 +23,10 @@ from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 Variable = tuple[int, int, int]
-"""Informing class, informed class, step."""
+"""Variable (informing class, informed class, step): how many nodes are informed so."""
 
 Row = tuple[bool, int, Iterable[tuple[Variable, int]]]
-"""Whether it is an equation; its right side; its coefficients, made where somebody asks."""
+"""Inequality or equation: whether it is an equation, its right side, its coefficients on demand."""
 
 
 def require_contradiction(
@@ -80,7 +80,7 @@ def _amounts(multipliers: object) -> dict[int, int]:
 
 
 def _classes(network: Network, root: int, classes: object) -> list[int]:
-    """Each node's class, numbered from 0, none left out."""
+    """Return each node's class; classes are numbered from 0, with none left out."""
     distance = network.distances(root)
     if classes == "distance,degree":
         keys = [
@@ -142,7 +142,7 @@ class Counted:
             self.beside[color].append(other)
 
     def _times(self, sender: int, receiver: int) -> range:
-        """Steps in which one class can tell another."""
+        """Steps in which one class can inform another."""
         return range(max(self.near[sender] + 1, self.near[receiver], 1), self.steps + 1)
 
     def _told(self, sender: int, receiver: int) -> list[Variable]:
@@ -166,7 +166,7 @@ class Counted:
         ]
 
     def rows(self) -> Iterator[Row]:
-        """All rows, in their order."""
+        """Yield all rows, in their order."""
         for receiver in self.all:
             if receiver != self.root:
                 ones = ((variable, 1) for variable in self._got(receiver))
@@ -184,7 +184,7 @@ class Counted:
                 yield from self._over_time(sender, sent, self.most[sender, receiver])
 
     def _over_time(self, sender: int, sent: list[Variable], most: int) -> Iterator[Row]:
-        """What is sent until each step, and what each who was informed may send until then."""
+        """Yield a row per step: a class sends no more until then than its informed nodes can."""
         got = self._got(sender)
         for step in range(self.near[sender] + 1, self.steps + 1):
             right = min(step, most) if sender == self.root else 0
@@ -194,7 +194,7 @@ class Counted:
 def _in_step(
     sent: list[Variable], got: list[Variable], step: int
 ) -> Iterator[tuple[Variable, int]]:
-    """What a class sends in a step, less those of it who were informed before."""
+    """Terms of a class's transmissions in a step, minus its nodes that were informed before."""
     now = ((variable, 1) for variable in sent if variable[2] == step)
     return chain(now, ((variable, -1) for variable in got if variable[2] < step))
 
@@ -202,7 +202,7 @@ def _in_step(
 def _until_step(
     sent: list[Variable], got: list[Variable], step: int, most: int
 ) -> Iterator[tuple[Variable, int]]:
-    """What a class sends until a step, less what those may send who were informed before."""
+    """Terms of a class's transmissions up to a step, minus what informed nodes can send by then."""
     used = ((variable, 1) for variable in sent if variable[2] <= step)
     allowed = ((v, -min(step - v[2], most)) for v in got if v[2] < step)
     return chain(used, allowed)

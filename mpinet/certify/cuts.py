@@ -28,7 +28,7 @@ from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 NEVER, NOWHERE = -1, -1
-"""In place of a step, and of a part."""
+"""Stand-ins for a step of a node that never joins the set, and for the part of a node in none."""
 
 
 def require_cut(
@@ -60,7 +60,7 @@ def _require_flow_cut(
 def read_flow_cut(
     network: Network, one_port: bool, steps: int, document: dict[str, Any]
 ) -> tuple[list[int], Moments, Moments]:
-    """The step after which each node belongs to the set, and who is named as sender, receiver."""
+    """Read the step after which each node joins the set, and the named senders and receivers."""
     since = _numbers(document.get("since"), "since", network.size, steps)
     senders = _moments(document.get("senders"), "senders", network.size, steps)
     receivers = _moments(document.get("receivers"), "receivers", network.size, steps)
@@ -90,13 +90,13 @@ def require_few_exits(
 
 
 Moments = set[tuple[int, int]]
-"""Nodes and steps."""
+"""Pairs (node, step)."""
 
 
 def _exits(
     network: Network, since: list[int], steps: int, senders: Moments, receivers: Moments
 ) -> Iterator[int]:
-    """What links or busses let out of the set in a step, without those who are named."""
+    """Yield how many items a link or bus lets out of the set in a step, beside the named nodes."""
     after = [steps + 1 if at == NEVER else at for at in since]
     for members in filter(None, network.busses):
         for step in range(min(after[u] for u in members) + 1, max(after[v] for v in members)):
@@ -138,7 +138,7 @@ def _require_parts(
 def _over_links(
     network: Network, parts: list[int], one_port: bool, senders: set[int], receivers: set[int]
 ) -> int:
-    """How many items can enter parts in a step."""
+    """Number of items that can enter parts in a step over links."""
     entering = 0
     for node, others in enumerate(network.neighbors):
         for other in others:
@@ -156,7 +156,7 @@ def _over_links(
 def _over_busses(
     network: Network, parts: list[int], single: bool, senders: set[int], receivers: set[int]
 ) -> int:
-    """The same on a bus network; `single`: a transmission counts once."""
+    """Number of items that can enter parts in a step over busses; `single`: per transmission."""
     most = {("sender", node): 0 for node in senders}
     for bus, members in enumerate(network.busses):
         inside = {parts[node] for node in members if node not in receivers} - {NOWHERE}
@@ -168,7 +168,7 @@ def _over_busses(
 
 
 def _into_parts(network: Network, parts: list[int]) -> int:
-    """How often items have to enter parts in a gossip."""
+    """Number of times that items have to enter parts in a gossip."""
     inside: dict[int, int] = {}
     for part in parts[: network.hosts]:
         inside[part] = inside.get(part, 0) + 1
@@ -176,7 +176,7 @@ def _into_parts(network: Network, parts: list[int]) -> int:
 
 
 def _over_ways(network: Network, parts: list[int]) -> int:
-    """How often items have to enter parts in an exchange: each on its way of fewest entries."""
+    """Number of times that items have to enter parts in an exchange, each on its best path."""
     total = 0
     for source in range(network.hosts):
         fewest: dict[int, int] = {}

@@ -16,7 +16,7 @@ from mpinet.certify.network import Network
 
 
 def half_formula(network: Network, most: int, order: list[int]) -> Clauses:
-    """Write the formula."""
+    """Write the formula that a cut into halves parts at most `most` channels."""
     place = {node: number for number, node in enumerate(order)}
     inside = {node: number for number, node in enumerate(order, start=1)}
     numbers = len(order)

@@ -26,25 +26,25 @@ from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 MOST_NODES = 4096
-"""Of a network whose eigenvalues or flows are looked at."""
+"""Most nodes of a network whose eigenvalues or flows are checked."""
 
 MOST_CELLS = 2**26
-"""Of the table over a front."""
+"""Most cells of the table over a front."""
 
 MOST_LENGTH = 2**20
-"""Of a link, to a flow."""
+"""Largest length of a link in a round of a flow."""
 
 MOST_ROUNDS = 64
-"""Of a flow."""
+"""Most rounds of a flow."""
 
 UNIT = 2**60
-"""Of flow, which is split in whole numbers."""
+"""One unit of flow, in the integers that flows are split in."""
 
 SCALE_BITS = 20
-"""By how many bits a matrix's root is scaled before it is rounded."""
+"""Bits by which a matrix's root is scaled before it is rounded."""
 
 UNREACHED = 2**14
-"""Links parted by what cannot be; more than a network has that a front is led over."""
+"""Number of parted links that stands for an impossible state; a network with a front has fewer."""
 
 
 def require_links(network: Network, kind: str) -> None:
@@ -56,7 +56,7 @@ def require_links(network: Network, kind: str) -> None:
 
 
 def halves(network: Network) -> tuple[int, int]:
-    """How many processors each half has, the smaller one first."""
+    """Number of processors in each half, the smaller one first."""
     return network.hosts // 2, (network.hosts + 1) // 2
 
 
@@ -76,7 +76,7 @@ def require_eigenvalue(network: Network, more_than: int, at_least: object) -> No
 
 
 def _shifted(network: Network, p: int, q: int) -> NDArray[np.int64]:
-    """The matrix q L - p I + c J: without negative eigenvalues only if the second of L is p/q.
+    """Return q L - p I + c J: without negative eigenvalues only if the second of L is at least p/q.
 
     All numbers of J are 1, so that it adds to the eigenvalue of the constant vectors alone, which
     is 0 in L; c makes that positive.
@@ -90,7 +90,7 @@ def _shifted(network: Network, p: int, q: int) -> NDArray[np.int64]:
 
 
 def _positive(matrix: NDArray[np.int64]) -> bool:
-    """Whether an integer matrix is shown to have no negative eigenvalue.
+    """Whether an integer matrix is proved to have no negative eigenvalue.
 
     Floating point makes an approximate root R of it; R'R has no negative eigenvalue, whatever R is,
     and what is left, in whole numbers, has none where its diagonal outweighs each row.
@@ -104,6 +104,7 @@ def _positive(matrix: NDArray[np.int64]) -> bool:
     rounded = np.round(root * 2**SCALE_BITS).astype(np.int64)
     left = (matrix << (2 * SCALE_BITS)) - rounded.T @ rounded
     diagonal = np.diagonal(left)
+    # Python's integers: a row's sum may exceed 64 bits.
     others = np.abs(left).astype(object).sum(axis=1) - np.abs(diagonal)
     return bool((diagonal >= others).all())
 
@@ -132,7 +133,7 @@ def require_flow(network: Network, more_than: int, lengths: object) -> None:
 
 
 def _send_from(of: list[dict[int, int]], source: int, carried: dict[tuple[int, int], int]) -> None:
-    """Send a unit to every other node, evenly over the shortest ways, but for whole numbers."""
+    """Send one unit to every other node, split evenly over shortest paths but for rounding."""
     reached: list[int] = []
     distance, ways = {source: 0}, [0] * len(of)
     ways[source] = 1
@@ -157,6 +158,7 @@ def _send_from(of: list[dict[int, int]], source: int, carried: dict[tuple[int, i
         before = [v for v, length in of[node].items() if distance[v] + length == distance[node]]
         left = through[node]
         for v in before:
+            # The last way takes what rounding has left, so that no unit is lost.
             part = left if v == before[-1] else through[node] * ways[v] // ways[node]
             carried[min(v, node), max(v, node)] += part
             through[v] += part
@@ -177,7 +179,7 @@ def require_front(network: Network, more_than: int, order: object) -> None:
 
 
 def front_cells(network: Network, order: object) -> int:
-    """How many cells all the tables over a front have, from node to node; without making them.
+    """Number of cells of all tables over a front, from node to node, computed without making them.
 
     Raises
     ------
@@ -199,7 +201,7 @@ def front_cells(network: Network, order: object) -> int:
 
 
 def _narrowest(network: Network, order: list[int]) -> int:
-    """The fewest links that a cut into halves parts, by a table over the front.
+    """Return the fewest links that a cut into halves parts, by a table over the front.
 
     It has an axis for each node of the front (0: outside, 1: inside), and one for how many
     processors are inside, up to the smaller half.
@@ -232,7 +234,7 @@ def _narrowest(network: Network, order: list[int]) -> int:
 
 
 def require_order(network: Network, order: object) -> list[int]:
-    """The order of the nodes that a certificate gives.
+    """Return the order of the nodes that a certificate gives.
 
     Raises
     ------
@@ -245,7 +247,7 @@ def require_order(network: Network, order: object) -> list[int]:
 
 
 def width_of(network: Network, side: object) -> int:
-    """How many channels are parted by the cut that a certificate shows.
+    """Number of channels that the cut shown by a certificate parts.
 
     Raises
     ------
@@ -268,7 +270,7 @@ def width_of(network: Network, side: object) -> int:
 
 
 def _integers(given: object, least: int, most: int) -> TypeGuard[list[int]]:
-    """Whether something is a list of whole numbers within bounds."""
+    """Whether `value` is a list of whole numbers within bounds."""
     return isinstance(given, list) and all(
         isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
         for value in given

@@ -17,7 +17,7 @@ Clause = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Refuted:
-    """What a proof took.
+    """Size of a proof that has been followed.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> R
 
 
 def _read(line: bytes | str, place: int) -> tuple[int, bool, Clause, Clause]:
-    """A line as its clause's number, whether it deletes, its literals and its hints."""
+    """Split a line into its clause's number, whether it deletes, its literals and its hints."""
     words = line.split()
     deletes = len(words) > 1 and words[1] in (b"d", "d")
     try:

@@ -1,4 +1,4 @@
-"""A network as the checker sees it: asked node by node for its neighbours, and measured anew."""
+"""A network as the checker sees it: asked node by node for its neighbours, and measured again."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from mpinet.errors import CertificateError
 from mpinet.networks.topology import Topology
 
 MOST_PORTS = 2**24
-"""Ports of the largest network that is looked at."""
+"""Most ports of a network that is read."""
 
 AT_ONCE = 2**12
-"""Nodes whose ports are looked at together."""
+"""Nodes whose ports are asked for together."""
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Who is beside whom.
+    """Neighbours of every node, as the network's rules give them.
 
     Attributes
     ----------
@@ -74,19 +74,19 @@ class Network:
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.neighbors)
 
     @cached_property
     def edges_sha256(self) -> str:
-        """Of the lines ``u v`` of all pairs of neighbours, u < v, ascending."""
+        """Hash of the lines ``u v`` of all pairs of neighbours, u < v, ascending, by sha256."""
         text = sha256()
         for node, others in enumerate(self.neighbors):
             text.update("".join(f"{node} {v}\n" for v in others if v > node).encode())
         return text.hexdigest()
 
     def channels(self, node: int) -> int:
-        """How many links, or busses that have other members, a node is on."""
+        """Number of links at a node, or of its busses that have other members."""
         if self.links:
             return sum(self.parallel.get((node, other), 1) for other in self.neighbors[node])
         return sum(node in bus for bus in self.busses)
@@ -111,7 +111,7 @@ class Network:
 
 
 def edges_sha256(topology: Topology) -> str:
-    """The `Network.edges_sha256` of a topology, of which some nodes at a time are looked at."""
+    """`Network.edges_sha256` of a topology, computed from a block of nodes at a time."""
     text = sha256()
     ports = np.arange(topology.ports)
     for first in range(0, topology.size, AT_ONCE):

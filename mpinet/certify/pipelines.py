@@ -79,7 +79,7 @@ def _require_node(
 
 
 def _last_arrival(pieces: list[tuple[int, int]], items: int) -> int:
-    """Steps by (steps before an item can leave for a piece, hops to the end of the piece)."""
+    """Least sum of steps before an item can leave for a piece and hops to the end of the piece."""
     needed = 0
     for _, least in pieces:
         deep = [ready for ready, depth in pieces if depth >= least]
@@ -88,7 +88,7 @@ def _last_arrival(pieces: list[tuple[int, int]], items: int) -> int:
 
 
 def _pieces(network: Network, node: int) -> Iterator[set[int]]:
-    """What is left without a node."""
+    """Yield the connected pieces that remain without a node."""
     left = set(range(network.size)) - {node}
     while left:
         piece, wave = set(), {left.pop()}

@@ -1,4 +1,4 @@
-"""How much a certificate makes its checker do: estimated before anything is built.
+"""Estimate of a checker's work on a certificate, before anything is built.
 
 A few bytes can claim what takes hours to look at. So the work is estimated from the claim and from
 the size of the network, in looks: what Python does in an inner loop once, `LOOKS` a second. The
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
 LOOKS = 2**22
-"""A second, about."""
+"""Looks that take about a second; a look is the unit of work."""
 
 EFFORT = 30.0
-"""Seconds of work that are allowed where nothing else is said."""
+"""Seconds of work that are allowed by default."""
 
 A_PORT, BYTES_A_PORT = 16, 160
-"""Looks and bytes that it takes to ask the rules who is behind a port, and to keep it."""
+"""Looks and bytes per port: to ask the rules for the neighbour, and to keep it."""
 
 A_COUNT, BYTES_A_COUNT = 30, 500
-"""The same of a formula, of each variable or clause that is about two things."""
+"""Looks and bytes per variable or clause of a formula that relates two things."""
 
 CELLS = 64
-"""Of a front's table, which NumPy fills while Python looks once."""
+"""Cells of a front's table that NumPy fills in the time of one look."""
 
 PRODUCTS = 256
-"""Of a matrix, likewise."""
+"""Products of a matrix that NumPy computes in the time of one look."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What is known of a network before its neighbours are.
+    """Size of a network, known before its neighbours are.
 
     Attributes
     ----------
@@ -57,28 +57,28 @@ class Shape:
 
     @classmethod
     def of(cls, topology: Topology) -> Shape:
-        """Of a topology, as it says of itself."""
+        """Return the shape that a topology states."""
         return cls(topology.size, topology.hosts, topology.ports, topology.links)
 
     @property
     def arcs(self) -> int:
-        """Ports of all nodes, at most."""
+        """Largest possible number of ports of all nodes."""
         return self.size * self.ports
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The work that is allowed, in seconds of `LOOKS`; `UNLIMITED`: any."""
+    """Work that is allowed, in seconds of `LOOKS` looks; `UNLIMITED` allows any."""
 
     effort: float
 
     @property
     def looks(self) -> float:
-        """The same in looks."""
+        """Work that is allowed, in looks."""
         return self.effort * LOOKS
 
     def require(self, what: str, looks: int, held: int = 0) -> None:
-        """Refuse what takes more.
+        """Refuse work beyond the budget.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Budget:
 
 
 UNLIMITED = Budget(inf)
-"""Of the search itself, which checks what it has just found."""
+"""Budget of the search itself, which checks what it has just found."""
 
 
 def require_network(budget: Budget, shape: Shape, name: str) -> None:
@@ -127,7 +127,7 @@ def require_claim(
 def require_width(
     budget: Budget, shape: Shape, kind: str, more_than: int, document: Mapping[str, Any]
 ) -> None:
-    """Refuse a claim about a bisection width likewise; a front is looked at with its order."""
+    """Refuse a claim about a bisection width whose check takes too long."""
     size, held = shape.size, 0
     looks = 0
     if kind == "eigenvalue":
@@ -155,7 +155,7 @@ def _require_provable(claim: Claim, shape: Shape) -> None:
 def _of_steps(
     kind: str, claim: Claim, shape: Shape, document: Mapping[str, Any]
 ) -> tuple[int, int]:
-    """Looks and bytes, at most."""
+    """Looks and bytes that the check of a claim about steps takes at most."""
     arcs, ports, steps = shape.arcs, shape.ports, claim.more_than
     roots = shape.hosts if claim.root is None else 1
     if kind == "distance":
