@@ -18,7 +18,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """A command, and what is known about its result beforehand.
+    """A command, and what is known in advance about its result.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ HEADING = ("job", "measured", "closed form", "agrees")
 
 
 def run(job: Job, ranks: int, folder: Path | None = None) -> tuple[str, str, str, str]:
-    """Run a job; its row under `HEADING`, with ``NO`` where it failed or disagrees.
+    """Run a job; return its row under `HEADING`, with ``NO`` if it failed or disagrees.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What this host has for mpinet, and whether its parts belong together."""
+"""Check-up of this host: the parts that mpinet uses, and whether they belong together."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from mpinet.memory import host_memory, in_units, process_limit
 from mpinet.version import PACKAGE, __version__
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
-"""What a finding means: as it should be; works, with something to know; does not work."""
+"""Verdicts of a finding: all is well; works, with something to know; does not work."""
 
 PATIENCE = 60
-"""Seconds that a launcher or library may take to say what it is."""
+"""Most seconds that a launcher or library may take to name itself."""
 
 NEEDED = ("mpi4py", "numpy", "networkx", "numba", "greenlet")
 EXTRAS = {
@@ -32,7 +32,7 @@ EXTRAS = {
     "measure": ("igraph", "ortools"),
     "optimum": ("highspy", "pysat"),
 }
-"""Modules by which an extra of ``pip install mpinet[..]`` is known to be there."""
+"""Modules that show that an extra of ``pip install mpinet[..]`` is installed."""
 
 LIBRARY_PROGRAM = """
 from mpinet.machine.transport import mpi
@@ -46,12 +46,12 @@ print(Cache(hop.advance.function).cache_path)
 """
 
 MAKERS = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "MPICH": ("MPICH", "HYDRA", "Hydra")}
-"""An MPI library, and the words by which it or its launcher is known."""
+"""Words by which each MPI library or its launcher is known."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """Verdict on one thing that was examined.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """Look at everything in turn; the last finding runs a job on two ranks."""
+    """Examine everything in turn; the last finding runs a job on two ranks."""
     yield Finding("mpinet", f"{__version__} in {PACKAGE}")
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     yield _packages()
@@ -90,7 +90,7 @@ def examine() -> Iterator[Finding]:
 
 
 def maker(text: str) -> str | None:
-    """The MPI library that a version's text belongs to; None if it is another."""
+    """Name the MPI library that a version's text belongs to; None for any other."""
     return next((name for name, words in MAKERS.items() if any(w in text for w in words)), None)
 
 
@@ -137,7 +137,7 @@ def _memory() -> Finding:
 
 
 def _cache() -> Finding:
-    """Where compiled code is kept: without a place, every start compiles anew."""
+    """Find where compiled code is kept; without a place, every start compiles it again."""
     done = _run([sys.executable, "-c", CACHE_PROGRAM])
     if done.returncode:
         advice = "name a folder of your own: export NUMBA_CACHE_DIR=~/.cache/mpinet"
@@ -157,7 +157,7 @@ def _cache() -> Finding:
 
 
 def _library() -> Finding:
-    """The MPI library that mpi4py loads, asked in a process of its own."""
+    """Find the MPI library that mpi4py loads, in a separate process."""
     done = _run([sys.executable, "-c", LIBRARY_PROGRAM])
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
@@ -175,7 +175,7 @@ def _launcher() -> Finding:
 
 
 def _belonging(library: Finding, launcher: Finding) -> Finding:
-    """Ranks that another library's launcher starts do not know of each other."""
+    """Check that library and launcher belong together: else ranks do not know of each other."""
     makers = maker(library.found), maker(launcher.found)
     if BAD in (library.verdict, launcher.verdict):
         return Finding("they belong together", "cannot be said", BAD, "mend what is named above")
@@ -191,7 +191,7 @@ def _belonging(library: Finding, launcher: Finding) -> Finding:
 
 
 def _two_ranks() -> Finding:
-    """A flood of a ring on two ranks."""
+    """Run a flood of a ring on two ranks."""
     began = time.perf_counter()
     words = [sys.executable, "-m", "mpinet", "flood", "ring:8", "--json"]
     document = json.loads(launch(2, words))

@@ -12,31 +12,31 @@ from pathlib import Path
 from mpinet.errors import MpinetError, UsageError
 
 SCRIPT = Path(__file__).with_name("run.sh")
-"""What runs a command on several ranks; ``launch/run`` and ``mpinet launch`` are its fronts."""
+"""Script that runs a command on several ranks; ``launch/run`` and ``mpinet launch`` call it."""
 
 SAID_LINES = 5
-"""Lines of a failed process's last words that its error repeats."""
+"""Number of a failed process's last lines that its error repeats."""
 
 
 def own_folder() -> str:
-    """Where this Python's programs are, its MPI launcher among them."""
+    """Folder of this Python's programs, its MPI launcher among them."""
     return str(Path(sys.executable).parent)
 
 
 def own_path() -> str:
-    """The search path for programs, with this Python's own at least at its front."""
+    """Search path for programs, with this Python's own folder, put first if it was missing."""
     path = os.environ.get("PATH", os.defpath)
     return path if own_folder() in path.split(os.pathsep) else f"{own_folder()}{os.pathsep}{path}"
 
 
 def own_mpinet() -> list[str]:
-    """The words that start the command ``mpinet`` of this Python."""
+    """Words that start this Python's ``mpinet`` command."""
     beside = Path(own_folder(), "mpinet")
     return ["mpinet"] if beside.exists() else [sys.executable, "-m", "mpinet"]
 
 
 def find_launcher() -> str:
-    """The MPI launcher: that of this Python's environment, otherwise the PATH's.
+    """Find the MPI launcher: that of this Python's environment, otherwise that of the PATH.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def find_launcher() -> str:
 
 
 def script_words(name: str, before: Sequence[str], words: Sequence[str]) -> list[str]:
-    """The words that run the launch script.
+    """Words that run the launch script.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def launch(ranks: int, words: Sequence[str], settings: Mapping[str, str] | None 
 
 
 def start(words: Sequence[str], settings: Mapping[str, str] | None = None) -> str:
-    """Run a command to its end, with what it wrote to standard output; as `launch`."""
+    """Run a command to its end, as `launch` does; return what it wrote to standard output."""
     done = subprocess.run(
         list(words),
         env={**os.environ, **(settings or {})},

@@ -1,4 +1,4 @@
-"""Files to begin with: batch scripts and host lists, for a copy that a user then edits."""
+"""Files to start from: batch scripts and host lists, for a copy that the user then edits."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ TEMPLATES = {
     "mpich-hosts": "mpich.hosts",
     "slurm-hosts": "slurm.hosts",
 }
-"""The file behind each template's name."""
+"""File behind each template's name."""
 
 CHECKOUT_FOLDER = re.compile(r"\b(?:launch|hostfiles)/(?=[a-z]+\.(?:sbatch|sh|hosts)\b)")
-"""Where a template lies in a checkout, in its own words on how it is used."""
+"""Pattern of a template's path in a checkout, as its own comments name it."""
 
 
 def template(name: str) -> str:
-    """The text of a template, as it is used where it was copied to.
+    """Return the text of a template, with the commands for where it has been copied to.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def template(name: str) -> str:
 
 
 def slurm_job(command: Sequence[str], nodes: int, tasks: int) -> str:
-    """A batch script for Slurm that runs one command.
+    """Return a batch script for Slurm that runs one command.
 
     Parameters
     ----------
