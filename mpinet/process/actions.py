@@ -1,4 +1,4 @@
-"""Actions: what a processor's program yields, one at a time, and gets values for.
+"""Actions: a processor's program yields them one at a time, and gets values for them.
 
 A program makes them by the methods of its `mpinet.process.node.Node`.
 """
@@ -11,17 +11,18 @@ from typing import Any
 from mpinet.process.values import contents_of, unpack
 
 ROUTED = -1
-"""The place of a port's number where a message did not come by a port, but was routed here."""
+"""Number in the place of a port for a message that was routed here."""
 
 LEFT, TAKEN, OVER = range(3)
-"""What an action does with a message: leaves it in the mail, takes it, ends with it."""
+"""Answers of an action to a message: leaves it in the mail, takes it, takes it and ends."""
 
 Parcels = tuple[tuple[tuple[int, ...], Any], ...]
-"""What a processor sends in a step: ports, and the one value that goes out on all of them."""
+"""Sends of a processor in a step: tuples of ports, each with the one value that goes out on them.
+"""
 
 
 def together(parcels: Parcels) -> Parcels:
-    """The same with one parcel for all ports that get equal values: one transmission on a bus."""
+    """Join parcels of equal values into one with all their ports: one transmission on a bus."""
     ports_of: dict[Any, tuple[int, ...]] = {}
     values: dict[Any, Any] = {}
     for ports, value in parcels:
@@ -32,25 +33,25 @@ def together(parcels: Parcels) -> Parcels:
 
 
 class Action:
-    """What one ``yield`` asks for."""
+    """Request of one ``yield``."""
 
     __slots__ = ()
 
     said = "acts"
-    """What the processor does, in a sentence."""
+    """Verb phrase that says in a sentence what the processor does."""
 
     def offer(self, port: int, value: Any) -> int:
-        """What becomes of a message: `LEFT`, `TAKEN`, or `OVER` if it ends the action."""
+        """Take or leave a message: `LEFT`, `TAKEN`, or `OVER` if it ends the action."""
         return LEFT
 
     @property
     def result(self) -> Any:
-        """What the ``yield`` gives."""
+        """Value that the ``yield`` gives."""
         return None
 
 
 class Begin(Action):
-    """What a processor does before its program's first action, and between two of them."""
+    """Computation before a program's first action, and between two of them."""
 
     __slots__ = ()
 
@@ -58,11 +59,11 @@ class Begin(Action):
 
 
 COMPUTING = Begin()
-"""The one object of its kind."""
+"""The only instance of `Begin`."""
 
 
 class Send(Action):
-    """Send in one step."""
+    """Send messages in one step."""
 
     __slots__ = ("parcels",)
 
@@ -107,12 +108,12 @@ class Waiting(Action):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is waited for (any more)."""
+        """Whether the action waits for nothing (any more)."""
         return False
 
     @property
     def missing(self) -> Iterable[int] | None:
-        """The ports from which a message would help; None = all."""
+        """Ports from which a message would help; None stands for all."""
         raise NotImplementedError
 
 
@@ -128,16 +129,16 @@ class Receive(Waiting):
 
     @property
     def result(self) -> Any:
-        """The value, None if none has come."""
+        """Value received; None without one."""
         return unpack(self._value)
 
     @property
     def missing(self) -> Iterable[int] | None:
-        """Its ports."""
+        """Ports that it listens to; None stands for all."""
         return self.ports
 
     def offer(self, port: int, value: Any) -> int:
-        """One message from any of the ports is enough."""
+        """Take the first message from any of the ports, and end."""
         if self.ports is not None and port not in self.ports:
             return LEFT
         self._value = value
@@ -156,13 +157,13 @@ class ReceiveEach(Waiting):
 
     @property
     def result(self) -> dict[int, Any]:
-        """The values by port, in the order in which the ports were given."""
+        """Received values by port, in the order in which the ports were given."""
         found = self._found
         return {port: unpack(found[port]) for port in self.ports if port in found}
 
     @property
     def is_over(self) -> bool:
-        """Whether something has come from all its ports (or it has none)."""
+        """Whether a message has come from each of the ports (or there are none)."""
         return len(self._found) == len(self.ports)
 
     @property

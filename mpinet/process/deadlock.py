@@ -1,4 +1,4 @@
-"""Why nothing happens any more: who waits for whom, and where in the program.
+"""Explanation of a deadlock: who waits for whom, and where in the program.
 
 Of the processors that a processor waits for, the first that waits, too, is looked at next; what
 comes out is a cycle of processors that wait for one another, or a chain that ends at a processor
@@ -31,7 +31,7 @@ NOBODY = -1
 
 
 def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
-    """Say why processors wait in vain (collective, when nothing is under way).
+    """Explain why processors wait in vain (collective, when no message is under way).
 
     Raises
     ------
@@ -52,7 +52,7 @@ def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) ->
 
 
 def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
-    """A cycle in the map from processors to the one that each waits for, from its lowest member on.
+    """Find a cycle, from its lowest member on, or a chain, in the map from each to its awaited one.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def all_waiting(machine: Machine, own: list[int]) -> Flags:
 
 
 def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
-    """The ports from which a processor waits for messages, and who is behind each."""
+    """List the ports from which a processor awaits messages, each with the processor behind it."""
     action: Any = node._action
     ports = node.ports if action.missing is None else action.missing
     wired = set(node.ports)
@@ -100,13 +100,13 @@ def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
 
 
 def _next(hosting: Hosting, node: Node, stuck: Flags) -> int:
-    """Whom a processor waits for: the first who waits, too, otherwise the first."""
+    """Processor that `node` waits for: the first that waits, too, otherwise the first."""
     others = [other for _, other in _awaited(hosting, node) if other != NOBODY]
     return next((other for other in others if stuck[other]), others[0] if others else NOBODY)
 
 
 def _line(hosting: Hosting, node: Node, stuck: Flags) -> str:
-    """What one processor waits for, and where."""
+    """Describe in a line what one processor waits for, and where."""
     each = isinstance(node._action, ReceiveEach)
     awaited = _awaited(hosting, node)
     parts = [_source(port, other, stuck) for port, other in awaited[:PORTS_SHOWN]]
@@ -122,7 +122,7 @@ def _line(hosting: Hosting, node: Node, stuck: Flags) -> str:
 
 
 def _source(port: int, other: int, stuck: Flags) -> str:
-    """A port and who is behind it."""
+    """Describe a port and the processor behind it."""
     if port == ROUTED:
         return "that is routed to it"
     if other == NOBODY:
@@ -131,7 +131,7 @@ def _source(port: int, other: int, stuck: Flags) -> str:
 
 
 def _text(step: int, total: int, chain: list[int], closed: bool, lines: dict[int, str]) -> str:
-    """The whole explanation."""
+    """Compose the whole explanation."""
     many = "1 processor waits" if total == 1 else f"{total} processors wait"
     heading = f"Deadlock after step {step}: {many} for messages, and none is under way."
     if closed:

@@ -14,7 +14,7 @@ TABLE = 1 << 26
 
 
 class Hosting:
-    """What the hosted processors of one run share.
+    """Data that the hosted processors of one run share.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Hosting:
         self._wired: dict[bytes, tuple[int, ...]] = {}
 
     def neighbors(self, slot: int) -> Ints:
-        """The processors behind all ports of a hosted one, -1 where a port is not wired."""
+        """Processors behind all ports of a hosted one; -1 for an unwired port."""
         if len(self.nodes) * len(self._ports) > TABLE:
             behind: Ints = self.topology.neighbor(self.nodes[slot], self._ports)
             return behind
@@ -53,13 +53,13 @@ class Hosting:
         return behind
 
     def neighbor(self, slot: int, port: int) -> int:
-        """The processor behind one port."""
+        """Processor behind one port."""
         if not 0 <= port < len(self._ports):
             raise UsageError(f"there is no port {port}: ports are 0..{len(self._ports) - 1}")
         return int(self.neighbors(slot)[port])
 
     def wired_ports(self, slot: int) -> tuple[int, ...]:
-        """The wired ports of a hosted processor."""
+        """Wired ports of a hosted processor."""
         if self._regular:
             return self._every_port
         wired = self.neighbors(slot) >= 0

@@ -1,4 +1,4 @@
-"""How messages of any size move by steps of fixed-size payloads.
+"""Transfer of messages of any size by steps with fixed-size payloads.
 
 A step of the machine carries every message as a key: which value of which rank it is. The values
 of messages that go to another rank follow in one exchange of bytes for the whole step.
@@ -25,7 +25,7 @@ from mpinet.process.values import from_bytes, to_bytes
 
 
 class Outbox:
-    """What this rank's processors send in the next step.
+    """Sends of this rank's processors for the next step.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Outbox:
         self._ports: list[tuple[int, ...]] = []
 
     def add(self, sender: int, parcels: Parcels) -> None:
-        """Add what a processor sends in the next step."""
+        """Add a processor's sends for the next step."""
         for ports, value in parcels:
             self._senders.append(sender)
             self._ports.append(ports)
@@ -47,7 +47,7 @@ class Outbox:
 
     @property
     def count(self) -> int:
-        """How many messages that is: one on every port."""
+        """Number of messages: one per port."""
         return sum(map(len, self._ports))
 
     def sends(self) -> tuple[Ints, Ints, Ints]:
@@ -65,7 +65,7 @@ class Outbox:
         return senders, ports, keys
 
     def _too_large(self) -> ProgramError:
-        """The error of the first port whose number no machine can have."""
+        """Return the error of the first port whose number no machine can have."""
         sender, port = next(
             (sender, port)
             for sender, ports in zip(self._senders, self._ports, strict=True)
@@ -97,14 +97,14 @@ class Letters:
     values: list[Any]
 
     def targets(self, topology: Topology) -> Ints:
-        """Who gets each message; -1 where the machine will refuse it."""
+        """Receiver of each message; -1 if the machine will refuse it."""
         targets = np.full(len(self.ports), -1)
         there = np.flatnonzero((self.ports >= 0) & (self.ports < topology.ports))
         targets[there] = topology.neighbor(self.senders[there], self.ports[there])
         return targets
 
     def leaving(self, machine: Machine) -> tuple[Ints, Ints]:
-        """The keys of what goes to other ranks, to rank 0 first, and how many to each."""
+        """Keys of the messages to other ranks, rank 0's first, and their number per rank."""
         if machine.transport.size == 1:
             return self.keys[:0], np.zeros(1, np.int64)
         targets = self.targets(machine.topology)
@@ -129,7 +129,7 @@ class Arrived:
     tables: list[Any]
 
     def values(self, chosen: Ints) -> list[Any]:
-        """The values of some of the messages, given by their places in the inbox."""
+        """Values of some of the messages, given by their places in the inbox."""
         keys, ranks = np.divmod(self.inbox.payload[chosen], len(self.tables))
         if len(self.tables) == 1:
             return [self.tables[0][key] for key in keys.tolist()]
@@ -166,7 +166,7 @@ def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arr
 
 
 def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[Any]) -> list[Any]:
-    """Send every rank the values that its processors get; all ranks' values for this one."""
+    """Send every rank the values for its processors; return those of all ranks for this one."""
     texts = []
     for places in np.split(leaving, np.cumsum(counts)[:-1]):
         keys = np.unique(places).tolist()
@@ -178,7 +178,7 @@ def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[A
 
 
 def exchange_texts(transport: Local, texts: Sequence[bytes]) -> list[bytes]:
-    """Send every rank a text, and get one of each (collective); none to and from this one."""
+    """Send every other rank a text, and receive one from each (collective)."""
     sizes = np.array([len(text) for text in texts], np.int64)
     received = transport.exchange(np.frombuffer(b"".join(texts), np.uint8), sizes)
     ends = np.cumsum(received.counts)[:-1]

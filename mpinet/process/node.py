@@ -35,7 +35,7 @@ NOT_YIELDED = (
 
 
 class Node:
-    """One processor of a machine, given to its program.
+    """One processor of a machine, as its program receives it.
 
     A program is a generator function ``program(node)``. What a method of the second group gives
     has to be yielded: one ``yield`` is one action of the processor under the machine's port
@@ -66,7 +66,7 @@ class Node:
     )
 
     ROUTED: ClassVar[int] = ROUTED
-    """Stands for a port in `receive`: a message that was routed here."""
+    """Port number in `receive` for a message that was routed here."""
 
     def __init__(self, hosting: Hosting, slot: int, number: int):
         self.id = number
@@ -85,7 +85,7 @@ class Node:
 
     @property
     def address(self) -> str:
-        """The paper's own address of this processor."""
+        """Address of this processor in the paper's notation."""
         return self._hosting.topology.address(self.id)
 
     @property
@@ -95,15 +95,15 @@ class Node:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """The numbers of this processor's wired ports, ascending."""
+        """Numbers of this processor's wired ports, ascending."""
         return self._hosting.wired_ports(self._slot)
 
     def neighbor(self, port: int) -> int:
-        """The processor behind a port; -1 where the port is not wired."""
+        """Return the processor behind a port; -1 if the port is not wired."""
         return self._hosting.neighbor(self._slot, port)
 
     def port_to(self, neighbor: int) -> int:
-        """The lowest port to a neighbour.
+        """Return the lowest port to a neighbour.
 
         Raises
         ------
@@ -117,12 +117,12 @@ class Node:
 
     @property
     def step(self) -> int:
-        """Steps that the machine has made in this run."""
+        """Number of steps that the machine has made in this run."""
         return self._hosting.step
 
     @property
     def rng(self) -> Random:
-        """This processor's random numbers."""
+        """Random numbers of this processor."""
         if self._random is None:
             self._random = Random(self._hosting.seed, self.id)
         return self._random
@@ -227,7 +227,7 @@ class Node:
 
 
 def _as_ports(ports: Ports) -> tuple[int, ...]:
-    """The ports that are meant."""
+    """Return the ports that are meant."""
     if isinstance(ports, Iterable):
         some = tuple(ports)
         try:

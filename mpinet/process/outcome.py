@@ -1,4 +1,4 @@
-"""The digest of what a run comes to, and values as JSON knows them."""
+"""Digest of a run's outcome, and values in JSON."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from mpinet.errors import ProgramError
 from mpinet.plain import plain
 
 MOST_BITS = 14_000
-"""Longest numbers that stand as decimals: Python writes and reads no longer ones."""
+"""Most bits of a number that is written in decimal: Python writes and reads no longer ones."""
 
 
 def digest(*parts: Any) -> str:
-    """sha256 of the canonical JSON of what a run comes to."""
+    """sha256 of a run's outcome in canonical JSON."""
     text = json.dumps(legible(parts), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
 
 def legible(value: Any) -> Any:
-    """A value as JSON knows it; what JSON does not know stands as its text.
+    """Convert a value for JSON; values that JSON does not have become their text.
 
     The text does not depend on where an object lies or how a set is ordered.
 
@@ -39,7 +39,7 @@ def legible(value: Any) -> Any:
 
 
 def _legible(value: Any) -> Any:
-    """The same, with the errors of users' objects."""
+    """Convert a value as `legible` does, but let errors of users' objects through."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):

@@ -21,11 +21,11 @@ from mpinet.process.mail import exchange_texts
 from mpinet.process.values import from_bytes, to_bytes
 
 UNKNOWN = -1, None
-"""What a rank knows of a message that is not for its processors, or has come before."""
+"""Source and value that a rank knows of a message for others' processors, or already delivered."""
 
 
 class Post:
-    """The messages under way at this rank's processors and switches.
+    """Routed messages at this rank's processors and switches.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ class Post:
 
     @property
     def handed_over(self) -> int:
-        """Messages here that set out in the next step."""
+        """Number of messages here that set out in the next step."""
         return len(self._new)
 
     @property
     def under_way(self) -> int:
-        """Messages here that have set out."""
+        """Number of messages here that have set out."""
         return self._made.live if self._made else 0
 
     def hand_over(self, source: int, target: int, value: Any) -> None:
-        """Take a message from a processor, which gives one in a step at most."""
+        """Accept a message from a processor, which gives at most one in a step."""
         self._new.append((source, target, value))
 
     def set_out(self) -> None:
-        """Give the router what was handed over, and the values to the targets' ranks (collective).
+        """Pass new messages to the router, and their values to the targets' ranks (collective).
 
         A message's number is that of its source among those that set out in the same step.
         """
@@ -67,11 +67,11 @@ class Post:
         self._give_values(targets, [(first + message[0], message[1:]) for message in new])
 
     def step(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
-        """Make one step of the machine, as `GuestRouter.step_behind` (collective)."""
+        """Make one step of the machine; see `GuestRouter.step_behind` (collective)."""
         return self._router.step_behind(nodes, ports, payload, word)
 
     def take(self) -> tuple[Ints, list[Any]]:
-        """The targets and the values of the messages that have come, by target, then number.
+        """Return the targets and values of the messages that have arrived, by target, then number.
 
         Raises
         ------
@@ -94,13 +94,13 @@ class Post:
         return ended.nodes[order], [due[place][1] for place in order.tolist()]
 
     def finish(self) -> None:
-        """Check that none was lost when none is under way, and count anew (collective)."""
+        """Check, with no message under way, that none was lost; restart numbering (collective)."""
         self._router.check_conservation()
         self._router.restart()
 
     @property
     def _router(self) -> GuestRouter:
-        """The router, made where the first message sets out."""
+        """The router, made when the first message sets out."""
         if self._made is None:
             routing = self._machine.topology.routing(self._name)
             self._made = GuestRouter(self._machine, routing)

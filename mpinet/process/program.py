@@ -1,4 +1,4 @@
-"""Finding a user's program by the words that name it."""
+"""Search for a user's program by the words that name it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mpinet.networks.own import import_from
 
 
 def named_program(words: str) -> Callable[..., Any]:
-    """The function ``FILE.py:NAME`` or ``module.path:NAME``.
+    """Load the function ``FILE.py:NAME`` or ``module.path:NAME``.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def named_program(words: str) -> Callable[..., Any]:
 
 
 def argument(words: str) -> tuple[str, Any]:
-    """Read ``NAME=VALUE`` or ``VALUE``: the name ('' = none), and the value.
+    """Parse ``NAME=VALUE`` or ``VALUE``; return the name ('' without one) and the value.
 
     A value is a Python literal (a number, a list, ..); anything else stands for itself, as text.
     """

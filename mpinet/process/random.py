@@ -11,11 +11,11 @@ from mpinet.errors import UsageError
 T = TypeVar("T")
 
 BITS = 62
-"""Bits of a draw."""
+"""Number of bits of a draw."""
 
 
 class Random:
-    """Random numbers keyed by the run's seed, the processor and how many it has drawn.
+    """Random numbers keyed by the run's seed, the processor and the number of its draws so far.
 
     Parameters
     ----------
@@ -33,16 +33,16 @@ class Random:
         self._drawn = 0
 
     def bits(self) -> int:
-        """62 random bits."""
+        """Draw 62 random bits."""
         self._drawn += 1
         return int(draw(self._seed, self._node, self._drawn))
 
     def random(self) -> float:
-        """A number in 0 <= x < 1, a multiple of 2^-53."""
+        """Draw a number x, 0 <= x < 1, a multiple of 2^-53."""
         return (self.bits() >> BITS - 53) * 2.0**-53
 
     def integers(self, low: int, high: int | None = None) -> int:
-        """A whole number in low..high-1, or in 0..low-1 without `high`.
+        """Draw a whole number in low..high-1, or in 0..low-1 without `high`.
 
         Raises
         ------
@@ -55,11 +55,11 @@ class Random:
         return first + ((end - first) * self.bits() >> BITS)
 
     def choice(self, sequence: Sequence[T]) -> T:
-        """One of the things in a sequence."""
+        """Draw an item of a sequence."""
         return sequence[self.integers(len(sequence))]
 
     def permutation(self, things: int | Sequence[Any]) -> list[Any]:
-        """These things, or 0..things-1, in random order (Fisher and Yates)."""
+        """Return these items, or 0..things-1, in random order (Fisher and Yates)."""
         order = list(range(things)) if isinstance(things, int) else list(things)
         for last in range(len(order) - 1, 0, -1):
             other = self.integers(last + 1)

@@ -82,7 +82,7 @@ Machine.runner = run  # `Machine.run` stands below this room, and cannot import 
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Collect cyclic garbage seldom: a million waiting programs are none."""
+    """Collect cyclic garbage seldom in this context: a million waiting programs are no garbage."""
     usual = gc.get_threshold()
     gc.set_threshold(*(most if often else 0 for often, most in zip(usual, SELDOM, strict=True)))
     try:
@@ -103,7 +103,7 @@ def _require_fitting(program: Program, arguments: Sequence[Any], named: Mapping[
 
 
 def _outcome(scheduler: Scheduler, spent: Spent) -> Outcome:
-    """Bring together what the processors have come to (collective)."""
+    """Gather the results of the processors (collective)."""
     machine = scheduler.machine
     (unreceived,) = machine.sum(int(scheduler.unreceived.sum()))
     left = np.flatnonzero(scheduler.unreceived)

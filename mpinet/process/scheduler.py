@@ -1,4 +1,4 @@
-"""The run of a program on all processors: step by step, and only those that act cost time.
+"""Run of a program on all processors, step by step; only processors that act cost time.
 
 Every processor goes on until its action takes a step or waits. When all have, the ranks agree on
 whether anything will happen, and the machine makes one step with everything that is sent.
@@ -41,14 +41,14 @@ from mpinet.process.where import ended_at, raised_at, suspended_at
 
 Program = Callable[..., Any]
 Ready = list[tuple[Node, Action]]
-"""Processors that go on, each with the action that it has done."""
+"""Processors that continue, each with the action that has ended."""
 
 PROCESSOR, MESSAGE = 600, 150
-"""Bytes that a processor with its program, and a message, take at least."""
+"""Least bytes that a processor with its program takes, and a message."""
 
 
 class Scheduler:
-    """One run.
+    """One run of a program on the hosted processors.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Scheduler:
             violation.explain(self.machine, self.nodes, self._sent, refused)
 
     def _run_all(self) -> None:
-        """Take turns: processors go on, the machine makes a step."""
+        """Alternate: processors continue, the machine makes a step."""
         ready: Ready = [(node, COMPUTING) for node in self.nodes if node is not None]
         while True:
             for node, action in ready:
@@ -197,7 +197,7 @@ class Scheduler:
         return not action.steps
 
     def _wait(self, node: Node, action: Waiting) -> bool:
-        """Take what has come already; wait if that is not enough. Whether it is."""
+        """Take messages that have already come, or wait; return whether they suffice."""
         node.arrival_port = None
         if action.is_over or _takes(node, action) or action.limit == 0:
             return True
@@ -205,7 +205,7 @@ class Scheduler:
         return False
 
     def _stay(self, node: Node, action: Action, steps: int | None) -> None:
-        """Block a processor on its action, for so many steps at most."""
+        """Block a processor on its action, for a limited number of steps."""
         node._action, node._since = action, self.hosting.step
         if steps is not None:
             self._timed += 1
@@ -226,7 +226,7 @@ class Scheduler:
         self.nodes[node._slot] = None
 
     def _fail_by(self, node: Node, error: BaseException) -> None:
-        """Note an error that a program raised: its traceback, or the sentence of one of ours."""
+        """Note an error that a program raised: its traceback, or our own error's sentence."""
         where = raised_at(error.__traceback__) or suspended_at(node._thread)
         if isinstance(error, MpinetError):
             self._fail(node, where, str(error))
@@ -236,7 +236,7 @@ class Scheduler:
         self._fail(node, where, f"{reason}\n{''.join(lines).rstrip()}")
 
     def _fail(self, node: Node, where: str, sentence: str) -> None:
-        """Note that a processor has failed; of several in one step the lowest counts."""
+        """Note that a processor has failed; among several in one step, the lowest counts."""
         if self._failed is None or node.id < self._failed[0]:
             after = f"after step {self.hosting.step}"
             text = f"Processor {node.id} {after}, {where}: {sentence}"
@@ -246,7 +246,7 @@ class Scheduler:
     # ---- what all ranks do together
 
     def _agree_to_go_on(self) -> bool:
-        """Whether anything happens in a next step; False at the end of all programs."""
+        """Whether any rank needs a next step (collective); False at the end of all programs."""
         new, old = self._post.handed_over > 0, self._post.under_way > 0
         acts = len(self._senders) + self._timed > 0
         failed, runs = self._failed is not None, bool(self._running.any())
@@ -263,7 +263,7 @@ class Scheduler:
         return False
 
     def _anywhere(self, *flags: bool) -> list[bool]:
-        """Which of up to five flags is true on any rank: one small collective."""
+        """Combine up to five flags by "or" over all ranks, in one small collective."""
         transport = self.machine.transport
         base = transport.size + 1
         word = sum(flag * base**place for place, flag in enumerate(flags))
@@ -280,7 +280,7 @@ class Scheduler:
         self.machine.sum(0)
 
     def _step(self) -> Ready:
-        """Make a step of the machine; the processors that go on after it, and with what."""
+        """Make a step of the machine; return the processors that continue, with their actions."""
         self.machine.checked(self._require_room)
         self._sent = self._letters()
         self._outbox = Outbox()
@@ -302,11 +302,11 @@ class Scheduler:
         require_memory(MESSAGE * sends, what)
 
     def _letters(self) -> Letters:
-        """What processors send in this step."""
+        """Sends of this rank's processors in this step."""
         return Letters(*self.machine.checked(self._outbox.sends), self._outbox.values)
 
     def _release_senders(self, ready: Ready) -> None:
-        """Processors that have sent go on; those that exchange wait for the answer first."""
+        """Let processors that have sent continue; those that exchange first wait for the answer."""
         senders, self._senders = self._senders, []
         for node in senders:
             action: Any = node._action
@@ -317,7 +317,7 @@ class Scheduler:
                 ready.append((node, action.answer))
 
     def _deliver(self, arrived: Arrived, ready: Ready) -> None:
-        """Give messages to processors that wait for them; the others find them later."""
+        """Give messages to processors that wait for them; store the others."""
         inbox = arrived.inbox
         places, slots = self._for_the_running(inbox.nodes)
         self._give(slots, inbox.ports[places].tolist(), arrived.values(places), ready)
@@ -328,7 +328,7 @@ class Scheduler:
             self._give(slots, [ROUTED] * len(values), values, ready)
 
     def _for_the_running(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Places and slots of the messages whose receivers have not ended; the rest are counted."""
+        """Places and slots of the messages to programs still running; count the others."""
         slots, places = self.machine.slots(nodes), np.arange(len(nodes))
         running = self._running[slots]
         if running.all():
@@ -353,7 +353,7 @@ class Scheduler:
                 ready.append((node, action))
 
     def _release_timed(self, ready: Ready) -> None:
-        """Processors whose time is over go on."""
+        """Let processors whose time is over continue."""
         for node, action in self._timers.pop(self.hosting.step, ()):
             if node._action is action:
                 node._action = COMPUTING
@@ -362,12 +362,12 @@ class Scheduler:
 
 
 def _site(action: Action) -> tuple[str, str, int]:
-    """What a recording calls an action."""
+    """Name an action for a recording, as a call site."""
     return type(action).__name__.lower(), "", 0
 
 
 def _takes(node: Node, action: Waiting) -> bool:
-    """Match an action with messages that have arrived; whether its wait is over."""
+    """Offer arrived messages to an action; return whether its wait is over."""
     mail, place = node._mail, 0
     while place < len(mail):
         port, value = mail[place]
@@ -383,7 +383,7 @@ def _takes(node: Node, action: Waiting) -> bool:
 
 
 def _no_action(yielded: Any, node: Node) -> str:
-    """Why what a program yielded is not its next action."""
+    """Explain why what a program yielded is not its next action."""
     if isinstance(yielded, Action):
         return "an action is yielded once, by the processor that made it, before it makes another"
     unused = f"; {NOT_YIELDED}" if node._made is not None else ""
@@ -391,5 +391,5 @@ def _no_action(yielded: Any, node: Node) -> str:
 
 
 def _users(error: BaseException) -> Any:
-    """The traceback from the program's first line on."""
+    """Return the traceback from the program's first line on."""
     return error.__traceback__.tb_next if error.__traceback__ else None

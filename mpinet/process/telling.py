@@ -1,4 +1,4 @@
-"""Exchange of JSON between ranks, about their processors: what users' programs do not send."""
+"""Exchange of JSON between ranks, about their processors; users' values travel elsewhere."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mpinet.machine.transport import Local
 
 
 def gathered(transport: Local, value: Any) -> list[Any]:
-    """Every rank's value, on rank 0; empty elsewhere (collective).
+    """Gather every rank's value on rank 0; empty elsewhere (collective).
 
     Parameters
     ----------
@@ -23,10 +23,10 @@ def gathered(transport: Local, value: Any) -> list[Any]:
 
 
 def gathered_of(transport: Local, own: Mapping[int, Any]) -> dict[int, Any]:
-    """What all ranks say of their processors, on rank 0; nothing elsewhere (collective)."""
+    """Join all ranks' entries about their processors on rank 0; empty elsewhere (collective)."""
     return {key: said for rows in gathered(transport, list(own.items())) for key, said in rows}
 
 
 def agreed(transport: Local, value: Any) -> Any:
-    """Rank 0's value on every rank (collective)."""
+    """Return rank 0's value on every rank (collective)."""
     return json.loads(transport.share(json.dumps(value).encode()))

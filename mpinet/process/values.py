@@ -1,4 +1,4 @@
-"""What messages carry: any picklable Python objects, the receiver's never the sender's own.
+"""Contents of messages: any picklable Python objects; a receiver never gets the sender's own.
 
 A message of plain, unchangeable values travels as it is. Every other value is pickled when the
 action is made and unpickled by each receiver, between processors of one rank, too: a program
@@ -13,7 +13,7 @@ from typing import Any
 from mpinet.errors import UsageError
 
 PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes})
-"""Types whose values nobody can change."""
+"""Types whose values cannot be changed."""
 
 
 class Packed(bytes):
@@ -21,7 +21,7 @@ class Packed(bytes):
 
 
 def pack(value: Any) -> Any:
-    """A value as it travels.
+    """Pack a value for its way.
 
     Raises
     ------
@@ -41,22 +41,22 @@ def pack(value: Any) -> Any:
 
 
 def contents_of(value: Any) -> Any:
-    """What is the same for values, as they travel, that are the same: 1 is neither 1.0 nor True."""
+    """Key that is equal for packed values that are equal; it tells 1, 1.0 and True apart."""
     if type(value) is tuple:
         return tuple(map(contents_of, value))
     return type(value), pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def unpack(value: Any) -> Any:
-    """The receiver's value of what has travelled."""
+    """Unpack the receiver's own value."""
     return pickle.loads(value) if type(value) is Packed else value
 
 
 def to_bytes(value: Any) -> bytes:
-    """Users' values as one rank gives them to another."""
+    """Encode users' values for another rank."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def from_bytes(text: bytes) -> Any:
-    """Users' values as another rank of this job has given them."""
+    """Decode users' values from another rank of this job."""
     return pickle.loads(text)

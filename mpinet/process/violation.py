@@ -1,4 +1,4 @@
-"""Where in the program a breach of the port model was written."""
+"""Location in the program of a breach of the port model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def explain(
 
 
 def _concerned(machine: Machine, letters: Letters, sentence: str) -> set[int]:
-    """The processors that the machine names; where one receives wrongly, who sends to it, too."""
+    """Processors that the machine names, and those that send to one that receives wrongly."""
     named = {int(number) for number in re.findall(r"processor (\d+)", sentence)}
     if "receives on port" not in sentence:
         return named

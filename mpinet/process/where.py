@@ -1,4 +1,4 @@
-"""Where in its program's text a processor is."""
+"""Location of a processor in its program's text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OWN_ROOM = os.path.dirname(os.path.abspath(__file__))
 
 
 def suspended_at(thread: Generator[Any, Any, Any] | None) -> str:
-    """File, line and function of the ``yield`` at which a program stands."""
+    """Return file, line and function of the ``yield`` at which a program waits."""
     while isinstance(thread, GeneratorType) and isinstance(thread.gi_yieldfrom, GeneratorType):
         thread = thread.gi_yieldfrom
     if not isinstance(thread, GeneratorType) or thread.gi_frame is None:
@@ -20,7 +20,7 @@ def suspended_at(thread: Generator[Any, Any, Any] | None) -> str:
 
 
 def ended_at(thread: Generator[Any, Any, Any] | None) -> str:
-    """File, first line and function of a program that has ended."""
+    """Return file, first line and function of a program that has ended."""
     if not isinstance(thread, GeneratorType):
         return "at its end"
     code = thread.gi_code
@@ -28,7 +28,7 @@ def ended_at(thread: Generator[Any, Any, Any] | None) -> str:
 
 
 def raised_at(traceback: TracebackType | None) -> str:
-    """File, line and function of the user's in which an error was raised; '' if in none."""
+    """Return file, line and function of the user's code that raised an error; '' for other code."""
     found = ""
     while traceback is not None:
         if os.path.dirname(os.path.abspath(traceback.tb_frame.f_code.co_filename)) != OWN_ROOM:
@@ -38,10 +38,10 @@ def raised_at(traceback: TracebackType | None) -> str:
 
 
 def place(frame: FrameType, line: int) -> str:
-    """A line as a person finds it."""
+    """Format a location for people."""
     return f"{shown(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
 
 
 def shown(file: str) -> str:
-    """A file's name, relative to the current directory where it lies in it."""
+    """Return a file's name, relative to the current directory if the file lies in it."""
     return file.removeprefix(os.getcwd() + os.sep)
