@@ -56,5 +56,5 @@ if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, f
 
 
 def __dir__() -> list[str]:
-    """Names that completion offers."""
+    """List the names that completion offers."""
     return sorted(__all__)

@@ -1,4 +1,4 @@
-"""What kernels take: annotations that are Python's types to readers, and Numba's to the compiler.
+"""Annotations of kernels' parameters: Python types for readers, Numba types for the compiler.
 
 A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.arrays`, the
 records of `mpinet.records` (``Annotated[Array, Lane]``: an array of them; ``Annotated[Array, Lane,
@@ -88,14 +88,14 @@ class Arguments:
         self.grouped = bool(self._groups)
 
     def apart(self, flat: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of groups that calls a function of their fields."""
+        """Make a function of groups that calls a function of their fields."""
         given = (f"*{name}" if name in self._groups else name for name in self._fields)
         text = f"lambda {', '.join(self._fields)}: flat({', '.join(given)})"
         function: Callable[..., Any] = eval(text, {"flat": flat})
         return function
 
     def together(self, loop: Any, like: FunctionType) -> FunctionType:
-        """A function of the groups' fields that calls a `loop` of groups, named `like` another."""
+        """Make a function of the groups' fields that calls a `loop` of groups; `like` names it."""
         given = (
             f"{name}_group({', '.join(fields)})" if name in self._groups else name
             for name, fields in self._fields.items()
@@ -139,7 +139,7 @@ def _record(kind: Any) -> type[Record] | None:
 
 
 def _type(kind: Any) -> str:
-    """Numba's type that an annotation names."""
+    """Return Numba's name of the type that an annotation stands for."""
     if kind in NUMBERS:
         return NUMBERS[kind]
     if record := _record(kind):

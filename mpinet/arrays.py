@@ -9,70 +9,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-"""Of any numbers, or records of them."""
+"""Array of any numbers, or of records."""
 
 Ints = Annotated[NDArray[np.int64], "int64[::1]"]
 """Whole numbers: processors, ports, steps, counts; words of headers and records."""
 
 Rows = Annotated[NDArray[np.int64], "int64[:, ::1]"]
-"""Whole numbers, so many a row: messages, pairs."""
+"""Rows of whole numbers, all of one length: messages, pairs."""
 
 Flags = Annotated[NDArray[np.bool_], "boolean[::1]"]
-"""A yes or no each."""
+"""Flags, one per item."""
 
 FlagRows = Annotated[NDArray[np.bool_], "boolean[:, ::1]"]
-"""A yes or no each, so many a row."""
+"""Rows of flags, all of one length."""
 
 Counts = Annotated[NDArray[np.uint32], "uint32[::1]"]
-"""How many of each, or 32 bits each: marks of processors and channels, of which there are many."""
+"""Many small counts, or 32 bits each: marks of processors and channels."""
 
 Shorts = Annotated[NDArray[np.int32], "int32[::1]"]
-"""Small whole numbers, of which there are many: ranks."""
+"""Many small whole numbers, such as ranks."""
 
 ShortRows = Annotated[NDArray[np.int32], "int32[:, ::1]"]
-"""Small whole numbers, so many a row, of which there are many: lanes."""
+"""Many rows of small whole numbers, such as lanes."""
 
 Halves = Annotated[NDArray[np.uint16], "uint16[::1]"]
-"""16 bits each: distances in small networks."""
+"""Numbers of 16 bits each, such as distances in small networks."""
 
 HalfRows = Annotated[NDArray[np.uint16], "uint16[:, ::1]"]
-"""16 bits each, so many a row."""
+"""Rows of numbers of 16 bits each."""
 
 Bytes = Annotated[NDArray[np.uint8], "uint8[::1]"]
-"""A byte each."""
+"""Numbers of one byte each."""
 
 ByteRows = Annotated[NDArray[np.uint8], "uint8[:, ::1]"]
-"""Bytes, so many a row."""
+"""Rows of bytes, all of one length."""
 
 ByteTables = Annotated[NDArray[np.uint8], "uint8[:, :, ::1]"]
-"""Bytes by three numbers."""
+"""Table of bytes with three indices."""
 
 Tables = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
-"""Whole numbers by three numbers."""
+"""Table of whole numbers with three indices."""
 
 RowViews = Annotated[NDArray[np.int64], "int64[:, :]"]
 """Whole numbers by row and column, the rows anywhere in memory: a part of a larger array."""
 
 Words = Annotated[NDArray[np.uint64], "uint64[::1]"]
-"""Sets of up to 64 things each, a bit a thing."""
+"""Sets of up to 64 items each, one bit per item."""
 
 WordRows = Annotated[NDArray[np.uint64], "uint64[:, ::1]"]
-"""Sets, so many words a row."""
+"""Rows of sets, each row several words."""
 
 WordTables = Annotated[NDArray[np.uint64], "uint64[:, :, ::1]"]
-"""Sets by three numbers."""
+"""Table of sets with three indices."""
 
 Reals = Annotated[NDArray[np.float64], "float64[::1]"]
-"""Real numbers."""
+"""Array of real numbers."""
 
 RealRows = Annotated[NDArray[np.float64], "float64[:, ::1]"]
-"""Real numbers, so many a row."""
+"""Rows of real numbers, all of one length."""
 
 Complexes = Annotated[NDArray[np.complex128], "complex128[::1]"]
-"""Complex numbers."""
+"""Array of complex numbers."""
 
 ComplexRows = Annotated[NDArray[np.complex128], "complex128[:, ::1]"]
-"""Complex numbers, so many a row."""
+"""Rows of complex numbers, all of one length."""
 
 ComplexViews = Annotated[NDArray[np.complex128], "complex128[:, :]"]
 """Complex numbers by row and column, the rows anywhere in memory."""

@@ -43,7 +43,7 @@ NUMBA_SAYS = (
     (r"mismatch of return type", "it never returns a number"),
     (r"UnsupportedError: (.+)", r"\1"),
 )
-"""What Numba says in its own terms, and what that means."""
+"""Pieces of Numba's messages, each with its meaning in plain words."""
 
 ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
 LIBRARIES = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib"))
@@ -72,13 +72,13 @@ def require_form(function: Any) -> None:
 
 
 def start_of(function: Any) -> str:
-    """The file and the line where a function's text begins."""
+    """Return the file and the line where a function's text begins."""
     code = function.__code__
     return f"{relative_name(code.co_filename)}:{code.co_firstlineno}"
 
 
 def place_in(function: Any, name: str) -> str:
-    """The file and the line where a function names something."""
+    """Return the file and the line where a function names something."""
     line = function.__code__.co_firstlineno
     for instruction in get_instructions(function):
         line = instruction.starts_line or line
@@ -88,7 +88,7 @@ def place_in(function: Any, name: str) -> str:
 
 
 def relative_name(file: str) -> str:
-    """A file's name, relative to the current directory where it lies in it."""
+    """Return a file's name, relative to the current directory if the file lies in it."""
     return file.removeprefix(os.getcwd() + os.sep)
 
 
@@ -110,7 +110,7 @@ def _has_header(function: Any) -> bool:
 
 
 def raised_at(error: BaseException) -> str:
-    """The last line of a user's through which an error came; '' if it came through none."""
+    """Name the last line of the user's code through which an error came; '' without one."""
     found = ""
     for frame, line in walk_tb(error.__traceback__):
         file = os.path.abspath(frame.f_code.co_filename)
@@ -120,25 +120,25 @@ def raised_at(error: BaseException) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """An error in a user's file: where, which and why."""
+    """Describe an error in a user's file: file, line and cause."""
     where, kind = raised_at(error), type(error).__name__
     return ": ".join(part for part in (where, kind, str(error).rstrip(".")) if part)
 
 
 def blamed(error: BaseException) -> RuleError | None:
-    """The sentence for an error that came through a user's own line; None: it is not the user's."""
+    """Return the sentence for an error that came through the user's own code; None for others."""
     return RuleError(f"{describe(error)}.") if raised_at(error) else None
 
 
 def told(error: Exception) -> str:
-    """An error as a sentence where it is the user's; with its traceback where it is ours."""
+    """Return an error as a sentence if it is the user's, with its traceback if it is ours."""
     fault = blamed(error)
     return "".join(format_exception(error)) if fault is None else str(fault)
 
 
 @contextmanager
 def blaming(own: type, name: str) -> Iterator[None]:
-    """Within it errors are those of a user's class, also where what it returned goes wrong later.
+    """Turn errors of a user's class into sentences in this context, and in what it returns later.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def not_compiled(functions: list[Any], error: Exception) -> RuleError:
 
 
 def _wrong_names(function: Any) -> Iterator[str]:
-    """Global names that a rule cannot use."""
+    """List the global names that a rule cannot use."""
     for instruction in get_instructions(function):
         if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
             continue
@@ -199,7 +199,7 @@ def _wrong_names(function: Any) -> Iterator[str]:
 
 
 def _numbas_place(text: str, functions: list[Any]) -> str:
-    """The file and the line that Numba's message is about."""
+    """Return the file and the line that Numba's message is about."""
     files = {os.path.basename(function.__code__.co_filename): function for function in functions}
     found = re.findall(r'File "([^"]+)", line (\d+)', text)
     found += re.findall(r"([^\s\"]+\.py) \((\d+)\)", text)

@@ -47,22 +47,22 @@ from mpinet.blame import error_of, is_own, no_number, not_compiled, require_form
 from mpinet.errors import MpinetError, NodeError
 
 WHOLE = (int, np.integer, np.bool_)
-"""What a rule returns: Numba makes whole numbers of them."""
+"""Types that a rule may return; Numba makes whole numbers of them."""
 
 SHORT = 72
-"""Up to so many instructions, a callee's are put into its callers before LLVM sees them.
+"""Most instructions of a callee that is put into its callers before LLVM sees them.
 
 LLVM by itself leaves calls of small functions that divide, for what Python demands of a division
 makes them long: on torus, fat tree and G(m,N) a hop takes 1.5 to 2 times as long without.
 """
 
 UNSEEN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""What is compiled into others needs no entry for Python or C: a twentieth of compile time."""
+"""Options for callees: no entry for Python or C, which would take a twentieth of compile time."""
 
 
 @cache
 def numba() -> ModuleType:
-    """Numba, imported at the first compiled call."""
+    """Import Numba, at the first compiled call."""
     import numba as module
 
     return module
@@ -124,7 +124,7 @@ class Compiled:
         return f"<{type(self).__name__.lower()} {self.name}>"
 
     def bind(self, name: str, **parts: Compiled | int) -> Any:
-        """The same function with the globals named in `parts` replaced: a rule made of rules.
+        """Return this function with the globals named in `parts` replaced: a rule made of rules.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Compiled:
         return frozenset(named.union(*within))
 
     def _same_file(self) -> dict[str, Compiled]:
-        """The callees that `bind` may bind, too: a name of another file means another thing."""
+        """Callees that `bind` may bind, too; in another file, a name means something else."""
         scope = self.unbound.__globals__
         named = {name: scope.get(name) for name in self.unbound.__code__.co_names}
         return {
@@ -165,7 +165,7 @@ class Compiled:
 
     @cached_property
     def callees(self) -> dict[str, Compiled]:
-        """The compiled functions that this one calls, by the global's name."""
+        """Compiled functions that this one calls, by the global's name."""
         scope = self.function.__globals__
         named = {name: scope.get(name) for name in self.function.__code__.co_names}
         return {name: part for name, part in named.items() if isinstance(part, Compiled)}
@@ -193,7 +193,7 @@ class Compiled:
         )
 
     def _entry(self) -> FunctionType:
-        """What is compiled for Python to call."""
+        """The function that is compiled for Python to call."""
         return self._with_native_callees()
 
     def _with_native_callees(self) -> FunctionType:
@@ -207,7 +207,7 @@ class Compiled:
         return clone
 
     def _jit(self, signature: Any) -> Any:
-        """Compile for one signature, or load from the disk what was compiled before."""
+        """Compile for one signature, or load the code compiled before from disk."""
         try:
             return _native().load_or_compile(self._entry(), signature, _watch.get())
         except Exception as error:
@@ -217,7 +217,7 @@ class Compiled:
             raise not_compiled(own, error) from error
 
     def _parts(self) -> Iterator[Compiled]:
-        """This function and all that are compiled into it."""
+        """List this function and all functions that are compiled into it."""
         yield self
         for part in self.callees.values():
             yield from part._parts()
@@ -240,11 +240,11 @@ class Inlined(Compiled):
 
 
 class Idiom(Inlined):
-    """Arithmetic in which LLVM sees one instruction where it sees that and nothing else."""
+    """Arithmetic that LLVM turns into one instruction only if it is compiled by itself."""
 
     @cached_property
     def callee(self) -> Any:
-        """As of others, but whole."""
+        """The function as its callers compile it, kept whole."""
         return numba().njit(self._with_native_callees(), **UNSEEN)
 
 
@@ -310,7 +310,7 @@ class Rule(Compiled):
         return "decide_rule" if names[1] == "header" else "port_rule"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """On a topology: the rule with the topology's parameters, mapped over arrays."""
+        """Bind the rule to a topology: map it over arrays, with the topology's parameters."""
         return self if instance is None else Mapped(self, instance.params)
 
     @cached_property
@@ -339,7 +339,7 @@ class Kernel(Compiled):
     """
 
     def bind(self, name: str, **parts: Compiled | int) -> Kernel:
-        """The same loop with the globals named in `parts` replaced (see `Compiled.bind`)."""
+        """Return the same loop with the globals named in `parts` replaced (see `Compiled.bind`)."""
         return Kernel(self.unbound, name, {**self.parts, **parts})
 
     def __call__(self, *args: Any) -> Any:
@@ -348,7 +348,7 @@ class Kernel(Compiled):
 
     @cached_property
     def run(self) -> Callable[..., Any]:
-        """The loop as Python calls it."""
+        """The loop, in the form that Python calls."""
         if not self._arguments.grouped or numba().config.DISABLE_JIT:
             return self.native
         return self._arguments.apart(self.native)
@@ -373,7 +373,7 @@ class Kernel(Compiled):
 
 
 def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
-    """Functions bound to the parts that each of them names, with a suffix to their names.
+    """Bind functions to the parts that each of them names, with a suffix to their names.
 
     Raises
     ------
@@ -430,7 +430,7 @@ def inlined(function: Callable[..., Any]) -> Inlined:
 
 
 def idiom(function: Callable[..., Any]) -> Idiom:
-    """Make arithmetic that is compiled by itself before it is put into its callers."""
+    """Compile arithmetic by itself, before it is put into its callers."""
     return Idiom(function)
 
 
@@ -450,7 +450,7 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 
 
 def _code_text(code: CodeType) -> str:
-    """A text that changes whenever the code does, the same in every process."""
+    """Return a text that changes whenever the code does, the same in every process."""
     # Not the code object's own hash or repr, which change with the process and the line number.
     constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
@@ -458,7 +458,7 @@ def _code_text(code: CodeType) -> str:
 
 @cache
 def _native() -> Any:
-    """Types and records of rules as Numba knows them."""
+    """Return types and records of rules as Numba knows them."""
     from mpinet import rulebox
 
     return rulebox
@@ -470,7 +470,7 @@ def _box_maker(kind: str) -> Callable[[Any], Any]:
 
 
 SMALL = 64
-"""Up to this many elements a rule is mapped as plain Python, without loading Numba."""
+"""Most elements for which a rule is mapped as plain Python, without loading Numba."""
 
 
 class Mapped:
@@ -496,7 +496,7 @@ class Mapped:
 
     @property
     def native(self) -> Any:
-        """The rule as kernels take it."""
+        """The rule with its parameters, in the form that kernels take."""
         return self.rule.native
 
     def __call__(self, nodes: Any, ports: Any) -> Any:
@@ -534,7 +534,7 @@ class Mapped:
         return mapped.reshape(nodes.shape)
 
     def _play(self, nodes: Any, ports: Any) -> list[int]:
-        """The rule's values, in plain Python."""
+        """Compute the rule's values in plain Python."""
         pairs = zip(nodes.flat, ports.flat, strict=True)
         return [self.rule(int(u), int(p), self.params) for u, p in pairs]
 

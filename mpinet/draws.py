@@ -1,4 +1,4 @@
-"""Random draws that depend on what they are drawn for, never on who draws them.
+"""Random draws that depend on what they are drawn for, never on which rank draws them.
 
 Every draw is a function of (seed, counters): the same for any number of ranks and any mapping.
 The arithmetic stays within 32-bit words, so that compiled and plain Python agree.
@@ -30,7 +30,7 @@ def mix32(word: int) -> int:
 
 @inlined
 def draw32(seed: int, first: int, second: int, stream: int) -> int:
-    """32 random bits for the counters (first, second) of a stream.
+    """Draw 32 random bits for the counters (first, second) of a stream.
 
     Two seeds below 2^32 give the same words at counters that are a constant apart.
     """
@@ -39,7 +39,7 @@ def draw32(seed: int, first: int, second: int, stream: int) -> int:
 
 @inlined
 def dice(seed: int, first: int, stream: int) -> int:
-    """What the draws of one `first` counter have in common: `thrown` makes them of it."""
+    """Return the word that all draws of one `first` counter share, for `thrown`."""
     word = mix32((seed & MASK32) ^ (stream * 0x1E35A7BD + 0x2545F491) & MASK32)
     word = mix32(word ^ ((seed >> 32) & MASK32))
     word = mix32((word + first) & MASK32)
@@ -48,25 +48,25 @@ def dice(seed: int, first: int, stream: int) -> int:
 
 @inlined
 def thrown(dice: int, second: int) -> int:
-    """The draw of the `second` counter."""
+    """Return the draw of the `second` counter."""
     word = mix32((dice + second) & MASK32)
     return mix32(word ^ ((second >> 32) & MASK32))
 
 
 @inlined
 def scaled(word: int, count: int) -> int:
-    """A number 0..count-1 from 32 random bits."""
+    """Scale 32 random bits to a number 0..count-1."""
     return (word * count) >> 32
 
 
 def below(probability: float) -> int:
-    """What 32 random bits must be below, for an event of this probability."""
+    """Return the bound that 32 random bits are below with this probability."""
     return int(np.floor(probability * 4294967296.0 + 0.5))
 
 
 @inlined
 def draw(seed: int, first: int, second: int) -> int:
-    """62 random bits for the counters (first, second)."""
+    """Draw 62 random bits for the counters (first, second)."""
     # 30 + 32 bits: below 2^62, so that compiled code, whose integers have 64 bits with a sign,
     # gives the same number as Python.
     high = draw32(seed, first, second, 1)
@@ -75,7 +75,7 @@ def draw(seed: int, first: int, second: int) -> int:
 
 @inlined
 def half_width(size: int) -> int:
-    """Bits in each half of a Feistel network whose domain holds 0..size-1."""
+    """Number of bits in each half of a Feistel network whose domain holds 0..size-1."""
     width = 1
     while (1 << (2 * width)) < size:
         width += 1
@@ -102,7 +102,7 @@ def shuffled(index: int, size: int, seed: int) -> int:
 
 @inlined
 def unshuffled(index: int, size: int, seed: int) -> int:
-    """The inverse of `shuffled`."""
+    """Invert `shuffled`."""
     width = half_width(size)
     mask = (1 << width) - 1
     while True:
@@ -116,18 +116,18 @@ def unshuffled(index: int, size: int, seed: int) -> int:
 
 @rule
 def permuted(node, inverse, params):
-    """`shuffled` (port 0) or `unshuffled` (port 1) with params = (size, 2, seed)."""
+    """Apply `shuffled` (port 0) or `unshuffled` (port 1), with params = (size, 2, seed)."""
     if inverse:
         return unshuffled(node, int(params[0]), int(params[2]))
     return shuffled(node, int(params[0]), int(params[2]))
 
 
 PERMUTATION = 0x7065726D
-"""The key's upper word: what the seed's draws are for."""
+"""Upper word of the key, which separates these draws from others of the same seed."""
 
 
 def uniform_permutation(size: int, seed: int) -> Ints:
-    """A permutation of 0..size-1, all of them equally likely: the order of random keys.
+    """Draw a permutation of 0..size-1, all equally likely: the order of random keys.
 
     Number i has the key that the generator Philox (4x64, 10 rounds; Salmon et al. 2011) gives as
     its i-th for the key (seed, what for); the rare numbers of equal keys are put in order by second

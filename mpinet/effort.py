@@ -1,4 +1,4 @@
-"""The bound on walks over a network, and the sentence for walks that its size forbids."""
+"""Bound on walks over a network, and the error for walks that its size forbids."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from mpinet.errors import TooLarge
 from mpinet.launched import launched_ranks
 
 LOOKS = 2**34
-"""Most ports that a rank looks at in one walk over a network: some minutes."""
+"""Most ports that a rank reads in one walk over a network: some minutes."""
 
 
 def require_walk(
     looks: int, what: str, ranks: int | None = None, most: int = LOOKS, of: str = "ports"
 ) -> None:
-    """Refuse a walk that would not come to its end.
+    """Refuse a walk that would take too long.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ class MpinetError(Exception):
 
 
 class UsageError(MpinetError, ValueError):
-    """What a person asked for cannot be: a wrong option, file or combination (exit status 2)."""
+    """A request that cannot be met: a wrong option, file or combination (exit status 2)."""
 
     status = 2
 
@@ -29,7 +29,7 @@ class TopologyFileError(FileError, TopologyError):
 
 
 class TooLarge(UsageError):
-    """What does not fit into the memory there is, or has no end in sight; tells both numbers."""
+    """A run that does not fit into memory or would take far too long; tells both numbers."""
 
 
 class OutputError(MpinetError):
@@ -51,7 +51,7 @@ class WiringError(MpinetError):
 
 
 class RuleError(MpinetError):
-    """A rule that is none, cannot be compiled or fails: names the file and the line."""
+    """A faulty rule, which cannot be compiled or fails: names the file and the line."""
 
     status = 2
 
@@ -61,11 +61,11 @@ class RoutingError(MpinetError):
 
 
 class Stuck(RoutingError):
-    """A routing that knows no way on for a message."""
+    """A routing that cannot lead a message on."""
 
 
 class OutOfReach(MpinetError):
-    """A question that the effort allowed for it does not decide: more effort may."""
+    """A question that the allowed effort does not decide; more effort may."""
 
 
 class ModelViolation(MpinetError):
@@ -99,7 +99,7 @@ class ProgramError(MpinetError):
 
 
 class Deadlock(MpinetError):
-    """Processors that wait for messages while nobody will send one any more."""
+    """Processors that wait for messages although none will be sent any more."""
 
 
 class CertificateError(MpinetError):
@@ -107,12 +107,12 @@ class CertificateError(MpinetError):
 
 
 class Suspended(MpinetError):
-    """A run that was asked to end and has left a checkpoint, to go on from (EX_TEMPFAIL)."""
+    """A run that was asked to end and has left a checkpoint to resume from (EX_TEMPFAIL)."""
 
     status = 75
 
 
 class Unread(MpinetError):
-    """Nobody reads the output any more, as behind ``| head``: there is nothing to be said."""
+    """An output that nobody reads any more, as behind ``| head``: no message is due."""
 
     status = 141

@@ -1,4 +1,4 @@
-"""Files that people name: results are written whole, others' files are read up to a size.
+"""Files that users name: results are written whole, others' files are read up to a size limit.
 
 A result is written aside and renamed into place, so that what is there is whole. What is no file
 stays what it is: devices and pipes are written through, symbolic links lead to their files, and
@@ -22,28 +22,28 @@ from typing import BinaryIO
 from mpinet.errors import FileError, OutputError
 
 ASIDE = (".mpinet-", ".part")
-"""What names of files that are being written begin and end with."""
+"""Prefix and suffix of the names of files that are being written."""
 
 MOST_LINKS = 40
-"""Symbolic links that lead from one to the next, as many as Linux follows."""
+"""Most symbolic links that are followed from one to the next, as in Linux."""
 
 REFUSED = (
     (stat.S_ISDIR, "it is a folder"),
     (stat.S_ISSOCK, "it is a socket"),
     (stat.S_ISBLK, "it is a disk"),
 )
-"""What is neither replaced nor written through, and why."""
+"""Tests for kinds of files that are neither replaced nor written through, each with its reason."""
 
 
 MOST_BYTES = 2**28
-"""Of a file that is read as a whole."""
+"""Largest file that is read as a whole, in bytes."""
 
 AT_ONCE = 2**20
-"""Bytes that are read at a time: what ``/dev/zero`` gives has no end."""
+"""Bytes that are read at a time: a source such as ``/dev/zero`` never ends."""
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """All of a file, or of what comes through a pipe, if it comes to an end.
+    """Read all of a file, or of a pipe that comes to an end, up to a limit.
 
     Raises
     ------
@@ -61,13 +61,13 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """The same as text in UTF-8; `UnicodeDecodeError` where it is none."""
+    """Read a file as `read_bytes` does, as UTF-8; `UnicodeDecodeError` for other bytes."""
     return read_bytes(path, most).decode()
 
 
 @contextmanager
 def seekable(path: Path) -> Iterator[BinaryIO]:
-    """Open a file of any size to read in it back and forth; a pipe is read first, as `read_bytes`.
+    """Open a file of any size for random access; a pipe is read first, as by `read_bytes`.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def require_room_beside(path: Path) -> None:
 
 
 def is_aside(path: Path) -> bool:
-    """Whether a file was being written, by a process that was perhaps killed."""
+    """Whether a name is that of a file being written, perhaps by a process that was killed."""
     return path.name.startswith(ASIDE[0]) and path.name.endswith(ASIDE[1])
 
 
@@ -141,7 +141,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def _aside(target: Path) -> Iterator[BinaryIO]:
-    """Open a file beside the one that it becomes."""
+    """Open a temporary file beside the one that it becomes."""
     aside = target.with_name(f"{ASIDE[0]}{token_hex(8)}{ASIDE[1]}")  # nobody can lay in wait at it
     with aside.open("xb") as file:
         try:
@@ -156,7 +156,7 @@ def _aside(target: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _through(target: Path) -> Iterator[BinaryIO]:
-    """Open a file without a name, which goes to a device or a pipe when it is complete."""
+    """Open a file without a name, whose content goes to a device or a pipe when it is complete."""
     from shutil import copyfileobj
     from tempfile import TemporaryFile
 
@@ -170,7 +170,7 @@ def _through(target: Path) -> Iterator[BinaryIO]:
 
 
 def _target(path: Path) -> tuple[Path, int | None]:
-    """Where the symbolic links of a name end, and the mode of what is there; None: nothing.
+    """Resolve a name's symbolic links; return the path and the mode of its file, None without one.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _target(path: Path) -> tuple[Path, int | None]:
 
 
 def _followed(path: Path) -> Path:
-    """Where the symbolic links of a name end, but for the names of this process's open files."""
+    """Resolve a name's symbolic links, but not the names of this process's open files."""
     for _ in range(MOST_LINKS):
         path = Path(os.path.realpath(path.parent), path.name)
         if _descriptor(path) is not None or not path.is_symlink():
@@ -201,12 +201,12 @@ def _followed(path: Path) -> Path:
 
 
 def _descriptor(path: Path) -> int | None:
-    """Which open file of this process a name stands for, as ``/dev/stdout`` does."""
+    """Return the open file of this process that a name stands for, as ``/dev/stdout`` does."""
     within = re.fullmatch(r"/proc/(\d+)(?:/task/\d+)?/fd", str(path.parent))
     mine = within is not None and int(within[1]) == os.getpid()
     return int(path.name) if mine and path.name.isdecimal() else None
 
 
 def _is_stream(target: Path, mode: int | None) -> bool:
-    """Whether what is there is written through, instead of being replaced."""
+    """Whether a file is written through instead of being replaced."""
     return _descriptor(target) is not None or not (mode is None or stat.S_ISREG(mode))

@@ -1,4 +1,4 @@
-"""A program of its own that watches a job's processes on one host, and ends them.
+"""A separate program that watches a job's processes on one host, and ends them.
 
 ``launch/run`` starts one beside its launcher; ranks that nobody watches start one on their host
 (`watch_ranks`). It reads from its standard input, which whoever has started it keeps open:
@@ -38,29 +38,31 @@ from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
-"""Where launchers say which rank a process is."""
+"""Variables by which launchers tell a process its rank."""
 
 PLACE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
-"""Where they say which rank of its host it is."""
+"""Variables by which launchers tell a process its rank on its host."""
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "prterun", "prted", "hydra_pmi_proxy")
-"""Programs that start ranks: they are watched with these."""
+"""Programs that start ranks, and are watched with them."""
 
 GRACE, LAST = 2.0, 1.0
 """Seconds that processes have between a signal and SIGKILL, and to vanish after that; where nobody
 waits for what they may still say, the second holds for both."""
 
 OWN_LOOKS = 20
-"""Looks in the time after which a stopped process ends the job."""
+"""Number of looks in the time after which a stopped process ends the job."""
 
 FIRST_LOOK, OFTEN = 0.1, 10
-"""Segments are looked for after so many seconds; then whenever the job is older by that part."""
+"""Fewest seconds between two looks for segments; they grow to the job's age divided by `OFTEN`."""
 
 SILENCE = 8.0
-"""Seconds without a sign of life from the host that launches, after which it is lost (--there)."""
+"""Seconds without a sign of life from the launching host after which it is taken for lost
+(--there).
+"""
 
 REMOTE_FOLDERS = ("PRTE_MCA_prte_remote_tmpdir_base", "OMPI_MCA_orte_remote_tmpdir_base")
-"""Where Open MPI's daemons, of version 5 and 4, are told where to keep a session's files."""
+"""Variables that tell Open MPI's daemons, of version 5 and 4, the folder for a session's files."""
 
 SEGMENT = re.compile(
     rb"\S+ r\S+ \S+ (\S+) (\d+) +"
@@ -77,7 +79,7 @@ class Process(NamedTuple):
 
 
 def processes() -> dict[int, Process]:
-    """All processes of this host that are not dead, by their numbers."""
+    """Return all processes of this host that are not dead, by their numbers."""
     found = {}
     for number, parent, state in _by_proc() if os.path.isdir("/proc/self") else _by_ps():
         if state[:1] not in ("Z", "X"):
@@ -103,7 +105,7 @@ def _by_ps() -> Iterable[tuple[int, int, str]]:
 
 
 def descendants(roots: Iterable[int], table: dict[int, Process]) -> list[int]:
-    """The roots that there are, and all that descend from them, but for this process."""
+    """List those of the roots that exist, and all their descendants, except this process."""
     children: dict[int, list[int]] = {}
     for number, process in table.items():
         children.setdefault(process.parent, []).append(number)
@@ -118,7 +120,7 @@ def descendants(roots: Iterable[int], table: dict[int, Process]) -> list[int]:
 
 
 def setting(number: int, names: Sequence[str]) -> str | None:
-    """The first of these environment variables that a process was started with."""
+    """Return the first of these environment variables that a process was started with."""
     try:
         with open(f"/proc/{number}/environ", "rb") as file:
             settings = dict(line.partition(b"=")[::2] for line in file.read().split(b"\0"))
@@ -129,14 +131,14 @@ def setting(number: int, names: Sequence[str]) -> str | None:
 
 
 def send(number: int, processes: Iterable[int]) -> None:
-    """Send a signal to processes, as far as they are there."""
+    """Send a signal to those of the processes that still exist."""
     for process in processes:
         with suppress(OSError):
             os.kill(process, number)
 
 
 def gone(processes_: Iterable[int], seconds: float) -> bool:
-    """Whether all of these end within some seconds."""
+    """Whether all of these processes end within `seconds`."""
     left, limit = set(processes_), time.monotonic() + seconds
     while left := left & set(processes()):
         if time.monotonic() > limit:
@@ -146,14 +148,14 @@ def gone(processes_: Iterable[int], seconds: float) -> bool:
 
 
 class Remains:
-    """What a job's processes would leave if they were killed."""
+    """Files that a job's processes would leave behind if they were killed."""
 
     def __init__(self) -> None:
         self._folders: list[str] = []
         self._segments: dict[str, tuple[bytes, bytes]] = {}
 
     def add(self, folder: str) -> None:
-        """Delete a folder at the end."""
+        """Have a folder deleted at the end."""
         self._folders.append(folder)
 
     def note(self, processes: Iterable[int]) -> None:
@@ -162,11 +164,13 @@ class Remains:
             self._segments |= segments(number)
 
     def remove(self) -> None:
-        """Delete the folders, and of the segments those that nobody has mapped any more."""
+        """Delete the folders, and those of the segments that no process maps any more."""
         import shutil  # which ranks do not need
 
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
+        # Another job may have mapped a segment, or made a new one under an old name: delete only
+        # those that no process maps, and that still have the inode noted.
         left = {path for path in self._segments if os.path.exists(path)}
         if not left:
             return
@@ -180,7 +184,7 @@ class Remains:
 
 
 def segments(number: int) -> dict[str, tuple[bytes, bytes]]:
-    """The segments of MPI libraries that a process has mapped: device and inode by path."""
+    """Return the MPI segments that a process has mapped: device and inode by path."""
     try:
         with open(f"/proc/{number}/maps", "rb") as file:
             found = SEGMENT.findall(file.read())
@@ -190,7 +194,7 @@ def segments(number: int) -> dict[str, tuple[bytes, bytes]]:
 
 
 class Guardian:
-    """What is watched, and for how long it may be stopped.
+    """Watches a job's processes, and ends the job if one is stopped for too long.
 
     Parameters
     ----------
@@ -219,25 +223,25 @@ class Guardian:
         self.pause = min(5.0, max(0.05, waits / OWN_LOOKS))
 
     def watch(self, roots: Sequence[int]) -> None:
-        """Watch these from now on."""
+        """Watch these processes and their descendants from now on."""
         self._roots = list(roots)
 
     def watch_below(self, daemon: int) -> None:
-        """Watch the ranks that this process has started, and will have, from now on."""
+        """Watch the ranks that this process has started or will start, from now on."""
         self._daemon = daemon
 
     def _ranks(self, table: dict[int, Process]) -> list[int]:
-        """Processes below the daemon that are ranks, or that ranks have started."""
+        """List the processes below the daemon that are ranks, or were started by ranks."""
         below = (number for number in descendants([self._daemon], table) if number != self._daemon)
         return [number for number in below if setting(number, RANK_VARIABLES) is not None]
 
     def next_look(self) -> float:
-        """Seconds until the next look: fewer while the job is young, and makes what it shares."""
+        """Return the seconds until the next look: fewer while a young job makes its segments."""
         age = time.monotonic() - self._began
         return min(self.pause, max(FIRST_LOOK, age / OFTEN))
 
     def _above(self, table: dict[int, Process]) -> list[int]:
-        """The launchers of ranks that nobody else watches."""
+        """List the launchers of the ranks that no other guardian watches."""
         if self._owner:
             return [self._owner]
         found = []
@@ -250,7 +254,7 @@ class Guardian:
         return list(dict.fromkeys(found))
 
     def look(self, seconds: float) -> bool:
-        """Look once; whether anything is to be watched on.
+        """Look once; return whether anything is left to watch.
 
         Parameters
         ----------
@@ -263,6 +267,7 @@ class Guardian:
             self._roots = self._ranks(table)
         family = descendants(self._roots, table)
         self.remains.note(family)
+        # `T` is a process stopped by a signal. Time counts only as far as this process could look.
         for number in [*self._above(table), *family]:
             if number in table and table[number].state == "T":
                 since = self._stopped.get(number, 0.0)
@@ -283,7 +288,7 @@ class Guardian:
         return bool(family)
 
     def _tell_stopped(self, number: int) -> None:
-        """Tell of a launcher that is stopped; of ranks the other ranks do (`machine.lookout`)."""
+        """Report a stopped launcher; other ranks report stopped ranks (`machine.lookout`)."""
         if setting(number, RANK_VARIABLES) is None:
             what = ", which runs the job," if number in self._roots else ""
             self._say(f"process {number}{what} is stopped (kill -CONT {number} lets it go on)")
@@ -296,6 +301,8 @@ class Guardian:
             f"{named} on {platform.node()} {have} been stopped for {self._limit:g} s: the job is "
             "ended (--watchdog 0 waits without end)"
         )
+        # A stopped process obeys no other signal. The script of ``launch/run`` has to live on: it
+        # tells the end of the job, and is woken when the rest is gone.
         send(signal.SIGKILL, [number for number in late if number != self._owner])
         if self._owner:
             self.end(signal.SIGTERM, family)
@@ -304,14 +311,14 @@ class Guardian:
             send(signal.SIGKILL, family)
 
     def _named(self, number: int) -> str:
-        """What the user knows a process as."""
+        """Name a process in terms that the user knows."""
         rank = setting(number, RANK_VARIABLES)
         if rank is not None:
             return f"rank {rank} (process {number})"
         return f"{self._name if number == self._owner else 'the launcher'} (process {number})"
 
     def end(self, number: int, family: Sequence[int] = (), grace: float = GRACE) -> None:
-        """Send a signal to what is watched; kill all that is there after some seconds."""
+        """Send a signal to the watched processes; kill those left after `grace` seconds."""
         family = [*family, *descendants(self._roots, processes())]
         self.remains.note(family)
         send(number, self._roots)
@@ -321,7 +328,7 @@ class Guardian:
         self.end_orphans()
 
     def marked(self) -> list[int]:
-        """The job's processes, by what is in their environment alone, but for this one."""
+        """List the job's processes except this one, known by their environment alone."""
         if not self._mark:
             return []
         others = (number for number in processes() if number != os.getpid())
@@ -336,7 +343,7 @@ class Guardian:
         self.remains.remove()
 
     def linger(self) -> None:
-        """Look on until the ranks are gone; the first of them, which has asked for it, is."""
+        """Keep looking until all ranks are gone, as the first of them has asked."""
         self.pause = 0.02
         while self.look(self.pause):
             time.sleep(self.pause)
@@ -348,7 +355,7 @@ class Guardian:
 
 
 def _program(number: int) -> str:
-    """The name of a process's program."""
+    """Return the name of a process's program."""
     try:
         with open(f"/proc/{number}/comm") as file:
             return file.read().strip()
@@ -357,7 +364,7 @@ def _program(number: int) -> str:
 
 
 def obey(guardian: Guardian, line: str) -> bool:
-    """Do what was asked for; whether to go on."""
+    """Carry out one request; return whether to go on."""
     word, _, rest = line.partition(" ")
     if word == "watch":
         guardian.watch([int(number) for number in rest.split()])
@@ -379,6 +386,7 @@ def obey(guardian: Guardian, line: str) -> bool:
 
 def keep(guardian: Guardian, launched: bool) -> None:
     """Read and look until there is nothing to do any more."""
+    # Requests come as lines on standard input, whose end says that the other side is gone.
     heard, looked = b"", time.monotonic()
     while True:
         pause = guardian.next_look()
@@ -404,7 +412,7 @@ def keep(guardian: Guardian, launched: bool) -> None:
 
 
 def run_there(mark: str, shared: str, command: str) -> int:
-    """Run a launcher's daemon on another host than the launcher's, until that is heard no more.
+    """Run a launcher's daemon on a host other than the launcher's, until the launcher falls silent.
 
     Parameters
     ----------
@@ -432,6 +440,7 @@ def run_there(mark: str, shared: str, command: str) -> int:
     with suppress(OSError):  # hosts may share it: then who has made it deletes it
         os.mkdir(shared, 0o700)
         guardian.remains.add(shared)
+    # A daemon's end wakes `select` through this pipe, instead of after the pause.
     ends, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
@@ -473,6 +482,7 @@ def watch_ranks(limit: float) -> Any:
         return None
     with claim:
         watching = subprocess.Popen(
+            # Without the site's packages it starts in some 40 ms, whatever is installed.
             [sys.executable, "-I", "-S", __file__, f"{limit:g}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -486,7 +496,7 @@ def watch_ranks(limit: float) -> Any:
 
 
 def daemon_of(number: int, table: dict[int, Process]) -> int:
-    """What has started this rank, and the other ranks of its host: the parent that is no rank."""
+    """Return the process that has started this host's ranks: the nearest parent that is none."""
     while number in table:
         number = table[number].parent
         if setting(number, RANK_VARIABLES) is None:
@@ -495,7 +505,7 @@ def daemon_of(number: int, table: dict[int, Process]) -> int:
 
 
 def claimed(daemon: int) -> Any:
-    """A claim to watch what this process has started; None if another rank of the host has it.
+    """Claim the watch over this daemon's ranks; None if another rank of the host has it.
 
     It is a name that one process at a time can have, and that is free again when it ends.
     """
@@ -504,6 +514,7 @@ def claimed(daemon: int) -> Any:
     if sys.platform != "linux":
         first = any(os.environ.get(name) == "0" for name in PLACE_VARIABLES)
         return nullcontext() if first else None
+    # An abstract socket leaves no file behind; numbers of processes are unique in a namespace.
     claim = socket.socket(socket.AF_UNIX)
     try:
         claim.bind(f"\0mpinet-guardian-{os.readlink('/proc/self/ns/pid')}-{daemon}")
@@ -532,7 +543,7 @@ def die_with_parent() -> None:
 
 
 def main(words: Sequence[str]) -> None:
-    """Watch, as said above.
+    """Watch a job's processes, with the settings given on the command line.
 
     Parameters
     ----------
@@ -543,6 +554,7 @@ def main(words: Sequence[str]) -> None:
     if words[:1] == ["--there"]:
         sys.exit(run_there(*words[1:]))
     limit, patience, name, owner = [*words, *("0", "60", "mpinet", "0")[len(words) :]]
+    # Signals meant for the whole job reach this process, too; it has to outlive the ranks.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     mark = os.environ.get("MPINET_PROOF", "") if int(owner) else ""

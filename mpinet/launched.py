@@ -33,7 +33,7 @@ def batch_run() -> int:
 
 
 def _tasks_here() -> int:
-    """Tasks of a Slurm step on this host: of ``2(x3),1`` that of SLURM_NODEID; 1 without Slurm."""
+    """Return a Slurm step's tasks on this host: ``2(x3),1`` at SLURM_NODEID; 1 without Slurm."""
     node = os.environ.get("SLURM_NODEID", "")
     counts = re.findall(
         r"(\d+)(?:\(x(\d+)\))?(?:,|$)", os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")
@@ -78,7 +78,7 @@ def guarded() -> None:
 
 
 _guardians: list[Any] = []
-"""What this process has started: kept as long as it lives."""
+"""Guardians that this process has started: kept as long as it lives."""
 
 
 def _first_number(variables: tuple[str, ...], default: int) -> int:

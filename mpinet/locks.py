@@ -11,7 +11,7 @@ from typing import IO
 
 
 def lock(file: IO[str]) -> bool:
-    """Lock an open file until it is closed; whether its file system knows locks.
+    """Lock an open file until it is closed; return whether its file system knows locks.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def lock(file: IO[str]) -> bool:
 
 
 def locked(path: Path) -> IO[str] | None:
-    """Open a file, which is made if it is not there, and lock it until it is closed.
+    """Open a file, create it if needed, and lock it until it is closed.
 
     Returns
     -------
@@ -54,6 +54,8 @@ def locked(path: Path) -> IO[str] | None:
         if not knows:
             file.close()
             return None
+        # Whoever held the lock before may have deleted the file: the lock of a file without a name
+        # keeps nobody out.
         if is_at(path, file):
             return file
         file.close()  # of a process that has just ended, and deleted it

@@ -1,4 +1,4 @@
-"""XML from others: document types and entities are refused, which may read files or never end."""
+"""XML from others: document types and entities, which may read files or never end, are refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mpinet.errors import UsageError
 
 
 def careful_parser() -> Any:
-    """A parser (`xml.parsers.expat`) that raises `UsageError` at a document type or an entity."""
+    """Return a parser (`xml.parsers.expat`) that refuses document types and entities."""
     parser = expat.ParserCreate()
 
     def refuse(*declared: Any) -> None:
@@ -23,7 +23,7 @@ def careful_parser() -> Any:
 
 
 def require_plain(data: bytes) -> None:
-    """Raise `UsageError` at a document type or an entity; what is no XML is left to others."""
+    """Raise `UsageError` at a document type or an entity; leave text that is no XML to others."""
     try:
         careful_parser().Parse(data, True)
     except (expat.ExpatError, UnicodeError, LookupError):

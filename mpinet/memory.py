@@ -1,4 +1,4 @@
-"""Memory of this host, and the sentence for what does not fit into it.
+"""Memory of this host, and the error for a run that does not fit into it.
 
 What grows with a network's size is compared with this before it is allocated: a typing error in a
 topology string ends in a sentence, not in a host without memory. `require_memory` looks at one
@@ -31,23 +31,23 @@ FACTORS: dict[str, int] = {
     **{f"{letter}iB": 1024**power for power, letter in enumerate("KMGTPE", 1)},
     **{letter: 1024**power for power, letter in enumerate("KMGTPE", 1)},
 }
-"""What units stand for: ``4GiB`` and ``4G`` are 2^32 bytes, ``4GB`` are 4*10^9."""
+"""Bytes per unit: ``4GiB`` and ``4G`` are 2^32 bytes, ``4GB`` are 4*10^9."""
 
 NUMBER_AND_UNIT = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?) ?([A-Za-z]{0,3})")
 
 MEMINFO = Path("/proc/meminfo")
-"""Tells, beside much else, how much memory new processes can have without swapping."""
+"""File that tells, among much else, how much memory new processes can have without swapping."""
 
 STATM = Path("/proc/self/statm")
-"""Tells in its first number the pages of this process's address space."""
+"""File whose first number is the pages of this process's address space."""
 
 CGROUPS = Path("/proc/self/cgroup")
-"""Lists the control groups of this process; a group may limit memory, and so may its parents."""
+"""List of this process's control groups; a group may limit memory, and so may its parents."""
 
 
 @dataclass(frozen=True)
 class Controller:
-    """Where a version of control groups tells about memory.
+    """Files in which a version of control groups tells about memory.
 
     Attributes
     ----------
@@ -74,12 +74,12 @@ CONTROLLERS = {
         "total_inactive_file",
     ),
 }
-"""By the name that `CGROUPS` has for them: version 2 has none."""
+"""Controllers by the name in `CGROUPS`; version 2 has an empty one."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What the user has said of memory.
+    """Memory that the user allows.
 
     Attributes
     ----------
@@ -97,13 +97,13 @@ _ALLOWANCE: ContextVar[Allowance] = ContextVar("allowance", default=Allowance())
 
 
 def allowance() -> Allowance:
-    """What the user has said of memory for what is being done."""
+    """Return what the user allows for the work in progress."""
     return _ALLOWANCE.get()
 
 
 @contextmanager
 def allowing(limit: int | str | None, force: bool) -> Iterator[None]:
-    """Within it this is what the user has said; `limit` as in `bytes_of`, None: nothing."""
+    """Set what the user allows in this context; `limit` as in `bytes_of`, or None for no limit."""
     said = Allowance(None if limit is None else bytes_of(limit), bool(force))
     before = _ALLOWANCE.set(said)
     try:
@@ -113,7 +113,7 @@ def allowing(limit: int | str | None, force: bool) -> Iterator[None]:
 
 
 def bytes_of(given: int | str) -> int:
-    """A number of bytes, at least one, as a person gives it: ``4294967296``, ``4GiB``, ``1.5G``.
+    """Parse a number of bytes, at least one, as a user writes it: ``4096``, ``4GiB``, ``1.5G``.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def require_memory(needed: int, what: str) -> None:
 
 
 def out_of_memory(error: MemoryError) -> str:
-    """The sentence for memory that has run out where nothing had refused before."""
+    """Return the error for memory that has run out although nothing was refused."""
     why = f" ({error})" if str(error) else ""
     limit = process_limit()
     there_is = f"there are {in_units(host_memory())} here"
@@ -175,7 +175,7 @@ def out_of_memory(error: MemoryError) -> str:
 
 
 def in_units(count: int) -> str:
-    """A number of bytes as a person reads it: ``48.0 GiB``."""
+    """Format a number of bytes for people: ``48.0 GiB``."""
     power = min(max(0, count.bit_length() - 1) // 10, len(UNITS) - 1)
     if power == 0:
         return f"{count} bytes"
@@ -218,7 +218,7 @@ def address_space_left() -> int | None:
 
 
 def _control_groups() -> list[tuple[int, int]]:
-    """The limits of this process's control groups that have one, and what the groups hold."""
+    """Yield the limit of each of this process's control groups that has one, and what it holds."""
     try:
         lines = CGROUPS.read_text().splitlines()
     except OSError:
@@ -236,13 +236,13 @@ def _control_groups() -> list[tuple[int, int]]:
 
 
 def _held(group: Path, where: Controller) -> int:
-    """What a control group holds, without what it gives back as soon as somebody needs it."""
+    """Bytes that a control group holds, without what it gives back on demand."""
     used = _number_in(group / where.usage) or 0
     return max(0, used - (_number_after(where.given_back, group / "memory.stat") or 0))
 
 
 def _number_in(file: Path) -> int | None:
-    """The number in a control group's file; None for ``max`` or where there is no such file."""
+    """Return the number in a control group's file; None for ``max`` or without such a file."""
     try:
         text = file.read_text().strip()
     except OSError:
@@ -251,7 +251,7 @@ def _number_in(file: Path) -> int | None:
 
 
 def _number_after(word: str, file: Path) -> int | None:
-    """The number behind a line's first word; None where there is no such line."""
+    """Return the number behind a line's first word; None without such a line."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Compiled code on disk: loaded where it can be, made anew where it cannot for whatever reason.
+"""Compiled code on disk: loaded if possible, compiled again if not, for whatever reason.
 
 Of the processes that need the same code at the same time, as the ranks of a job do, one compiles
 and the others load what it has made.
@@ -28,10 +28,10 @@ Compiling = Callable[[], AbstractContextManager[object]]
 """Returns the context in which a function is compiled."""
 
 SEAL = sha256().digest_size
-"""Bytes behind a file's own."""
+"""Number of bytes that follow a file's own."""
 
 PATIENCE = 60.0
-"""Seconds after which a process compiles itself what another, perhaps stopped, has not ended."""
+"""Seconds of waiting for another process's compilation, after which a process compiles itself."""
 
 
 def load_or_compile(
@@ -70,7 +70,7 @@ def load_or_compile(
 
 @contextmanager
 def alone(file: str) -> Iterator[None]:
-    """Within it no other process is within it for the same file, which is there meanwhile.
+    """Exclude other processes from this context for the same file; the file exists in it.
 
     The system frees the lock of a process that has ended, however it did. Where there are no locks,
     or another process does not end in time, several go on at once.
@@ -86,7 +86,7 @@ def alone(file: str) -> Iterator[None]:
 
 
 def _locked(file: str) -> IO[str] | None:
-    """The file, locked; None where that cannot be."""
+    """Open and lock the file; None if that fails."""
     began = time.monotonic()
     while (waited := time.monotonic() - began) < PATIENCE:
         try:
@@ -118,7 +118,7 @@ class SealedFile(IndexDataCacheFile):
 
 
 def _careful(locator: Any) -> Any:
-    """One of Numba's ways to find a folder, if nobody else can put code into it."""
+    """Restrict one of Numba's ways to find a folder to folders that only this user can change."""
 
     class Careful(locator):  # type: ignore[misc]
         @classmethod
@@ -138,7 +138,7 @@ NUMBAS: Any = FunctionCache._impl_class
 
 
 class Places(NUMBAS):  # type: ignore[misc]
-    """Where Numba keeps the code of a function: its files are loaded with pickle, and run."""
+    """Folders for the code of a function: its files are loaded with pickle and run."""
 
     _locator_classes = tuple(_careful(each) for each in NUMBAS._locator_classes)
 
@@ -164,7 +164,7 @@ class Cache(FunctionCache):
         self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load what was compiled before; None if nothing can be used."""
+        """Load the code compiled before; None if none can be used."""
         found = self._found(sig, target_context)
         if found is None:
             self._missed(os.path.join(self._cache_path, f"{self._impl.filename_base}.lock"))
@@ -179,14 +179,14 @@ class Cache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep it for later, if that is possible: a full disk is no reason to fail."""
+        """Save the code for later, if possible: a full disk is no reason to fail."""
         try:
             super().save_overload(sig, data)
         except Exception:
             self._forget()
 
     def _forget(self) -> None:
-        """Begin with an empty index, or do without."""
+        """Start with an empty index, or do without one."""
         try:
             self.flush()
         except OSError:

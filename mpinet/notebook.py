@@ -1,4 +1,4 @@
-"""What a notebook shows of a network or a machine.
+"""Display of a network or a machine in a notebook.
 
 These know no pictures: the package says who makes cards of them, loaded when one is shown.
 """
@@ -14,10 +14,10 @@ _makers: list[Callable[[], Maker]] = []
 
 
 def shown_by(load: Callable[[], Maker]) -> None:
-    """Say how the function is loaded that makes HTML of an object."""
+    """Register how to load the function that makes HTML of an object."""
     _makers[:] = [load]
 
 
 def shown(thing: Any) -> str | None:
-    """The object as HTML; None, for its plain text, where nobody said how."""
+    """Return the object as HTML; None, for its plain text, if no function is registered."""
     return _makers[0]()(thing) if _makers else None

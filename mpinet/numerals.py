@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 MOST_DIGITS = 1000
-"""Most digits that a number may have; none that means anything here has as many."""
+"""Most digits of a number; larger numbers have no meaning here."""
 
 SHOWN = 60
-"""Most characters of what was typed that a sentence repeats."""
+"""Most characters of the user's text that an error repeats."""
 
 
 def is_whole(text: str) -> bool:
@@ -65,6 +65,6 @@ def quoted(text: str) -> str:
 
 
 def counted(number: int) -> str:
-    """A number in a sentence; one that fills more than a line stands as a power of two."""
+    """Format a number for a sentence; one longer than a line becomes a power of two."""
     bits = number.bit_length()
     return str(number) if bits <= 200 else f"more than 2^{bits - 1}"

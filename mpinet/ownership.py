@@ -1,4 +1,4 @@
-"""Who can write a folder: what is loaded from one as code must not be anybody else's."""
+"""Check of folders from which code is loaded: nobody else must be able to write them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def alone_writes(folder: str) -> bool:
 
 
 def _own(path: Path, sticky: bool) -> bool:
-    """Whether a folder is this user's; `sticky`: or one in which users keep to what is theirs."""
+    """Whether a folder is this user's or, with `sticky`, protects each user's files from others."""
     status = path.stat()
     others = stat.S_IMODE(status.st_mode) & OTHERS
     if others == stat.S_IWGRP and _is_private(status.st_gid):
@@ -39,7 +39,7 @@ def _own(path: Path, sticky: bool) -> bool:
 
 @cache
 def _is_private(group: int) -> bool:
-    """Whether a group is that of this user alone, as some systems give everybody one."""
+    """Whether a group has this user as its only member, as on systems with a group per user."""
     import grp
     import pwd
 
@@ -52,7 +52,7 @@ def _is_private(group: int) -> bool:
 
 @cache
 def as_safe_as(folder: str, sources: str) -> bool:
-    """Whether nobody can write a folder who cannot change the sources beside it.
+    """Whether only users who can change the sources beside a folder can write it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Values as JSON knows them: what results, findings and their files hold."""
+"""Conversion to JSON of results, findings and what their files hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """A result as JSON knows it: dataclasses become objects, numbers of NumPy plain ones."""
+    """Convert a result for JSON: dataclasses become objects, NumPy's numbers plain ones."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):

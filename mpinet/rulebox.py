@@ -19,11 +19,11 @@ from mpinet.records import Record
 
 @structref.register
 class BoxType(numba.types.StructRef):
-    """Numba's type of the record."""
+    """Numba type of the record."""
 
 
 class Box(structref.StructRefProxy):
-    """The record as Python sees it."""
+    """The record as Python code sees it."""
 
 
 structref.define_boxing(BoxType, Box)
@@ -34,10 +34,10 @@ TYPES: dict[str, Any] = {
         "void boolean uint8 uint16 int32 int64 uint32 uint64 float64 complex128 Tuple UniTuple"
     ).split()
 }
-"""The names that a kernel's signature may use."""
+"""Names that a kernel's signature may use."""
 
 RULES: dict[str, Any] = {kind: eval(text, {}, TYPES) for kind, text in SIGNATURES.items()}
-"""The rules' signatures in Numba's types."""
+"""Signatures of the rules, in Numba's types."""
 
 TYPES |= {
     kind: BoxType((("call", numba.types.FunctionType(signature)),))

@@ -1,4 +1,4 @@
-"""Schedules as files from Python: what ``mpinet schedule`` does, with the same options.
+"""Schedules as files, from Python: the work of ``mpinet schedule``, with the same options.
 
 `run` runs a schedule from a file, `check` runs it and tells what was checked, `export` writes that
 of a collective.

@@ -1,8 +1,8 @@
-"""Which mpinet this is, and where it is installed."""
+"""Version, commit and folder of this mpinet."""
 
 from pathlib import Path
 
 __version__ = "0.1.0"
 
 PACKAGE = Path(__file__).parent
-"""The folder of the package."""
+"""Folder of the package."""
