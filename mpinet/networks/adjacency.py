@@ -14,7 +14,7 @@ from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
 BYTES_A_PORT, BYTES_A_NODE = 4, 16
-"""What the lists take."""
+"""Bytes of the neighbour lists per port, and per node."""
 
 
 @dataclass(frozen=True, eq=False)

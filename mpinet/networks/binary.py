@@ -18,7 +18,7 @@ class BinaryLabels(Topology):
         return format(node, f"0{self.size.bit_length() - 1}b")
 
     def read_address(self, address: str) -> int:
-        """Read the bits."""
+        """Parse an address of bits; return the processor's number."""
         return int(address, 2)
 
 

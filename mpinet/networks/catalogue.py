@@ -86,7 +86,7 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class Family:
-    """One family as ``mpinet topologies`` lists it.
+    """Description of a family, as ``mpinet topologies`` lists it.
 
     Parameters
     ----------
@@ -137,12 +137,12 @@ def open_topology(name: str) -> Topology:
 
 
 def families() -> list[Family]:
-    """All families, in the catalogue's order."""
+    """Describe all families, in the catalogue's order."""
     return [_describe(name, family_class(name)) for name in FAMILIES]
 
 
 def family_of(name: str) -> Family:
-    """One family by its name.
+    """Describe the family of this name.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class ChannelClasses:
 
 @rule
 def one_class(node, port, in_port, in_class, header, params):
-    """All channels are of one class."""
+    """Put all channels into one class."""
     return 0
 
 
@@ -81,13 +81,13 @@ def reverse_port(node, port, params):
 
 @rule
 def order(node, port, params):
-    """Where a channel stands: links to higher numbers ascend, then those to lower ones descend."""
+    """Place of a channel in the order: links to higher numbers ascend, then the others descend."""
     return node if neighbor(node, port, params) > node else 2 * params[0] - node
 
 
 @rule
 def ordered_classes(node, port, in_port, in_class, header, params):
-    """One more where a message goes back in the order of channels, up to the last class.
+    """Class, one higher after each hop that goes back in the order of channels, up to the last.
 
     The parameters are the topology's and the last class.
     """
@@ -120,7 +120,7 @@ def in_order(topology: Topology, count: int = FEWEST) -> ChannelClasses:
 
 
 def no_classes(params: Ints) -> ChannelClasses:
-    """One class for all channels."""
+    """Return the choice of one class for all channels."""
     return ChannelClasses("none", one_class, params, 1)
 
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     import networkx
 
 OFFSETS = 2
-"""Where the rules' parameters hold the N+1 offsets of the nodes' neighbours; the neighbours of all
-nodes follow, then the reverse ports in the same order."""
+"""Start of the N+1 offsets of the nodes' neighbours in the rules' parameters; the neighbours of all
+nodes follow, then the reverse ports in the same order.
+"""
 
 
 class Graph(Topology):
@@ -74,7 +75,7 @@ class Graph(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """As stored."""
+        """Return the stored reverse port; -1 for an unwired port."""
         at = params[OFFSETS + node] + port
         if at >= params[OFFSETS + node + 1]:
             return -1

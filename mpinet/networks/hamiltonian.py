@@ -31,7 +31,7 @@ EFFORT = 2**15
 """Nodes looked at or moved, for each node of the network, after which a search gives up."""
 
 TURN_WHOLE = 16
-"""One rotation in so many turns the whole path, so that it goes on at its other end."""
+"""Mean number of rotations per turn of the whole path, after which it grows at its other end."""
 
 
 def searched_cycle(topology: Topology) -> Cycle | None:

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
 DOWN, UP, RIGHT, LEFT = range(4)
-"""To the next row, to the one before; to the next column, to the one before."""
+"""Moves: to the next row, to the one before; to the next column, to the one before."""
 
 MOST_FACTOR_NODES = 2**20
 """Largest factor: a rank's tables have three entries of 8 bytes for every node of a factor."""
 
 ROWS, ROW_STRIDE, ROW_TABLE, COLUMNS, COLUMN_STRIDE, COLUMN_TABLE, TABLES = range(2, 9)
-"""Where a product's cycle holds the size of the factor of rows, by what a node is divided to get
-its number in that factor, and where that factor's table starts; the same for columns; the tables.
+"""Places in the parameters of a product's cycle: the size of the factor of rows, the divisor that
+gives a node's number in that factor, and the start of that factor's table; the same for columns;
+the tables.
 """
 
 PLACE, AHEAD_PORT, BACK_PORT, WALK_RECORD = range(4)
@@ -173,7 +174,7 @@ def port_of_turn(turn, row, column, params):
 
 @rule
 def next_in_cylinder(node, way, params):
-    """On in rows that are cycles."""
+    """Return the next port of the cycle through rows that are cycles."""
     row, column = row_record(node, params), column_record(node, params)
     turn = turn_in_cylinder(params[row + PLACE], params[column + PLACE], params[ROWS])
     return port_of_turn(turn, row, column, params)
@@ -181,7 +182,7 @@ def next_in_cylinder(node, way, params):
 
 @rule
 def next_in_grid(node, way, params):
-    """On in rows and columns that are paths."""
+    """Return the next port of the cycle through rows and columns that are paths."""
     row, column = row_record(node, params), column_record(node, params)
     places = params[row + PLACE], params[column + PLACE]
     turn = turn_in_grid(places[0], places[1], params[ROWS], params[COLUMNS])

@@ -22,7 +22,7 @@ from mpinet.networks.topology import Topology
 
 
 class ModuleMissing(TopologyFileError):
-    """There is no module of the name given."""
+    """A module's name under which there is no module."""
 
 
 def open_own(place: str, class_name: str, text: str) -> Topology:

@@ -15,7 +15,7 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a family.
+    """Description of a family's parameter.
 
     Parameters
     ----------

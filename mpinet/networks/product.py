@@ -24,8 +24,9 @@ from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology, link_number
 
 FIRST_SIZE, FIRST_PORTS, SECOND_AT, OWN, FIRST_AT = 2, 3, 4, 5, 7
-"""Where a rule's parameters hold the first factor's size and ports, the place of the second
-factor's parameters, two numbers of the rule's own, and the first factor's parameters."""
+"""Places in a rule's parameters: the first factor's size and ports, the place of the second
+factor's parameters, two numbers of the rule's own, and the first factor's parameters.
+"""
 
 
 class Product(Topology):

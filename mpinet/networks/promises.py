@@ -1,4 +1,4 @@
-"""What a topology promises beyond its wiring: routings, schedules, a cycle, an order of clusters.
+"""Checks of a topology's promises beside its wiring: routings, schedules, cycle, clusters.
 
 Part of `contract.check`; all of it is tried out where the network is small, else a seeded sample.
 """
@@ -18,10 +18,10 @@ from mpinet.networks.schedule import SPAN, Schedule
 from mpinet.networks.topology import Topology
 
 ALL_PAIRS = 4096
-"""Up to so many pairs of processors all are routed."""
+"""Most pairs of processors that are all routed."""
 
 PAIRS = 32
-"""Pairs that are routed where there are more."""
+"""Pairs that are routed if there are more."""
 
 NEAR = 16
 """Hops between source and target where a network is too large for far pairs."""
@@ -33,7 +33,7 @@ PLAYED_UP_TO = 256
 """Nodes of a network in which schedules are played."""
 
 MEASURED = 2**16
-"""Up to so many (node, port) pairs the length of paths is compared with distances."""
+"""Most (node, port) pairs of a network in which the length of paths is compared with distances."""
 
 
 def check_routings(topology: Topology, random: np.random.Generator) -> int:
@@ -98,7 +98,7 @@ def _check_adaptive(
 
 
 State = tuple[int, ...]
-"""Where a message's head is, the port and the class by which it came, and its header."""
+"""State of a message's head: its node, the port and the class by which it came, its header."""
 
 MOST_STATES, SOME_STATES = 4096, 64
 """States of an adaptive routing's messages that are tried in small networks, and in others."""

@@ -133,7 +133,7 @@ class Routing:
 
     @property
     def escape_classes(self) -> int:
-        """How many classes the escape has; all where none is declared."""
+        """Number of classes of the escape; all of them if none is declared."""
         return self.classes if self.escape is None else self.escape
 
     def around(self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()) -> Routing:

@@ -27,7 +27,7 @@ MAX_ENTRIES = 2**25
 HERE = 0xFFFF
 UNREACHABLE = 0xFFFE
 REPRESENTATIVES, FIRST_WORD = 2, 3
-"""Where the rule's parameters hold the number of representatives, and where the table starts."""
+"""Places in the rule's parameters: the number of representatives, and the table's start."""
 
 
 def table_routing(
@@ -70,7 +70,7 @@ def table_routing(
 
 
 def first_port_table(topology: Topology, representatives: int) -> Ints:
-    """For each of the nodes 0..representatives-1 and every target, the first port to take.
+    """Compute the first port to take from each of the nodes 0..representatives-1 to every target.
 
     Returns
     -------

@@ -163,7 +163,7 @@ class Topology:
         return f"<topology {self.name}: {self.size} nodes, {self.ports} ports>"
 
     def _repr_html_(self) -> str | None:
-        """What a notebook shows."""
+        """HTML of the topology for a notebook."""
         return shown(self)
 
     @property
@@ -360,7 +360,7 @@ class Topology:
         return {"valiant": lambda seed: valiant(self, seed)}
 
     def routing(self, name: str | None = None, seed: int = 0) -> Routing:
-        """One of the family's routings.
+        """Return one of the family's routings.
 
         Parameters
         ----------

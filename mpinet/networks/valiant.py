@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
 WORDS, SEED, HOSTS, CLASSES, CLASS_AT, FIRST_AT = 2, 3, 4, 5, 6, 7
-"""Where the parameters hold the words of the other routing's header, the seed, the number of
-processors, that of a phase's classes (in those of `channel_class`), the place behind the other
-routing's own, where `channel_class` has its rule's, and the other routing's own."""
+"""Places in the parameters: the words of the other routing's header, the seed, the number of
+processors, the number of a phase's classes (for `channel_class`), the place behind the other
+routing's own, where `channel_class` has its rule's, and the other routing's own.
+"""
 
 STREAM = 21
 """The stream of the draws."""
@@ -125,7 +126,7 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """As the other routing does; at the random processor set out for the target."""
+    """Decide as the other routing does; at the random processor, start anew for the target."""
     words, end = params[WORDS], params[CLASS_AT]
     port = base_decide(node, header[:words], params[FIRST_AT:end])
     if port != ARRIVED or header[words + 1] == 1:

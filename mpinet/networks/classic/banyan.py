@@ -9,7 +9,7 @@ from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.topology import Topology
 
 LEVELS, BITS, CUBE_BITS = 2, 3, 4
-"""Where the rules' parameters hold h, the bits of a digit, and those of a label."""
+"""Places in the rules' parameters: h, the bits of a digit, and the bits of a label."""
 
 
 class BanyanHypercube(Topology):
@@ -63,7 +63,7 @@ class BanyanHypercube(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The same bit, or the port in the other direction that sets the digit back."""
+        """Return a bit's own port; else the port the other way that restores the digit."""
         cube_bits, bits = params[CUBE_BITS], params[BITS]
         if port < cube_bits:
             return port

@@ -16,7 +16,7 @@ from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.topology import Topology
 
 BITS, LEVELS = 2, 3
-"""Where the rules' parameters hold n and the last level."""
+"""Places in the rules' parameters: n, and the last level."""
 
 ON, ACROSS, BACK, BACK_ACROSS = range(4)
 """The ports: to the next level in the same row and in another one, to the level before likewise."""
@@ -43,7 +43,7 @@ class Leveled(Topology):
         return port ^ 2
 
     def address(self, node: int) -> str:
-        """``i,w``."""
+        """Format an address: ``i,w``, of level i and row w."""
         self.require_node(node)
         return f"{node // self.rows},{node % self.rows}"
 
@@ -55,7 +55,7 @@ class Leveled(Topology):
         return level * self.rows + row
 
     def clusters(self, position: int) -> list[range]:
-        """The levels."""
+        """Return the level of a position as its cluster."""
         first = position - position % self.rows
         return [range(first, first + self.rows)]
 
@@ -79,7 +79,7 @@ class Butterfly(Leveled):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Diameter 2n."""
+        """State the diameter, 2n."""
         return {"diameter": 2 * (self.size // self.rows - 1)}
 
 

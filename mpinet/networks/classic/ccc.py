@@ -1,4 +1,4 @@
-"""Cube-connected cycles."""
+"""Cube-connected cycles: every corner of a cube is a cycle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
 DIMENSIONS = 2
-"""Where the rules' parameters hold n."""
+"""Place in the rules' parameters: n."""
 
 FORWARD, BACKWARD, CROSS = range(3)
 
@@ -74,7 +74,7 @@ class CubeConnectedCycles(Topology):
         return {"degree": 3, "diameter": 6 if n == 3 else 2 * n + n // 2 - 2}
 
     def clusters(self, position: int) -> list[range]:
-        """The cycles."""
+        """Return the cycle of a position as its cluster."""
         return runs_around(position, [self.dimensions])
 
     def address(self, node: int) -> str:
@@ -139,7 +139,7 @@ def port_of_joined(x, y, backward):
 
 @rule
 def next_of_joined_cycles(node, way, params):
-    """All bits in pairs (n even)."""
+    """Next port of a Hamiltonian cycle for even n, with all bits in pairs."""
     n = params[DIMENSIONS]
     x = node // n
     return port_of_joined(x, node - x * n, count_ones(x) & 1)
@@ -147,7 +147,7 @@ def next_of_joined_cycles(node, way, params):
 
 @rule
 def next_of_odd_cycles(node, way, params):
-    """All bits but the highest three in pairs, these as in CCC(3) where all others are 0 (n odd).
+    """Next port of a Hamiltonian cycle for odd n: all bits but the highest three in pairs.
 
     The eight cycles that differ in the highest three bits are joined at the places of these bits.
     The rest of each cycle stands between the places 2 and 0 of a cycle of CCC(3).

@@ -13,7 +13,7 @@ from mpinet.networks.shortest import entry, table_routing
 from mpinet.networks.topology import Topology
 
 CHORD = 2
-"""Where the rules' parameters hold w."""
+"""Place in the rules' parameters: w."""
 
 
 class ChordalRing(Topology):
@@ -55,7 +55,7 @@ class ChordalRing(Topology):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degree 3."""
+        """State the degree, 3."""
         return {"degree": 3}
 
     @property

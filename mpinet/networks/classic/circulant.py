@@ -18,7 +18,7 @@ from mpinet.networks.shortest import decide_by_difference, table_routing
 from mpinet.networks.topology import Topology
 
 JUMPS = 2
-"""Where the rules' parameters hold the ports' jumps; the reverse ports follow."""
+"""Start of the ports' jumps in the rules' parameters; the reverse ports follow."""
 
 
 class JumpNetwork(Topology):
@@ -106,7 +106,7 @@ class RecursiveCirculant(JumpNetwork):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """For d = 2 and 2^q processors: partners are neighbours."""
+        """Offer `exchange` for d = 2 and 2^q processors, where partners are neighbours."""
         if self.base == 2 and self.size.bit_count() == 1:
             return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
         return {}
@@ -128,7 +128,7 @@ class DoubleLoop(JumpNetwork):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degree 4."""
+        """State the degree, 4."""
         return {"degree": 4}
 
 

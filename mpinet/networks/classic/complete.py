@@ -29,7 +29,7 @@ class Complete(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """u+1+port."""
+        """Return processor u+1+port modulo N."""
         other = node - params[0] + 1 + port
         return other if other >= 0 else other + params[0]
 
@@ -45,16 +45,16 @@ class Complete(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """One hop."""
+        """Offer one routing, of one hop."""
         return {"direct": lambda: stateless("direct", decide, self)}
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Partners are neighbours."""
+        """Offer `exchange`, as partners are neighbours."""
         return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Doubling."""
+        """Offer `doubling`: informed processors double in every step."""
         phases = (("complete", ceil_log2(self.size)),)
         return {"doubling": lambda: Schedule("doubling", root, send, self.params, phases)}
 

@@ -14,7 +14,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
 COLUMNS = 2
-"""Where the lattice's parameters hold c."""
+"""Place in the lattice's parameters: c, the number of columns."""
 
 UP, DOWN, LEFT, RIGHT = range(4)
 """The lattice's ports: i-1, i+1, j-1, j+1."""
@@ -97,7 +97,7 @@ class Lattice(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """One further along the row or column, nothing behind the border."""
+        """Return the next processor along the row or column; -1 beyond the border."""
         columns = params[COLUMNS]
         if port == UP:
             return node - columns if node >= columns else -1
@@ -110,7 +110,7 @@ class Lattice(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The opposite direction."""
+        """Return the opposite direction's port."""
         return port ^ 1
 
     @property

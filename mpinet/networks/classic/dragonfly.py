@@ -15,7 +15,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
 
 TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
-"""Where the rules' parameters hold p, a, h, the number g of groups, and that of processors."""
+"""Places in the rules' parameters: p, a, h, the number g of groups, and that of processors."""
 
 
 class Dragonfly(Topology):
@@ -50,7 +50,7 @@ class Dragonfly(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Down to a processor, across the group, or to another group."""
+        """Return a processor below, a router of the group, or a router of another group."""
         p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
         if node < hosts:
             return hosts + node // p if port == 0 else -1
@@ -83,7 +83,7 @@ class Dragonfly(Topology):
 
     @rule
     def channel_order(node, port, params):
-        """Up, local, global, down: a local link behind a global one has the second class (2008)."""
+        """Order channels: up, local, global, down; local behind global is a class more (2008)."""
         p, a = params[TERMINALS], params[ROUTERS]
         if node < params[HOSTS]:
             return 0
@@ -99,7 +99,7 @@ class Dragonfly(Topology):
         return [range(position - position % width, position - position % width + width)]
 
     def address(self, node: int) -> str:
-        """``G,r,t`` of a processor, ``G,r`` of a router."""
+        """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
         self.require_node(node)
         if node >= self.hosts:
             group, router = divmod(node - self.hosts, self.routers)

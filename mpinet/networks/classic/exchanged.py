@@ -12,7 +12,7 @@ from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 
 HIGH, LOW = 2, 3
-"""Where the rules' parameters hold s and t."""
+"""Places in the rules' parameters: s and t."""
 
 MOST_BITS = 56
 """Largest s + t."""

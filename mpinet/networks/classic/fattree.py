@@ -16,7 +16,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
 ARITY, LEVELS, POWERS = 2, 3, 4
-"""Where the rules' parameters hold m, h and the powers m^0 .. m^h."""
+"""Places in the rules' parameters: m, h, and the powers m^0 .. m^h."""
 
 PROCESSOR = -1
 """The level of the processors; (PROCESSOR, p) stands for processor p, with digits p // m."""
@@ -89,7 +89,8 @@ class FatTree(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Up as far as needed, then down; up by the target's number, or by its switch's.
+        """Offer routings up as far as needed, then down; up by the target's number, or its
+        switch's.
 
         By its number (d-mod-k: Zahavi 2010) the m processors of a switch are reached from above by
         m different links, and every link down leads to one processor alone.
@@ -239,11 +240,11 @@ def tree_port_by_switch(node, target, params):
 
 @rule
 def decide_by_target(node, header, params):
-    """Up while a higher digit is wrong, by the target's own digits, then down."""
+    """Go up while a higher digit is wrong, by the target's own digits, then down."""
     return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
 
 
 @rule
 def decide_by_switch(node, header, params):
-    """Up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
+    """Go up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
     return tree_port_by_switch(node, header[0], params)

@@ -34,19 +34,19 @@ from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
 DIMENSIONS = 2
-"""Where the rules' parameters hold the number of dimensions; the ports' records follow."""
+"""Place of the number of dimensions in the rules' parameters; the ports' records follow."""
 
 PORT_RECORD, LINE_RECORD = 6, 5
-"""Words of a port's record, and of a dimension's, which stand behind all ports' records."""
+"""Words per port's record, and per dimension's record; those of dimensions stand behind."""
 
 SIDE, OVER_STRIDE, OVER_SIDE = 1, 2, 3
-"""Where both records hold the dimension's side, and the `inverse`s; the stride comes first."""
+"""Places in both records: the dimension's side and the two `inverse`s; the stride comes first."""
 
 STEP, REVERSE = 4, 5
-"""Where a port's record holds its step (1 or -1) and its reverse port."""
+"""Places in a port's record: its step (1 or -1) and its reverse port."""
 
 FIRST_PORT = 4
-"""Where a dimension's record holds its first port."""
+"""Place in a dimension's record: its first port."""
 
 
 @rule
@@ -79,11 +79,11 @@ class Grid(Topology):
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
-        """Row-major."""
+        """Strides and sides of the dimensions, row-major."""
         return tuple(zip(self.strides, self.sides, strict=True))
 
     def address(self, node: int) -> str:
-        """The coordinates: ``1,0,2``."""
+        """Format an address: the coordinates ``1,0,2``."""
         self.require_node(node)
         pairs = zip(self.sides, self.strides, strict=True)
         return ",".join(str(node // stride % side) for side, stride in pairs)
@@ -110,7 +110,7 @@ class Mesh(Grid):
 
     @rule
     def neighbor(node, port, params):
-        """One further in the port's dimension, nothing behind the border."""
+        """Return the next processor in the port's dimension; -1 beyond the border."""
         at = DIMENSIONS + 1 + PORT_RECORD * port
         stride, side, step = params[at], params[at + SIDE], params[at + STEP]
         moved = coordinate(node, at, params) + step
@@ -147,7 +147,7 @@ class Mesh(Grid):
         return {"dimensions": lambda: Schedule("dimensions", root, send_mesh, self.params, phases)}
 
     def cycle(self) -> Cycle | None:
-        """To and fro along an even side, if there is one; see `next_to_and_fro` (ours)."""
+        """Cycle to and fro along an even side, if there is one; see `next_to_and_fro` (ours)."""
         even = [j for j, side in enumerate(self.sides) if side % 2 == 0]
         if not even or (len(self.sides) == 1 and self.size > 2):
             return None
@@ -170,7 +170,7 @@ class Torus(Grid):
 
     @rule
     def neighbor(node, port, params):
-        """One further in the port's dimension, round the ring."""
+        """Return the next processor in the port's dimension, round the ring."""
         at = DIMENSIONS + 1 + PORT_RECORD * port
         stride, side, step = params[at], params[at + SIDE], params[at + STEP]
         moved = coordinate(node, at, params) + step
@@ -285,7 +285,7 @@ def decide_torus(node, header, params):
 
 @rule
 def decide_torus_by_parity(node, header, params):
-    """The same; a tie goes forward from even coordinates and backward from odd ones."""
+    """Take the shorter way, as `decide_torus`; a tie goes forward from even places, else back."""
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
@@ -385,7 +385,7 @@ def path_send(place, source, length, step):
 
 @rule
 def send_mesh(node, root, since, step, params):
-    """One-port broadcast in a mesh: dimension after dimension, a path broadcast in each."""
+    """Broadcast in a one-port mesh: dimension after dimension, along a path in each."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
         stride, side = params[line], params[line + SIDE]
@@ -401,7 +401,7 @@ def send_mesh(node, root, since, step, params):
 
 @rule
 def send_torus(node, root, since, step, params):
-    """One-port broadcast in a torus: dimension after dimension, a ring broadcast in each."""
+    """Broadcast in a one-port torus: dimension after dimension, round a ring in each."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
         stride, side = params[line], params[line + SIDE]

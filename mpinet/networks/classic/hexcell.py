@@ -16,7 +16,7 @@ from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.topology import Topology
 
 DEPTH = 2
-"""Where the rules' parameters hold d."""
+"""Place in the rules' parameters: d."""
 
 FORWARD, ACROSS = 0, 2
 
@@ -99,7 +99,7 @@ class HexCell(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """On and back are each other's way back, across its own."""
+        """Return the port back: on for back and back for on; across is its own."""
         return port if port == ACROSS else 1 - port
 
     @property

@@ -46,7 +46,7 @@ class HierarchicalCube(Topology):
         return {"degree": self.ports, "diameter": 2 << self.bits}
 
     def clusters(self, position: int) -> list[range]:
-        """The small cubes."""
+        """Return the small cube of a position as its cluster."""
         return runs_around(position, [1 << self.bits])
 
     def address(self, node: int) -> str:

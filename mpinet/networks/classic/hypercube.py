@@ -31,7 +31,7 @@ class Hypercube(BinaryLabels):
 
     @rule
     def neighbor(node, port, params):
-        """Flip bit `port`."""
+        """Return the node with bit `port` flipped."""
         return node ^ (1 << port)
 
     reverse_port = same_port
@@ -43,7 +43,7 @@ class Hypercube(BinaryLabels):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Bit fixing."""
+        """Offer one routing, by bit fixing."""
         return {"bitfixing": lambda: stateless("bitfixing", fix_lowest_bit, self)}
 
     @property
@@ -62,11 +62,11 @@ class Hypercube(BinaryLabels):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Partners are neighbours."""
+        """Offer `exchange`, as partners are neighbours."""
         return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """The binomial tree."""
+        """Offer the broadcast along the binomial tree."""
         phases = tuple((f"D{i}", 1) for i in range(self.dimensions))
         return {"binomial": lambda: Schedule("binomial", root, binomial, self.params, phases)}
 
@@ -99,7 +99,7 @@ def any_differing_bit(node, in_port, in_class, header, candidates, params):
 
 @rule
 def binomial(node, root, since, step, params):
-    """In step t every informed node sends over dimension t-1."""
+    """Send, in step t, from every informed node over dimension t-1."""
     return step - 1 if step <= params[1] else -1
 
 

@@ -12,7 +12,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
 
 DIMENSIONS, SIDES = 2, 3
-"""Where the rules' parameters hold the number of sides, and the sides."""
+"""Places in the rules' parameters: the number of sides, and the first side."""
 
 
 class CompleteGrid(Topology):
@@ -69,7 +69,7 @@ class CompleteGrid(Topology):
         return found
 
     def address(self, node: int) -> str:
-        """The coordinates: ``1,0,3``."""
+        """Format an address: the coordinates ``1,0,3``."""
         self.require_node(node)
         place = []
         for side in reversed(self.sides):

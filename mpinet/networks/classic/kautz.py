@@ -10,7 +10,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
 DEGREE, LENGTH, TAILS = 2, 3, 4
-"""Where the rules' parameters hold d, k, and the number d^(k-1) of words with one first letter."""
+"""Places in the rules' parameters: d, k, and the number d^(k-1) of words with one first letter."""
 
 
 class Kautz(Topology):
@@ -78,7 +78,7 @@ class Kautz(Topology):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Size (d+1) d^(k-1)."""
+        """State the size, (d+1) d^(k-1)."""
         return {"size": self.letters * (self.letters - 1) ** (self.length - 1)}
 
     @property

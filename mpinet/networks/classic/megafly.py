@@ -15,7 +15,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
 
 TERMINALS, SPINES, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
-"""Where the rules' parameters hold p, s, h, the number g of groups, and that of processors."""
+"""Places in the rules' parameters: p, s, h, the number g of groups, and that of processors."""
 
 
 class Megafly(Topology):
@@ -76,7 +76,7 @@ class Megafly(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """By the place of this node among those that the other one leads to."""
+        """Return the place of this node among the neighbours of the other one."""
         p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
         if node < hosts:
             return node % p
@@ -96,7 +96,7 @@ class Megafly(Topology):
         return [range(position - position % width, position - position % width + width)]
 
     def address(self, node: int) -> str:
-        """``G,r,t`` of a processor, ``G,r`` of a router."""
+        """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
         self.require_node(node)
         if node >= self.hosts:
             group, router = divmod(node - self.hosts, 2 * self.spines)
@@ -118,13 +118,13 @@ class Megafly(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Up to a spine, over one global link where the group is another one, and down."""
+        """Offer the minimal routing: up to a spine, over at most one global link, and down."""
         return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
 
 
 @rule
 def decide(node, header, params):
-    """Up, over the link between the groups, down; within a group by spine target mod s."""
+    """Go up, over the link between the groups, down; within a group over spine target mod s."""
     target = header[0]
     if node == target:
         return ARRIVED

@@ -20,7 +20,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import MAX_SIZE, Topology
 
 SYMBOLS, LAST, WEIGHTS = 2, 3, 4
-"""Where the rules' parameters hold n, the last position, and the weights of the digits up to it."""
+"""Places in the rules' parameters: n, the last position, and the weights of the digits up to it."""
 
 MOST_SYMBOLS = 15
 """Largest n of a star graph: its routing packs a permutation into a word of 4-bit symbols."""
@@ -39,7 +39,7 @@ class SymbolAddresses(Topology):
     positions: int
 
     def address(self, node: int) -> str:
-        """The symbols: ``2,0,1``."""
+        """Format an address: the symbols ``2,0,1``."""
         self.require_node(node)
         free = list(range(self.symbols))
         taken = []
@@ -125,7 +125,7 @@ class Arrangement(SymbolAddresses):
 
     @rule
     def reverse_port(node, port, params):
-        """The same position, and the symbol that the swap brought behind the end."""
+        """Return the port of this position and of the symbol that the swap put behind the end."""
         unused = params[SYMBOLS] - params[LAST]
         position = port // unused
         symbol = port - position * unused
@@ -208,7 +208,7 @@ def packed_homes(target, params):
 
 @inlined
 def packed_goals(node, target, params):
-    """For every position the one to which its symbol belongs in the target, packed."""
+    """Pack, for each position, the place of its symbol in the target."""
     homes = packed_homes(target, params)
     free, goals = IN_ORDER, 0
     for position in range(params[SYMBOLS]):

@@ -18,7 +18,7 @@ from mpinet.networks.topology import Topology
 FORWARD, BACKWARD, SPOKE = 0, 1, 2
 
 DIGITS, POWERS = 2, 3
-"""Where the rules' parameters hold k and the powers 10^0 .. 10^k."""
+"""Places in the rules' parameters: k, and the powers 10^0 .. 10^k."""
 
 
 @inlined

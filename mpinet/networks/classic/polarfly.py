@@ -12,7 +12,7 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.topology import Topology
 
 FIELD, INVERSES = 2, 3
-"""Where the rules' parameters hold q, and the inverses of 0..q-1 modulo q (0 for 0)."""
+"""Places in the rules' parameters: q, and the inverses of 0..q-1 modulo q (0 for 0)."""
 
 LARGEST = 65521
 
@@ -77,14 +77,14 @@ class PolarFly(Topology):
 
     @property
     def channel_classes(self) -> Choices:
-        """By hops there are two classes: no way is longer."""
+        """Offer two classes by hops, as no path is longer."""
         return common_classes(self) | {
             "hops": lambda: ChannelClasses("hops", hops_so_far, self.params, 2)
         }
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """To the target, or to the one point that is orthogonal to both."""
+        """Offer one routing: to the target, or to the one point that is orthogonal to both."""
         return {"shortest": lambda: stateless("shortest", decide, self)}
 
 

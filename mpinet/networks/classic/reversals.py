@@ -62,7 +62,7 @@ class Pancake(Permutations):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degree n-1."""
+        """State the degree, n-1."""
         return {"degree": self.ports}
 
     @property

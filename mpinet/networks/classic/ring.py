@@ -36,7 +36,7 @@ class Ring(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The other one."""
+        """Return the other port."""
         return 1 - port
 
     @property
@@ -95,7 +95,7 @@ def decide(node, header, params):
 
 @inlined
 def parity_way_round(offset, length, place):
-    """The same; a tie goes forward from even places and backward from odd ones.
+    """Choose the shorter way as `way_round`; a tie goes forward from even places, back from odd.
 
     A ring of two has one link and no tie.
     """
@@ -149,7 +149,7 @@ def ring_send(offset, length, step):
 
 @rule
 def send(node, root, since, step, params):
-    """One-port broadcast, both ways round the ring alternately."""
+    """Broadcast with one port, both ways round the ring alternately."""
     return ring_send((node - root) % params[0], params[0], step)
 
 

@@ -86,7 +86,7 @@ class Roadrunner(Topology):
         return cross_port(peer_number(other_cluster(cluster, peer), cluster), params)
 
     def clusters(self, position: int) -> list[range]:
-        """The fat trees."""
+        """Return the fat tree of a position as its cluster."""
         return runs_around(position, [self.tree])
 
     def address(self, node: int) -> str:
@@ -103,7 +103,7 @@ class Roadrunner(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Up to the top switch that leads across, across, down; shortest between processors."""
+        """Offer one routing: up to the top switch that leads across, across, down."""
         return {"updown": lambda: stateless("updown", decide, self, shortest=False)}
 
 
@@ -157,7 +157,7 @@ def peer_behind(local, port, params):
 
 @rule
 def decide(node, header, params):
-    """To the target inside the cluster, else to the gateway to the target's cluster and across."""
+    """Go to the target inside the cluster, else to the gateway to its cluster and across."""
     tree = tree_size(params)
     cluster, goal = node // tree, header[0] // tree
     local = node - cluster * tree

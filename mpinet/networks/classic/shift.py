@@ -12,7 +12,7 @@ from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
 
 BITS, LISTED = 2, 3
-"""Where the rules' parameters hold n and the number of listed targets."""
+"""Places in the rules' parameters: n, and the number of listed targets."""
 
 
 @inlined

@@ -13,8 +13,9 @@ from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
 from mpinet.networks.topology import Topology
 
 FIELD, OFFSETS, TABLES = 2, 3, 4
-"""Where the rules' parameters hold q, the number of offsets in each half, and the tables: for each
-half its offsets in ascending order, then for every number 0..q-1 its place among them, or -1."""
+"""Places in the rules' parameters: q, the number of offsets in each half, and the tables: for each
+half its offsets in ascending order, then for every number 0..q-1 its place among them, or -1.
+"""
 
 LARGEST = 8191
 
@@ -63,7 +64,7 @@ class SlimFly(Topology):
         return [range(start, start + width) for start, width in zip(starts, widths, strict=True)]
 
     def address(self, node: int) -> str:
-        """``0,x,y`` or ``1,m,c``."""
+        """Format an address: ``0,x,y`` or ``1,m,c``."""
         self.require_node(node)
         return f"{node // self.q**2},{node // self.q % self.q},{node % self.q}"
 
@@ -81,14 +82,14 @@ class SlimFly(Topology):
 
     @property
     def channel_classes(self) -> Choices:
-        """By hops there are two classes: no way is longer."""
+        """Offer two classes by hops, as no path is longer."""
         return common_classes(self) | {
             "hops": lambda: ChannelClasses("hops", hops_so_far, self.params, 2)
         }
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """To the target, or to the first neighbour that has a link to it."""
+        """Offer one routing: to the target, or to the first neighbour that has a link to it."""
         return {"shortest": lambda: stateless("shortest", decide, self)}
 
 
@@ -112,7 +113,7 @@ def offsets_of(q: int) -> tuple[list[int], list[int]]:
 
 
 def places(offsets: list[int], q: int) -> list[int]:
-    """For every number 0..q-1 its place among the offsets, or -1."""
+    """Return, for every number 0..q-1, its place among the offsets, or -1."""
     found = {offset: place for place, offset in enumerate(offsets)}
     return [found.get(number, -1) for number in range(q)]
 
@@ -150,7 +151,7 @@ def behind(node, port, params):
 
 @rule
 def decide(node, header, params):
-    """At most two hops; the target's neighbours are tried in the order of the ports."""
+    """Reach the target in at most two hops; try its neighbours in the order of the ports."""
     target = header[0]
     if node == target:
         return ARRIVED

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from mpinet.networks.gbsn.regular import BlockShift
 
 BSN_A, BSN_SHIFT, BSN_BITS, BSN_LEFT, STRIDE = 2, 3, 4, 5, 7
-"""Where a BSN schedule's parameters hold a, b, n, the port LEFT, and how many bits of a section
-one step sets: 1, or a."""
+"""Places in a BSN schedule's parameters: a, b, n, the port LEFT, and the number of bits of a
+section that one step sets: 1, or a.
+"""
 
 
 def section_schedule(network: BlockShift, root: int, name: str, stride: int) -> Schedule:

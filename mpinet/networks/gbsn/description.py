@@ -15,12 +15,14 @@ from mpinet.networks.gbsn.partial import partial_ports, subsection_tops
 from mpinet.networks.gbsn.words import rotated_left, rotated_right
 
 BLOCKS, SHIFT, BLOCK_BITS, PLACE_BITS, RECORDS, FIRSTS = range(2, 8)
-"""Where the rules' parameters hold k, b, c, w, the place of the blocks' records, and the numbers of
-the blocks' first processors."""
+"""Places in the rules' parameters: k, b, c, w, the place of the blocks' records, and the numbers of
+the blocks' first processors.
+"""
 
 SIZE, WIDTH, A, TOPS, LEFT, NEEDY, RECORD = range(7)
-"""What a block's record holds: its m, ceil(lg m) and a; the topmost bits of its subsections; the
-port LEFT (RIGHT follows); whether it is needy; and the record's length."""
+"""Places in a block's record: its m, ceil(lg m) and a; the topmost bits of its subsections; the
+port LEFT (RIGHT follows); whether it is needy; and the record's length.
+"""
 
 
 def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> list[int]:

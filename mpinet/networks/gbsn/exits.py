@@ -30,7 +30,7 @@ from mpinet.networks.gbsn.words import wanted_bits
 NONE = -1
 
 MOST_SUBSECTIONS = 64
-"""As many as a word has bits."""
+"""Most subsections: one per bit of a word."""
 
 
 @inlined
@@ -69,7 +69,7 @@ def leads_on(block, goal, bits, params):
 
 @inlined
 def nearer(place, one, other, tops):
-    """Of two exits, or `NONE`, the one with fewer subsections to change; on a tie the lower one."""
+    """Return the exit with fewer subsections to change; the lower on a tie; `NONE` only of two."""
     if one == NONE or other == NONE:
         return max(one, other)
     far, farther = subsections_in(place ^ one, tops), subsections_in(place ^ other, tops)

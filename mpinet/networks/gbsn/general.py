@@ -30,7 +30,7 @@ from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
 MAX_BITS = 62
-"""Longest address word."""
+"""Longest address, in bits."""
 
 
 def one_or_dashed(text: str) -> int | tuple[int, ...]:
@@ -105,7 +105,7 @@ class GeneralizedBlockShift(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The same pattern; LEFT for RIGHT and back, but as it comes for completion links."""
+        """Return the same pattern's port; RIGHT for LEFT and back, or as completion links lead."""
         block = block_of(node, params)
         at = record(block, params)
         left = params[at + LEFT]
@@ -123,7 +123,7 @@ class GeneralizedBlockShift(Topology):
         return {"degree": int(max(degrees))} if max(degrees).denominator == 1 else {}
 
     def clusters(self, position: int) -> list[range]:
-        """The blocks."""
+        """Return the block of a position as its cluster."""
         block = block_of(position, self.params)
         first = int(first_of(block, self.params))
         return [range(first, first + self.m[block])]
@@ -163,7 +163,7 @@ class GeneralizedBlockShift(Topology):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Those of the BSN, if the network is one (section 4)."""
+        """Offer those of the BSN, if the network is one (section 4)."""
         return self.regular.ascend_schedules if self.regular else {}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
@@ -180,7 +180,7 @@ def block_sizes(m: Sequence[int]) -> tuple[int, ...]:
 
 
 def partial_parameters(a: int | Sequence[int], widths: Sequence[int]) -> tuple[int, ...]:
-    """One partial parameter a block; raises `TopologyError` for what cannot be."""
+    """Return one partial parameter per block; raise `TopologyError` for impossible ones."""
     if isinstance(a, str) or not isinstance(a, Sequence):
         require_integer("gbsn", "a", a, 1, min(widths))
         return (a,) * len(widths)

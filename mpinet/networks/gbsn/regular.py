@@ -24,8 +24,9 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule
 
 A, SHIFT, BITS, LEFT, TOPS = 2, 3, 4, 5, 6
-"""Where the rules' parameters hold a, b, n, the port LEFT (RIGHT follows), and the topmost bits of
-the subsections."""
+"""Places in the rules' parameters: a, b, n, the port LEFT (RIGHT follows), and the topmost bits of
+the subsections.
+"""
 
 
 class BlockShift(BinaryLabels):
@@ -76,7 +77,7 @@ class BlockShift(BinaryLabels):
 
     @rule
     def reverse_port(node, port, params):
-        """The same pattern leads back; LEFT and RIGHT are each other's way back."""
+        """Return the same pattern's port; RIGHT for LEFT and LEFT for RIGHT."""
         left = params[LEFT]
         return port if port < left else 2 * left + 1 - port
 
@@ -86,7 +87,7 @@ class BlockShift(BinaryLabels):
         return {"degree": (2**self.a - 1) * self.shift // self.a + 2}
 
     def clusters(self, position: int) -> list[range]:
-        """The blocks."""
+        """Return the block of a position as its cluster."""
         return runs_around(position, [1 << self.shift])
 
     @property

@@ -67,7 +67,7 @@ class SmoothedLoops(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """As in the whole loops."""
+        """Return the port back, along the ring or as in the whole loops."""
         if port <= BACKWARD:
             return 1 - port
         return jump_back(whole_number(node, params), port, params)

@@ -1,4 +1,4 @@
-"""Which G(m,N) exist, and what their rules are given of them (docs/papers/gmn, 1 and 2)."""
+"""Existing G(m,N), and the parameters of their rules (docs/papers/gmn, 1 and 2)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ FORWARD, BACKWARD, UP, DOWN = range(4)
 """The ports: +c, -c, the diagonal or +h, -h."""
 
 LOOPS, SECTOR, TYPES, HALF, RANGE, EVEN_ABOVE, FIELD, MOST, JUMPS = range(2, 11)
-"""Where the rules' parameters hold N, m, the number b of hop types, k = N/2m, the largest number of
+"""Places in the rules' parameters: N, m, the number b of hop types, k = N/2m, the largest number of
 b digits, whether the even types lie in the upper half, a token's bits and the most tokens of a
-path. The jumps at the m positions follow, then the tokens at the positions, then the positions of
-the b types. (N of the loops: G(m,N) with nodes left out has another size.)"""
+path. The jumps at the m positions follow, then the tokens at the positions, then the positions
+of the b types. (N of the loops: G(m,N) with nodes left out has another size.)
+"""
 
 PLUS_C, MINUS_C, DIAGONAL, FIRST_HOP = range(4)
 """Tokens (4.3); +h and -h of type t are FIRST_HOP + 2t and one more."""
 
 NO_TOKEN = -1
-"""At even positions but 0: nothing but the ring."""
+"""Stand-in for the token at even positions but 0, which have only the ring's links."""
 
 
 def size_range(m: int) -> tuple[int, int]:

@@ -84,7 +84,7 @@ class MultipleLoops(Topology):
         }
 
     def clusters(self, position: int) -> list[range]:
-        """The sectors."""
+        """Return the sector of a position as its cluster."""
         return runs_around(position, [self.sector])
 
     def address(self, node: int) -> str:
@@ -99,7 +99,7 @@ class MultipleLoops(Topology):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """For N = 2^q, section 6 of the paper: lines, then a pipeline (7.4)."""
+        """Offer `loops` for N = 2^q (section 6 of the paper): lines, then a pipeline (7.4)."""
         return {"loops": "mpinet.programs.schedules.gmn:Loops"}
 
     @property

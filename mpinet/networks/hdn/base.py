@@ -28,7 +28,7 @@ Members = tuple[int, ...]
 
 
 class Factor(NamedTuple):
-    """One factor of the base: its kind (C ring, K complete graph, P path) and its size."""
+    """Factor of the base: its kind (C ring, K complete graph, P path) and its size."""
 
     kind: str
     size: int

@@ -50,7 +50,7 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase of the schedule.
+    """Phase of the schedule.
 
     Parameters
     ----------

@@ -43,9 +43,10 @@ MOST_SEARCHED = 2**19
 """Most words of tables of paths that are searched for, each for itself."""
 
 UNIT, STEPS_AT, PATHS_AT, CLASS_WEIGHT, FACTORS, RECORDS = range(2, 8)
-"""Where the rule's parameters hold N_{k-1}; the places of the clusters' steps and of the paths'
+"""Places in the rule's parameters: N_{k-1}; the places of the clusters' steps and of the paths'
 tables; the weight of the class C_{k-1} in a cluster node's number, 0 for k = 1; the number of
-factors and their records."""
+factors and their records.
+"""
 
 WEIGHT, SIDE, CLUSTER_WEIGHT, FACTOR_RECORD = range(4)
 """A factor's record: the weight of its coordinate in a cluster node's number, its size, and the
@@ -185,7 +186,7 @@ def _path_table(topology: DualNet, path: Ints) -> Ints:
 
 
 def _there_and_back(topology: DualNet, order: Ints) -> Cycle:
-    """One cluster in each class."""
+    """Build a cycle over one cluster in each class."""
     tables = [_path_table(topology, path) for path in (order, order[::-1])]
     return _lifted_cycle(topology, np.array([[0, 0], [0, 1]]), tables)
 
@@ -294,7 +295,8 @@ def moved(node, origin, params):
 
 
 PORT_NAMES = 3
-"""Where a base's cycle has the names of the grid's ports, behind the place of its parameters."""
+"""Place of the grid's port names in the parameters of a base's cycle, behind the place of its own.
+"""
 
 
 @inlined

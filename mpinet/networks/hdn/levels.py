@@ -1,4 +1,4 @@
-"""What the rules are given of an HDN, and the digits of its nodes (docs/papers/hdn, 2).
+"""Parameters of an HDN's rules, and the digits of its nodes (docs/papers/hdn, 2).
 
 A node number is a mixed-radix number of the digits C_k, U_k, .., C_1, U_1 and then the base's
 coordinates, those outside the top level's super-node first. SN_l, too, is a number of such digits:
@@ -19,8 +19,9 @@ from mpinet.networks.hdn.base import COMPLETE, PATH, RING, Factor, Members
 from mpinet.networks.topology import MAX_SIZE
 
 BASE_SIZE, FACTORS, LEVELS, FIRST_CROSS, RECORDS_AT, PHASES_AT, FACTORS_AT = range(2, 9)
-"""Where the rules' parameters hold N_0, the number r of factors, k, the port of level 1, the places
-of the levels' records and of a schedule's phases (behind all), and the factors' records."""
+"""Places in the rules' parameters: N_0, the number r of factors, k, the port of level 1, the places
+of the levels' records and of a schedule's phases (behind all), and the factors' records.
+"""
 
 FIRST_PORT, WEIGHT, SIDE, KIND, FACTOR_RECORD = range(5)
 """A factor's record: its first port, the weight of its coordinate in a node number, its size and

@@ -159,7 +159,7 @@ def split_leg(node, target, level, backward, header, top, params):
 
 @rule
 def start_stack(source, target, header, params):
-    """One leg: to the target."""
+    """Start with one leg, to the target."""
     header[0] = 1
     header[1] = target
 

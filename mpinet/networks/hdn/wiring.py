@@ -198,7 +198,7 @@ class DualNet(Topology):
         return known
 
     def cycle(self) -> Cycle | None:
-        """By the lifting scheme (8), else searched for."""
+        """Cycle by the lifting scheme (8), else by search."""
         return self._lifted_cycle or super().cycle()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What the bus networks of this room share: incidences of processors and busses, local both ways.
+"""Base of this room's bus networks: incidences of processors and busses, local both ways.
 
 A *place* is a bus of a processor, as docs/papers/lens, 3, counts them; the ports of `Topology` are
 the (bus, other member) pairs in the order of the places. Incidences that make no port (the only
@@ -17,8 +17,9 @@ from mpinet.errors import NodeError
 from mpinet.networks.topology import Topology
 
 RADIX, LEVEL, POWERS = 2, 3, 4
-"""Where the rules' parameters of networks of clusters hold p, n and the powers p^0 .. p^n; the
-first number of the busses of each level 1..n-1 follows."""
+"""Places in the rules' parameters of networks of clusters: p, n, and the powers p^0 .. p^n; the
+first number of the busses of each level 1..n-1 follows.
+"""
 
 
 class BusNetwork(Topology):

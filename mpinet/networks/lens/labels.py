@@ -9,17 +9,20 @@ from __future__ import annotations
 from mpinet.compiled import inlined
 
 LEFT_RADIX, RIGHT_RADIX, LEVEL, COMPLETED = 2, 3, 4, 5
-"""Where the rules' parameters hold R, S, n and whether the lens is completed."""
+"""Places in the rules' parameters: R, S, n, and whether the lens is completed."""
 
 ROUTING = 6
-"""Where they hold three numbers for routings (see `plans`)."""
+"""Place of three numbers for routings in the rules' parameters (see `plans`)."""
 
 CHUNK, CHUNK_DIGITS, INVERSE = 9, 10, 11
-"""Where they hold the largest power of R up to 2^15 (or R), its exponent, and 2^31 // R + 1: a
-number below the power is divided by R with a multiplication (see `arcs.agreement`)."""
+"""Places in the rules' parameters: the largest power of R up to 2^15 (or R), its exponent, and 2^31
+// R + 1: a number below the power is divided by R with a multiplication (see `arcs.agreement`).
+"""
 
 ROWS = 12
-"""Where they hold the first label of each row 0..n, then S^0 .. S^n, then R^0 .. R^n."""
+"""Start of the first labels of rows 0..n in the rules' parameters; then S^0 .. S^n, then R^0 ..
+R^n.
+"""
 
 RIGHT, LEFT, ACROSS = 0, 1, 2
 """The elementary moves: pattern A either way, and pattern B."""

@@ -16,7 +16,7 @@ from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
 KIND, STAGES = 2, 3
-"""Where the rules' parameters hold the kind's place in `KINDS` and n."""
+"""Places in the rules' parameters: the kind's place in `KINDS`, and n."""
 
 KINDS = ("omega", "flip", "cube", "banyan", "baseline")
 OMEGA, FLIP, CUBE, BANYAN, BASELINE = range(5)

@@ -72,7 +72,7 @@ class PartialLens(BusNetwork):
 
     @rule
     def neighbor(node, port, params):
-        """As in the completed lens, among the kept members."""
+        """Return the neighbour in the completed lens, counted among the kept members."""
         k, d = row_and_column(node, params)
         own, owners, members = layout(k, d, params)
         move, c, seat = read_port(port, own, owners, members, params)
@@ -153,7 +153,7 @@ class PartialLens(BusNetwork):
         return int(number(k, column, self.params))
 
     def node(self, address: str) -> int:
-        """As `Topology.node`; ``.w`` is another spelling of ``w.``."""
+        """Parse an address as `Topology.node` does; ``.w`` is another spelling of ``w.``."""
         return super().node(f"{address[1:]}." if address.startswith(".") else address)
 
     @property

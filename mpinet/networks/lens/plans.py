@@ -25,15 +25,16 @@ from mpinet.networks.lens.labels import (
 from mpinet.networks.routing import ARRIVED
 
 PATTERN_B, SEED, SUPPLIED = ROUTING, ROUTING + 1, ROUTING + 2
-"""Where a routing's parameters hold whether pattern B is allowed, its seed, and the number of
-supplied digits, which stand at the end of the parameters."""
+"""Places in a routing's parameters: whether pattern B is allowed, its seed, and the number of
+supplied digits, which stand at the end of the parameters.
+"""
 
 BITS = 14
 FIELD = (1 << BITS) - 1
 RUNS, RUNS_MASK = 2, (1 << 3 * BITS) - 1
 ROW = RUNS + 3 * BITS
 CHOICE = ROW + BITS
-"""Where the fields of word 1 start, and their masks."""
+"""First bits of the fields of word 1, and their masks."""
 
 AS_TARGET, ZERO, DRAWN, GIVEN, NO_WAY = 0, 1, 2, 3, 4
 """Digits of crossings that are not final: the target's, 0, random, supplied. NO_WAY: no plan."""

@@ -213,7 +213,7 @@ def corner_before(node, level, digit, params):
 
 @rule
 def decide(node, header, params):
-    """To the corner of the largest cluster that has to be left, over it, and so on."""
+    """Go to the corner of the largest cluster that has to be left, over it, and so on."""
     p = params[RADIX]
     target = header[0]
     if node == target:

@@ -98,7 +98,7 @@ class BusStar(BusNetwork):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The only path."""
+        """Offer one routing, along the only path."""
         return {"connectors": lambda: stateless("connectors", decide, self)}
 
 
@@ -157,7 +157,7 @@ def connector_level(node, params):
 
 @rule
 def decide(node, header, params):
-    """To the connector of the largest cluster that has to be left, over it, and so on."""
+    """Go to the connector of the largest cluster that has to be left, over it, and so on."""
     p = params[RADIX]
     goal = header[0]
     if node == goal:

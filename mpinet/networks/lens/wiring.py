@@ -283,7 +283,7 @@ class CompletedLens(LensNetwork):
         super().__init__(f"{p},{n}", p - 1, p - 1, n, completed=True)
 
     def node(self, address: str) -> int:
-        """As `Topology.node`; ``.w`` is another spelling of ``w.``."""
+        """Parse an address as `Topology.node` does; ``.w`` is another spelling of ``w.``."""
         return super().node(f"{address[1:]}." if address.startswith(".") else address)
 
     @property

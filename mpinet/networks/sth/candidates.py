@@ -80,7 +80,7 @@ def backward_hops(source, target, size):
 
 @rule
 def choose(source, target, header, params):
-    """At the source: the walk to follow."""
+    """Choose, at the source, the walk to follow."""
     walk, _ = chosen_walk(source, target, params[0])
     header[0] = (target << TARGET) | (walk << WALK) | 1
 

@@ -1,4 +1,4 @@
-"""What the hypercube's variants share: 2^n processors with n ports, each its own way back."""
+"""Base of the hypercube's variants: 2^n processors with n ports, each its own way back."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def fix_highest_bit(node, header, params):
 
 @rule
 def highest_port_first(node, root, since, step, params):
-    """In step s every informed processor sends on port n-s (section 6, phase 2)."""
+    """Send, in step s, from every informed processor on port n-s (section 6, phase 2)."""
     return params[1] - step if step <= params[1] else -1
 
 

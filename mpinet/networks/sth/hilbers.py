@@ -41,7 +41,7 @@ def hilbers_distance(node, target, params):
 
 @inlined
 def odd_prefixes(word):
-    """At the lower place of every pair, whether the bits up to that place are odd in number."""
+    """Set the lower bit of each pair in which an odd number of ones stands up to that bit."""
     word ^= word << 1
     word ^= word << 2
     word ^= word << 4

@@ -16,7 +16,7 @@ MOST = 2**57
 """Largest m: a number, a candidate and a mark fit in a word."""
 
 PREFIX = "PE_"
-"""What the paper puts before a processor's number."""
+"""Prefix of a processor's number in the paper."""
 
 
 class ChordedLoop(JumpNetwork):
@@ -38,12 +38,12 @@ class ChordedLoop(JumpNetwork):
         return {"degree": 4, "diameter": self.m + 1, "links": 16 * self.m}
 
     def address(self, node: int) -> str:
-        """``PE_u``."""
+        """Format an address: ``PE_u``."""
         self.require_node(node)
         return f"{PREFIX}{node}"
 
     def read_address(self, address: str) -> int:
-        """Number of ``PE_u``."""
+        """Return the number of ``PE_u``."""
         return int(address.removeprefix(PREFIX))
 
     @property

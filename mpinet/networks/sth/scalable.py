@@ -26,7 +26,7 @@ CUBES: dict[str, type[Cube]] = {
     "hkv": HilbersCube,
     "q": BinaryCube,
 }
-"""The cube's kinds."""
+"""Kinds of cubes, by name."""
 
 
 class ScalableTwistedHypercube(NamedProduct):
