@@ -37,7 +37,7 @@ ADDRESSES = 1024
 """Most addresses that are tried."""
 
 PLAYED = 4
-"""First and last nodes and ports at which the rules are tried in plain Python."""
+"""Number of first and of last nodes, and of ports, at which rules are tried in plain Python."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def _check_channels(
     others: Ints,
     back: Ints,
 ) -> None:
-    """Both ends of a link or bus know it by the same number."""
+    """Check that both ends of a link or bus know it by the same number."""
     channels = topology.channel(nodes, ports)
     there = topology.channel(others, back)
     for u, p, c, v, q, d in _broken(channels != there, nodes, ports, channels, others, back, there):
@@ -267,7 +267,7 @@ def _check_links_channels(
 
 
 def _check_busses(topology: Topology, nodes: Ints) -> None:
-    """Every member of a bus sees all its other members, for the busses of some nodes.
+    """Check that every member of a bus sees all its other members, for the busses of some nodes.
 
     Two views of a bus are compared by their number of members and the sum of scrambled member
     numbers.

@@ -125,7 +125,7 @@ class Product(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Every routing of the first factor, then every one of the second."""
+        """Offer every routing of the first factor, combined with every one of the second."""
         return {
             product_name(name, other): partial(self._routing, name, other)
             for name in self.first.routings
@@ -183,7 +183,7 @@ class Product(Topology):
         )
 
     def _header_bits(self, first: Routing, second: Routing) -> Callable[[int, int], int]:
-        """Both headers' bits; the target's number alone where nothing else is needed."""
+        """Number of bits of both headers, or of the target's number alone if it suffices."""
         if first.stateless and second.stateless:
             bits = max(1, (self.size - 1).bit_length())
             return lambda source, target: bits

@@ -219,7 +219,7 @@ class _Distances:
 
 
 def _routed_pairs(topology: Topology, random: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """All pairs where they are few, any pairs in small networks, else pairs near each other."""
+    """Yield all pairs if they are few, any pairs in small networks, else pairs near each other."""
     if topology.hosts**2 <= ALL_PAIRS:
         yield from np.ndindex(topology.hosts, topology.hosts)
         return

@@ -296,7 +296,7 @@ class Topology:
 
     @cached_property
     def _addressed(self) -> dict[str, int]:
-        """Every address's lowest node."""
+        """Map every address to its lowest node."""
         return {self.address(node): node for node in reversed(range(self.size))}
 
     def find(self, text: str) -> int:

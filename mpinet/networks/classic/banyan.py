@@ -46,7 +46,7 @@ class BanyanHypercube(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Inside the level's hypercube, or to a neighbouring level."""
+        """Return the neighbour in the level's hypercube, or in a neighbouring level."""
         cube_bits, bits = params[CUBE_BITS], params[BITS]
         if port < cube_bits:
             return node ^ (1 << port)

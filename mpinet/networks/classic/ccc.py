@@ -40,7 +40,7 @@ class CubeConnectedCycles(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Along the cycle, or over the cube's link of the place in it."""
+        """Return the next processor along the cycle, or the one over its place's cube link."""
         n = params[DIMENSIONS]
         x = node // n
         y = node - x * n
@@ -52,7 +52,7 @@ class CubeConnectedCycles(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Forward and backward are each other's way back, the cube's link is its own."""
+        """Return BACKWARD for FORWARD and back; the cube's link is its own way back."""
         return CROSS if port == CROSS else 1 - port
 
     @rule
@@ -95,7 +95,7 @@ class CubeConnectedCycles(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Round the cycle over all wrong bits, then to the place."""
+        """Offer one routing: round the cycle over all wrong bits, then to the place."""
         return {"cycle": lambda: stateless("cycle", decide, self, shortest=False)}
 
     def cycle(self) -> Cycle:
@@ -125,7 +125,7 @@ def decide(node, header, params):
 
 @inlined
 def port_of_joined(x, y, backward):
-    """Round the cycle, or over to another one (ours).
+    """Return the port round the cycle, or over to another one (ours).
 
     The four cycles that differ in bits y and y+1 (y even) are joined where all lower bits are 0:
     in each of them the two cube links at y and y+1 replace the link between these. That joins all

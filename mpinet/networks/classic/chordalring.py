@@ -42,7 +42,7 @@ class ChordalRing(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Along the ring, or over the chord."""
+        """Return the next processor along the ring, or the one over the chord."""
         if port != 2:
             return (node + 1 - 2 * port) % params[0]
         chord = params[CHORD] if node & 1 else -params[CHORD]
@@ -50,7 +50,7 @@ class ChordalRing(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Forward and backward are each other's way back, the chord is its own."""
+        """Return the other port of the ring; the chord is its own way back."""
         return 2 if port == 2 else 1 - port
 
     @property

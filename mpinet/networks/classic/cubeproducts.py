@@ -131,7 +131,7 @@ class Lattice(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """First to the row, then to the column."""
+        """Offer one routing: first to the row, then to the column."""
         return {"shortest": lambda: stateless("shortest", decide_lattice, self)}
 
 

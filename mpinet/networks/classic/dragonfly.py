@@ -120,7 +120,7 @@ class Dragonfly(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Across the group to the link to the target's group, over it, and across that group."""
+        """Offer one routing: to the link to the target's group, over it, and across that group."""
         return {"minimal": lambda: stateless("minimal", decide, self, shortest=False)}
 
 

@@ -89,8 +89,7 @@ class FatTree(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer routings up as far as needed, then down; up by the target's number, or its
-        switch's.
+        """Offer routings up as far as needed, then down; up by target number or by switch number.
 
         By its number (d-mod-k: Zahavi 2010) the m processors of a switch are reached from above by
         m different links, and every link down leads to one processor alone.

@@ -275,7 +275,7 @@ def decide_mesh(node, header, params):
 
 @rule
 def decide_torus(node, header, params):
-    """The shorter way round in the lowest dimension that differs."""
+    """Take the shorter way round in the lowest dimension that differs."""
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
@@ -297,7 +297,7 @@ def decide_torus_by_parity(node, header, params):
 
 @rule
 def dateline(node, port, in_port, in_class, header, params):
-    """1 as long as the rest of the way in the port's dimension crosses its closing link."""
+    """Return 1 while the rest of the way in the port's dimension crosses its closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
     return crosses(here, there, params[at + STEP] > 0)
@@ -305,7 +305,7 @@ def dateline(node, port, in_port, in_class, header, params):
 
 @rule
 def wrap(node, port, in_port, in_class, header, params):
-    """1 all the way in the port's dimension if it crosses the closing link."""
+    """Return 1 for the whole way in the port's dimension if it crosses the closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
     if in_port >= 0 and params[DIMENSIONS + 1 + PORT_RECORD * in_port] == params[at]:
         return in_class
@@ -315,7 +315,7 @@ def wrap(node, port, in_port, in_class, header, params):
 
 @rule
 def closer_in_mesh(node, in_port, in_class, header, candidates, params):
-    """Every port that leads closer by class 1, and that of dimension order by class 0."""
+    """Offer every port that leads closer by class 1, and that of dimension order by class 0."""
     if node == header[0]:
         return ARRIVED
     count, line = 0, first_line(params)
@@ -332,7 +332,7 @@ def closer_in_mesh(node, in_port, in_class, header, candidates, params):
 
 @rule
 def closer_in_torus(node, in_port, in_class, header, candidates, params):
-    """Every port that leads closer by class 2, and that of dimension order by its dateline's.
+    """Offer every port that leads closer by class 2, that of dimension order by its dateline's.
 
     At exactly half of a side both ways are as short.
     """

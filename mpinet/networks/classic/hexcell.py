@@ -82,7 +82,7 @@ class HexCell(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Along the level's ring; or to the next level, from even places outwards."""
+        """Return the next processor along the ring, or outwards from even places, else inwards."""
         level, place = level_and_place(node)
         side = 2 * level - 1
         if port != ACROSS:

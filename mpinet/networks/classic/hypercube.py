@@ -84,7 +84,7 @@ def fix_lowest_bit(node, header, params):
 
 @rule
 def any_differing_bit(node, in_port, in_class, header, candidates, params):
-    """Every dimension that differs by class 1, and the lowest by class 0: the escape."""
+    """Offer every differing dimension by class 1, and the lowest by class 0: the escape."""
     difference = node ^ header[0]
     if difference == 0:
         return ARRIVED

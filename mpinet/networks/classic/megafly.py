@@ -52,7 +52,7 @@ class Megafly(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Between processor and leaf, leaf and spine, spine and another group's spine."""
+        """Return the node at the port: processor or leaf, leaf or spine, another group's spine."""
         p, s, h, hosts = params[TERMINALS], params[SPINES], params[GLOBAL], params[HOSTS]
         if node < hosts:
             if port > 0:

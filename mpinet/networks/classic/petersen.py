@@ -69,7 +69,7 @@ class PetersenCube(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Forward and backward are each other's way back, spokes and bits their own."""
+        """Return backward for forward and back; spokes and bits are their own ways back."""
         if port >= 3 * params[DIGITS] or port % 3 == SPOKE:
             return port
         return port + 1 - 2 * (port % 3)

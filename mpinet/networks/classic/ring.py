@@ -71,7 +71,7 @@ class Ring(Topology):
         return {"line": "mpinet.programs.schedules.line:Line"}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Both ways round, alternately."""
+        """Offer the broadcast both ways round, alternately."""
         phases = (("ring", ring_broadcast_steps(self.size)),)
         return {"ring": lambda: Schedule("ring", root, send, self.params, phases)}
 
@@ -113,7 +113,7 @@ def decide_by_parity(node, header, params):
 
 @inlined
 def crosses(here, there, forward):
-    """1 if the way from one place of a ring to another crosses the link between its ends, else 0.
+    """Return 1 if the way from a place of a ring to another crosses the link of its ends, else 0.
 
     This is the class ``dateline`` (Dally, Seitz 1987).
     """
@@ -122,13 +122,13 @@ def crosses(here, there, forward):
 
 @rule
 def dateline(node, port, in_port, in_class, header, params):
-    """1 as long as the rest of the way crosses the link between N-1 and 0."""
+    """Return 1 while the rest of the way crosses the link between N-1 and 0, else 0."""
     return crosses(node, header[0], port == PLUS)
 
 
 @rule
 def wrap(node, port, in_port, in_class, header, params):
-    """1 all the way if it crosses the link between N-1 and 0."""
+    """Return 1 for the whole way if it crosses the link between N-1 and 0, else 0."""
     return crosses(node, header[0], port == PLUS) if in_port < 0 else in_class
 
 

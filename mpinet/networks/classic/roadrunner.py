@@ -63,7 +63,7 @@ class Roadrunner(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Inside the tree, or from a top switch to the peer."""
+        """Return the neighbour in the tree, or the peer of a top switch."""
         tree = tree_size(params)
         cluster = node // tree
         local = node - cluster * tree
@@ -76,7 +76,7 @@ class Roadrunner(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Inside the tree, or the port of the own cluster at the peer."""
+        """Return the port back in the tree, or that of the own cluster at the peer."""
         tree = tree_size(params)
         cluster = node // tree
         local = node - cluster * tree

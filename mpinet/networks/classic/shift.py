@@ -90,7 +90,7 @@ class DeBruijn(ShiftNetwork):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Every step sends to both successors, or both predecessors."""
+        """Offer schedules in which each step sends to both successors, or both predecessors."""
         return {"debruijn": "mpinet.programs.schedules.shifting:DeBruijn"}
 
     def cycle(self) -> Cycle:

@@ -87,7 +87,7 @@ def send_section(node, root, since, step, params):
 
 
 def route_schedule(network: GeneralizedBlockShift, root: int) -> Schedule:
-    """Along the routes towards the root over single-bit partial links and shift links."""
+    """Make the schedule along the routes to the root, over single-bit partial and shift links."""
     single = description(network.shift, network.m, (1,) * len(network.m), network.completed)
     params = np.concatenate([network.params, network.params[:2], np.array(single, np.int64)])
     return Schedule("routes", root, send_child, params, ())
@@ -120,7 +120,7 @@ def send_child(node, root, since, step, params):
 
 @inlined
 def is_child(node, block, port, root, single):
-    """1 if the processor behind a port sends what is for the root over this port's link, else 0."""
+    """Return 1 if the processor behind a port sends to the root over this port's link, else 0."""
     at = record(block, single)
     place, left = node - first_of(block, single), single[at + LEFT]
     if port < left:

@@ -167,7 +167,7 @@ class GeneralizedBlockShift(Topology):
         return self.regular.ascend_schedules if self.regular else {}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Along the routing's tree, if the network is completed; those of the BSN, if it is one."""
+        """Offer the routing's tree on a completed network, and the BSN's schedules on a BSN."""
         own = {"routes": lambda: route_schedule(self, root)} if self.completed else {}
         return {**own, **self.regular.schedules(root)} if self.regular else own
 

@@ -21,7 +21,7 @@ from mpinet.networks.routing import ARRIVED
 
 @rule
 def decide(node, header, params):
-    """Inside the target's block to the target, else to the way out of the block, and out."""
+    """Go to the target inside its block, else to the way out of the block, and out."""
     return port_towards(node, header[0], params)
 
 

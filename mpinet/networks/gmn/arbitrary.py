@@ -59,7 +59,7 @@ class SmoothedLoops(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Along the ring of the nodes that are left, or as in the whole loops."""
+        """Return the next node along the ring of the nodes left, or that of the whole loops."""
         if port <= BACKWARD:
             return along_ring(node, port, params[0])
         other = jump(whole_number(node, params), port, params)

@@ -57,14 +57,14 @@ class MultipleLoops(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Along the ring, or by the jump of the position in the sector."""
+        """Return the next node along the ring, or by the jump of the position in the sector."""
         if port <= BACKWARD:
             return along_ring(node, port, params[0])
         return jump(node, port, params)
 
     @rule
     def reverse_port(node, port, params):
-        """Forward and backward, up and down; the diagonal is its own way back."""
+        """Return backward for forward, down for up, and back; the diagonal is its own way back."""
         if port <= BACKWARD:
             return 1 - port
         return jump_back(node, port, params)

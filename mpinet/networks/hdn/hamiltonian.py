@@ -256,7 +256,7 @@ def _of_searched_paths(topology: DualNet, order: Ints) -> Cycle | None:
 
 @rule
 def next_lifted(node, way, params):
-    """Along the path of the node's cluster; across from its end."""
+    """Continue along the path of the node's cluster; cross over from its end."""
     above = node // params[UNIT]
     step = params[STEPS_AT] + STEP_RECORD * above
     place = moved(node - above * params[UNIT], params[step + ORIGIN], params)

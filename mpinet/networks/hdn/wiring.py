@@ -76,7 +76,7 @@ class DualNet(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Across to the other class, or along a factor of the base."""
+        """Return the node across in the other class, or along a factor of the base."""
         cross = port - params[FIRST_CROSS]
         if cross >= 0:
             return across(node, level_record(cross + 1, params), params)

@@ -78,7 +78,7 @@ def on_circle(position, params):
 
 @rule
 def send_round(node, root, since, step, params):
-    """Both ways round, alternately, where the completed lens is a ring (p = 2)."""
+    """Broadcast both ways round, alternately, where the completed lens is a ring (p = 2)."""
     return ring_send((node - root) % params[0], params[0], step)
 
 

@@ -55,7 +55,7 @@ class ChordedLoop(JumpNetwork):
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Along the chords, then to both sides."""
+        """Offer the broadcast along the chords, then to both sides."""
         return {"chords": lambda: loop_schedule(self, root)}
 
 
@@ -87,7 +87,7 @@ def chords_and_rest(offset, size):
 
 @rule
 def send(node, root, since, step, params):
-    """Every fourth processor passes on by its chord first; then +1 and -1, and +1 once more."""
+    """Send from every fourth processor by its chord first; then +1 and -1, and +1 once more."""
     size = params[0]
     chords, rest = chords_and_rest((node - root) % size, size)
     turn = step - since
