@@ -1,1 +1,1 @@
-"""How results are shown, written and proved: envelope, digests, tables, progress."""
+"""Presentation of results: envelope, digests, tables, progress."""

@@ -11,7 +11,7 @@ HEADING = "benchmark ranks mpinet unit against baseline ratio goal reached".spli
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table of what was measured, what is absent and why, and how many goals are reached."""
+    """Table of the measurements, the absent rows with reasons, and the number of goals reached."""
     parts = []
     measured = [row for row in rows if row["figure"] is not None]
     if measured:
@@ -27,7 +27,7 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def line(row: Mapping[str, Any]) -> list[str]:
-    """A row's cells: medians, with the ratio's least and largest value over the rounds."""
+    """Cells of a row: medians, with the ratio's least and largest value over the rounds."""
     return [
         row["name"],
         str(row["ranks"]),
@@ -49,7 +49,7 @@ def verdict(row: Mapping[str, Any]) -> str:
 
 
 def ratio(row: Mapping[str, Any]) -> str:
-    """The ratio and its range."""
+    """Ratio with its range."""
     if row["ratio"] is None:
         return "-"
     low, high = row["spread"]["ratio"]
@@ -57,7 +57,7 @@ def ratio(row: Mapping[str, Any]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Three digits, without an exponent."""
+    """Format a number with three digits, without an exponent."""
     if value is None:
         return "-"
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

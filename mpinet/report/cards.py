@@ -14,14 +14,14 @@ from mpinet.report.drawing.scene import scene
 from mpinet.report.html import card
 
 MOST_DRAWN = 1 << 13
-"""Ports in all of the largest network that a card has a picture of."""
+"""Most ports of a network whose card has a picture."""
 
 WIDTH = 240
-"""Of the picture, in pixels."""
+"""Width of the picture, in pixels."""
 
 
 def card_of(thing: Topology | Machine) -> str:
-    """HTML that tells what a network or a machine is (not collective)."""
+    """Return HTML that describes a network or a machine (not collective)."""
     if isinstance(thing, Machine):
         return _picture(thing.topology) + card({"machine": thing.topology.name}, [_state(thing)])
     return _picture(thing) + card({"network": thing.name}, [_sizes(thing)])
@@ -36,7 +36,7 @@ def _is_small(network: Topology) -> bool:
 
 
 def _sizes(network: Topology) -> dict[str, Any]:
-    """Processors, switches, links and degree; what takes long is shown of small networks only."""
+    """Processors, switches, links and degree; slow measures are shown for small networks only."""
     figures: dict[str, Any] = {"processors": network.hosts}
     if network.size > network.hosts:
         figures["switches"] = network.size - network.hosts
@@ -50,7 +50,7 @@ def _sizes(network: Topology) -> dict[str, Any]:
 
 
 def _state(machine: Machine) -> dict[str, Any]:
-    """Its port model, the ranks that host it, and the steps it has made."""
+    """Port model of a machine, its ranks, and the steps it has made."""
     return {
         "processors": machine.topology.hosts,
         "ports": machine.model.name,

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 BLINK = 0.2
-"""Seconds between two states that are shown."""
+"""Least seconds between two states that are shown."""
 
 
 def is_notebook() -> bool:
@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def is_used(self) -> bool:
-        """Whether something is shown."""
+        """Whether the cell shows anything."""
         return self._handle is not None
 
     def note(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Curves of rows: which columns are meant, which rows make a point, how far its values scatter."""
+"""Curves of rows: their columns, the rows that make a point, and the spread of its values."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ STUDENT = (
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
     2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
-"""Student's t of 95 % between both ends, for 1..30 degrees of freedom."""
+"""Student's t for two-sided 95 % intervals with 1..30 degrees of freedom."""
 
 NORMAL = 1.96
-"""The same for more degrees of freedom."""
+"""Student's t for two-sided 95 % intervals with more than 30 degrees of freedom."""
 
 RUN = ("command", "topology", "seed", "ranks")
-"""Columns that say what was run, beside options and model."""
+"""Columns that identify the run, beside options and model."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Curve:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a sweep's folder, of a CSV file, or of a JSON file that mpinet has written.
+    """Read the rows of a sweep's folder, of a CSV file, or of a JSON file that mpinet has written.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def _of_csv(file: Any) -> list[Row]:
-    """The rows of a CSV file, numbers as numbers."""
+    """Read the rows of a CSV file, numbers as numbers."""
     rows = [{name: _cell(text) for name, text in row.items()} for row in csv.DictReader(file)]
     if any(name is None for row in rows for name in row):
         raise ValueError("a row with more cells than there are columns")
@@ -84,12 +84,12 @@ def _of_csv(file: Any) -> list[Row]:
 
 
 def _of_lines(file: Any) -> list[Row]:
-    """The rows of a file that has one a line, as JSON."""
+    """Read the rows of a file with one JSON object per line."""
     return [dict(json.loads(line)) for line in file]
 
 
 def _of_json(file: Any) -> list[Row]:
-    """The rows of a sweep's results, or of one command's document."""
+    """Read the rows of a sweep's results, or of one command's document."""
     document = json.load(file)
     if "rows" in document:
         return [dict(row) for row in document["rows"]]
@@ -102,11 +102,11 @@ def _of_json(file: Any) -> list[Row]:
 
 
 READERS = {".json": _of_json, ".jsonl": _of_lines}
-"""How files are read that are no CSV, by their endings."""
+"""Readers of files other than CSV, by ending."""
 
 
 def _cell(text: str | None) -> Any:
-    """A cell's value."""
+    """Convert a cell's text to its value."""
     if not text:
         return None
     for kind in (int, float):
@@ -118,7 +118,7 @@ def _cell(text: str | None) -> Any:
 
 
 def column(rows: Sequence[Row], name: str) -> str:
-    """The column that a name means: its own, or the only one that ends in it behind a dot.
+    """Find the column that a name means: its own, or the only one that ends in it behind a dot.
 
     Dots and underlines are one: ``latency.mean`` is also what ``load`` calls ``latency_mean``.
 
@@ -150,7 +150,7 @@ def require_condition(text: object) -> None:
 
 
 def kept(rows: Sequence[Row], conditions: Sequence[str]) -> list[Row]:
-    """The rows at which every ``COLUMN=VALUE`` holds.
+    """Select the rows for which every ``COLUMN=VALUE`` holds.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def curves_of(
     error: str | None = None,
     bars: str = "confidence",
 ) -> list[Curve]:
-    """Rows as curves, in the order in which they first come.
+    """Group rows into curves, in order of first appearance.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def curves_of(
 
 
 def _telling_apart(rows: Sequence[Row], fixed: Sequence[str | None]) -> list[str]:
-    """Columns of what was run in which rows differ that are alike in these; never the seed."""
+    """Columns of the run that tell rows apart that agree in `fixed`; never the seed."""
     alike: dict[tuple[Any, ...], Row] = {}
     found: set[str] = set()
     names = [
@@ -241,7 +241,7 @@ def _telling_apart(rows: Sequence[Row], fixed: Sequence[str | None]) -> list[str
 
 
 def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str) -> Dot:
-    """The point that rows come to, which may differ in one column alone."""
+    """Make one point of rows, which may differ in one column alone."""
     values = [row[y] for row in rows]
     for value in values:
         if not _is_number(value):
@@ -259,7 +259,7 @@ def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str) -> Dot:
 
 
 def _reach(values: Sequence[float], bars: str) -> float:
-    """Half the length of a bar."""
+    """Half the length of a point's bar."""
     if len(values) < 2:
         return 0.0
     freedom = len(values) - 1
@@ -269,7 +269,7 @@ def _reach(values: Sequence[float], bars: str) -> float:
 
 
 def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
-    """The sentence on rows that would be one point."""
+    """Compose the error for rows that would be one point."""
     differing = [
         name
         for name in rows[0]
@@ -286,7 +286,7 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
 
 
 def _is_of_run(name: str) -> bool:
-    """Whether a column says what was run."""
+    """Whether a column identifies the run."""
     return name in RUN or name.startswith(("option.", "model."))
 
 
@@ -299,7 +299,7 @@ def _text(value: Any) -> str:
 
 
 def in_figures(curves: Sequence[Curve]) -> list[Mapping[str, Any]]:
-    """The curves as a document has them."""
+    """Curves in the form of a document."""
     return [
         {"panel": curve.panel, "label": curve.label, "points": [vars(dot) for dot in curve.dots]}
         for curve in curves

@@ -1,4 +1,4 @@
-"""The document that a command's result becomes, and its digest."""
+"""Document of a command's result, with its digest."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from mpinet.errors import UsageError
 from mpinet.files import require_writable
 
 ENDINGS = (".json", ".csv", ".jsonl")
-"""Of files of results."""
+"""Endings of result files."""
 
 
 def require_file(path: Path, endings: Sequence[str], what: str) -> None:
@@ -35,17 +35,17 @@ def require_file(path: Path, endings: Sequence[str], what: str) -> None:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """A document as indented JSON with a newline."""
+    """Format a document as indented JSON with a newline."""
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def as_lines(rows: Iterable[dict[str, Any]]) -> str:
-    """Rows as JSON, one a line."""
+    """Format rows as JSON, one per line."""
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
-    """Rows as CSV, with a heading of all columns that one of them has."""
+    """Format rows as CSV, with a heading of all columns that occur."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
     writer.writeheader()

@@ -101,7 +101,7 @@ def dot_links(lines: bytes) -> bytes:
 
 
 def _quoted(text: str) -> str:
-    """A text as DOT has it."""
+    """Quote a text for DOT."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -125,7 +125,7 @@ def anynet_routers(topology: Topology, begin: int, end: int) -> bytes:
 
 @dataclass(frozen=True)
 class Form:
-    """What a file is made of.
+    """Parts of a file format.
 
     Parameters
     ----------
@@ -158,4 +158,4 @@ FORMS = {
     ),
     ANYNET: Form(nodes=anynet_routers, links=lambda lines: b""),
 }
-"""Files by their endings; others have lines ``u v``."""
+"""Formats of files by ending; all other files have lines ``u v``."""

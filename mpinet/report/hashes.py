@@ -1,4 +1,4 @@
-"""Hashes of what is spread over ranks, line by line in one order, in bounded memory."""
+"""Hashes of data spread over ranks, line by line in one order, in bounded memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WINDOW = 1 << 16
 def dealt_lines(
     transport: Local, count: int, lines: Callable[[int, int], bytes], window: int = WINDOW
 ) -> Iterator[bytes]:
-    """The lines of the things 0..count-1, window by window, on rank 0 (collective).
+    """Yield the lines of items 0..count-1, window by window, on rank 0 (collective).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def dealt_lines(
 
 
 def hash_of(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> str:
-    """sha256 of all parts, each of which is handed to `write`, too."""
+    """Return the sha256 of all parts; hand each to `write`, too."""
     text = sha256()
     for part in parts:
         text.update(part)
@@ -53,7 +53,7 @@ def hash_of(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> s
 
 
 def hash_into(parts: Iterator[bytes], path: str | Path | None, transport: Local) -> str:
-    """sha256 of all parts, which rank 0 also writes to a file, if one is named (collective)."""
+    """Return the sha256 of all parts; on rank 0, write them to a file, if named (collective)."""
     if path is None or transport.rank:
         return hash_of(parts)
     with whole_file(Path(path)) as file:
@@ -120,7 +120,7 @@ def number_lines(rows: Ints) -> bytes:
 
 
 NUMBER_WIDTH = 20
-"""Most characters of a number and what follows it."""
+"""Most characters of a number and its separator."""
 
 ZERO, BLANK, NEWLINE, BUS = b"0 \nb"
 

@@ -1,4 +1,4 @@
-"""What a notebook shows: tables of plain HTML that take the colours of the page they stand on."""
+"""HTML for notebooks: plain tables that take the colours of the page around them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from mpinet.report.tables import cell_text
 
 MOST_ROWS = 50
-"""Most rows of a table that are shown."""
+"""Most rows of a table."""
 
 
 def card(heading: Mapping[str, Any], *tables: Sequence[Mapping[str, Any]]) -> str:
-    """A heading and tables below it.
+    """Return a heading with tables below it.
 
     Parameters
     ----------

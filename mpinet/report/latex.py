@@ -12,11 +12,11 @@ SPECIAL = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "<": r"$<$",
     ">": r"$>$",
 }
-"""What a character is written as."""
+"""LaTeX of special characters."""
 
 
 def latex_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A tabular: the first column to the left, the others to the right.
+    """Return a tabular: the first column to the left, the others to the right.
 
     Parameters
     ----------
@@ -42,5 +42,5 @@ def latex_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as LaTeX prints it; a range's dots become a dash."""
+    """Escape a text for LaTeX; a range's dots become a dash."""
     return "".join(SPECIAL.get(char, char) for char in text.replace("..", "--"))

@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand in the plane: a layout that fits its family.
+"""Places of a network's nodes in the plane: a layout that fits its family.
 
 A ring is a circle, a torus a grid, a hypercube a projected cube, clusters stand on a circle with
 their inside small. What has no picture of its own is laid out by its distances (`stress`).
@@ -41,14 +41,14 @@ HEXAGONS = {
 """Place in the cycle of the network of three symbols, by the last symbol and the middle one."""
 
 BOW = 0.4
-"""How far the rows of a grid bend whose processors are all joined, so that one sees the links."""
+"""Height of the arcs on which a grid's rows are bent if all their processors are joined."""
 
 MOST_NODES = 20_000
-"""Nodes of the largest network that is laid out: beyond, a picture is a blot."""
+"""Most nodes of a network that is laid out: a larger picture is a blot."""
 
 
 MOST_LOOKS = 200_000_000
-"""Links times nodes up to which links swerve round nodes."""
+"""Most pairs of a link and a node for which links swerve round nodes."""
 
 
 def layout(topology: Topology | str, most: int = MOST_NODES) -> Points:
@@ -99,36 +99,36 @@ def places(network: Topology) -> Points:
 
 
 def by_distances(network: Topology) -> Points:
-    """Any network: hops are distances in the plane."""
+    """Lay out any network so that hops are distances in the plane."""
     return stress_layout(network.size, edges(network))
 
 
 def on_circle(network: Topology) -> Points:
-    """All nodes on one circle by number."""
+    """Place all nodes on one circle, by number."""
     return circle(network.size)
 
 
 def on_grid(network: Any) -> Points:
-    """The coordinates; a ring or a path where there is but one."""
+    """Place nodes by their coordinates; one coordinate makes a ring or a path."""
     if len(network.sides) == 1:
         return circle(network.size) if network.family == "torus" else row(network.size)
     return grid(network.sides)
 
 
 def on_cube(network: Topology) -> Points:
-    """The number's bits are the corners of a cube."""
+    """Place nodes at the corners of a cube, by the bits of their numbers."""
     return cube(network.size.bit_length() - 1)
 
 
 def at_corners(network: Topology) -> Points:
-    """A small cycle, or cube, at every corner of a cube (CCC, hierarchical hypercube)."""
+    """Place a small cycle, or cube, at every corner of a cube (CCC, hierarchical hypercube)."""
     inside = len(network.clusters(0)[-1])
     small = circle(inside) if network.family == "ccc" else cube(inside.bit_length() - 1)
     return nested(cube((network.size // inside).bit_length() - 1), tilted(small))
 
 
 def product(network: Product) -> Points:
-    """A grid of two lines; else a small copy of the first factor at every node of the second."""
+    """Place two lines as a grid; else a small copy of the first factor at each of the second's."""
     sides = [_side(factor) for factor in network.factors]
     if all(sides):
         return grid([side for side in reversed(sides) if side])
@@ -136,18 +136,18 @@ def product(network: Product) -> Points:
 
 
 def _side(factor: Topology) -> int | None:
-    """How many nodes a line has, open or closed; None of other networks."""
+    """Number of nodes of a line, open or closed; None for other networks."""
     line = factor.family == "ring" or len(getattr(factor, "sides", "..")) == 1
     return factor.size if line or factor.size == 2 else None
 
 
 def lattice(network: Any) -> Points:
-    """Rows and columns."""
+    """Place nodes by rows and columns."""
     return grid([network.size // network.columns, network.columns])
 
 
 def petersen(network: Topology) -> Points:
-    """The star in its ring; Petersen graphs, and cubes of them, in one another."""
+    """Place the star in its ring; nest Petersen graphs, and cubes of them."""
     digits = len(str(network.size)) - 1
     while network.size % 10**digits:
         digits -= 1
@@ -159,7 +159,7 @@ def petersen(network: Topology) -> Points:
 
 
 def in_levels(network: Topology) -> Points:
-    """A fat tree: the processors in a row, every level of switches above them."""
+    """Place a fat tree: the processors in a row, every level of switches above them."""
     return _tree(int(network.params[2]), int(network.params[3]))
 
 
@@ -172,7 +172,7 @@ def _tree(m: int, h: int) -> Points:
 
 
 def round_trees(network: Any) -> Points:
-    """Fat trees in a circle, their tops inside."""
+    """Place fat trees in a circle, with their tops inside."""
     m, h, c = (int(network.params[at]) for at in (2, 3, 4 + int(network.params[3]) + 1))
     tree = _tree(m, h)
     turn = (tree[:, 0] + 0.5) / m**h
@@ -182,12 +182,12 @@ def round_trees(network: Any) -> Points:
 
 
 def in_stages(network: Topology) -> Points:
-    """A multistage network: stages from left to right, their switches from top to bottom."""
+    """Place the stages of a multistage network from left to right, switches from top to bottom."""
     return _stages(network, int(network.params[3]))
 
 
 def in_rows(network: Any) -> Points:
-    """Butterfly and Benes network: levels from left to right, their rows from top to bottom."""
+    """Place the levels of a butterfly or Benes network from left to right, rows downwards."""
     return _stages(network, network.size // network.rows)
 
 
@@ -199,7 +199,7 @@ def _stages(network: Topology, stages: int) -> Points:
 
 
 def dragonfly(network: Any) -> Points:
-    """Groups on a circle: their routers on small circles, the processors around them."""
+    """Place groups on a circle: their routers on small circles, the processors around them."""
     p, a = network.terminals, network.routers
     routers = circle(a) if a > 1 else np.zeros((1, 2))
     at = (np.arange(p * a) + 0.5) / (p * a) - 0.5 / a
@@ -209,7 +209,7 @@ def dragonfly(network: Any) -> Points:
 
 
 def megafly(network: Any) -> Points:
-    """Groups on a circle: from outside to inside their processors, leaves and spines in rows."""
+    """Place groups on a circle: processors outside, leaves and spines further inside."""
     p, s = network.terminals, network.spines
     width = max(p * s, 2)
     switches = (np.arange(s) + 0.5) * (width / s)
@@ -220,7 +220,7 @@ def megafly(network: Any) -> Points:
 
 
 def _groups(network: Topology, inside: Points) -> Points:
-    """Groups of one shape, the processors first in it as in the network."""
+    """Place groups of one shape, whose processors come first, as in the network."""
     groups = network.size // len(inside)
     hosts = network.hosts // groups
     points = nested(circle(groups), inside, turned=True).reshape(groups, len(inside), 2)
@@ -228,12 +228,12 @@ def _groups(network: Topology, inside: Points) -> Points:
 
 
 def slim_fly(network: Any) -> Points:
-    """The processors with one first coordinate on a small circle, a half of those on each side."""
+    """Place processors with one first coordinate on a small circle, half of them on each side."""
     return nested(circle(2 * network.q), circle(network.q), turned=True)
 
 
 def polar_fly(network: Any) -> Points:
-    """The last point, its neighbours around it, and around these the neighbours of each."""
+    """Place the last point, its neighbours around it, and around these the neighbours of each."""
     points = np.zeros((network.size, 2))
     ports = np.arange(network.ports)
     root = network.size - 1
@@ -249,7 +249,7 @@ def polar_fly(network: Any) -> Points:
 
 
 def complete_grid(network: Any) -> Points:
-    """A grid; one of two sides has bent rows, for within them every two processors are joined."""
+    """Place a grid; bend the rows of one of two sides, as all their processors are joined."""
     sides = network.sides
     if len(sides) == 1:
         return circle(network.size)
@@ -264,13 +264,13 @@ def complete_grid(network: Any) -> Points:
 
 
 def _bow(place: Ints, side: int) -> Points:
-    """An arc over a side: 0 at its ends, 1 in the middle."""
+    """Heights of an arc over a side: 0 at its ends, 1 in the middle."""
     arc: Points = 1.0 - (2 * place / (side - 1) - 1) ** 2
     return arc
 
 
 def dual_net(network: Any) -> Points:
-    """Clusters on a circle, level in level, around small products of the base's factors."""
+    """Place clusters on a circle, level in level, around small products of the base's factors."""
     points = _base(network.levels.base, network.levels.coordinates)
     for below, size in zip(network.levels.sizes, network.levels.sizes[1:], strict=False):
         points = nested(circle(size // below), points, turned=True)
@@ -278,7 +278,7 @@ def dual_net(network: Any) -> Points:
 
 
 def _base(factors: Any, digits: Any) -> Points:
-    """The base's product: rows and columns of two factors, circles within them of others."""
+    """Place the base's product: two factors as rows and columns, circles of others within."""
     order = sorted(range(len(digits)), key=lambda j: -digits[j][0])
     sides = [factors[j].size for j in order]
     if len(sides) == 1:
@@ -287,7 +287,7 @@ def _base(factors: Any, digits: Any) -> Points:
 
 
 def banyan(network: Any) -> Points:
-    """A cube a level, one above the other."""
+    """Place one cube per level, one above the other."""
     shape = cube(network.label_bits) * np.array([1.0, 0.4])
     levels = network.size >> network.label_bits
     step = np.array([0.0, np.ptp(shape[:, 0]) / levels + np.ptp(shape[:, 1])])
@@ -295,7 +295,7 @@ def banyan(network: Any) -> Points:
 
 
 def honeycomb(network: Topology) -> Points:
-    """Hexagons: the three coordinates of a processor point in three directions."""
+    """Place hexagons: the three coordinates of a processor point in three directions."""
     from mpinet.networks.classic.hexcell import coordinates
 
     points: Points = np.array([coordinates(u) for u in range(network.size)]) @ circle(3)
@@ -303,13 +303,13 @@ def honeycomb(network: Topology) -> Points:
 
 
 def digit_polygons(network: Topology) -> Points:
-    """Snowflake, star of busses: clusters of clusters, each on the corners of a polygon."""
+    """Place clusters of clusters, each on a polygon's corners (snowflake, star of busses)."""
     p, n = int(network.params[2]), int(network.params[3])
     return polygons([p] * n)
 
 
 def lens_rows(network: Any) -> Points:
-    """The rows of a lens one after the other on a circle, with gaps between them."""
+    """Place the rows of a lens one after the other on a circle, with gaps between them."""
     rows = _rows_of_lens(network)
     counts = np.bincount(rows, minlength=network.level + 1)[1:]
     place = np.empty(network.size)
@@ -321,7 +321,7 @@ def lens_rows(network: Any) -> Points:
 
 
 def _rows_of_lens(network: Any) -> Ints:
-    """Every processor's row 1..n."""
+    """Row 1..n of every processor."""
     n = network.level
     if network.family == "plens":
         from mpinet.networks.lens.partial import row_and_column
@@ -333,7 +333,7 @@ def _rows_of_lens(network: Any) -> Ints:
 
 
 def permutations(network: Any) -> Points:
-    """Networks of permutations: a circle of clusters of one last symbol, clusters within them.
+    """Place networks of permutations: clusters of one last symbol on a circle, others within.
 
     What is left at last is a hexagon, and a complete graph of the arrangement graph.
     """
@@ -357,7 +357,7 @@ def _symbols(network: Topology, node: int) -> list[int]:
 
 
 def blocks(network: Any) -> Points:
-    """Block shift networks: the blocks on a circle, their places small within."""
+    """Place blocks of a block shift network on a circle, their processors within."""
     sizes = getattr(network, "m", None) or [1 << network.shift] * (network.size >> network.shift)
     middles = circle(len(sizes))
     radius = 0.4 * nearest(middles)
@@ -419,11 +419,11 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
     "bsn": blocks,
     "gbsn": blocks,
 }
-"""How each family is laid out; what is not here goes by its distances."""
+"""Layouts by family; networks of other families are laid out by distances."""
 
 
 def bends(points: Points, links: Ints) -> Points:
-    """How far links have to swerve so as not to run over a third node.
+    """Choose the swerves of links so that they do not run over a third node.
 
     Parameters
     ----------
@@ -451,7 +451,7 @@ def bends(points: Points, links: Ints) -> Points:
 
 
 def _nodes_met(points: Points, links: Ints, near: float) -> Flags:
-    """Whether links run over third nodes."""
+    """Whether each link runs over a third node."""
     start = points[links[:, 0]]
     way = points[links[:, 1]] - start
     length = np.maximum(np.hypot(*way.T), 1e-12)

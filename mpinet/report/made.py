@@ -1,4 +1,4 @@
-"""Where, when and with what a document was made: beside the digest, which does not cover it."""
+"""Origin of a document: place, time and versions, beside the digest, which does not cover them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mpinet.machine.transport import library
 from mpinet.version import PACKAGE
 
 PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
-"""What mpinet computes with; their versions are named."""
+"""Packages that mpinet computes with; their versions are named."""
 
 
 def made() -> dict[str, Any]:
-    """The date in UTC, the host, versions, and the commit of the checkout (None of a package)."""
+    """Return UTC date, host, versions, and the commit of the checkout (None for a package)."""
     return {"date": datetime.now(timezone.utc).isoformat(timespec="seconds"), **_here()}
 
 
 @cache
 def _here() -> dict[str, Any]:
-    """What stays the same in a process."""
+    """Return the facts that do not change within a process."""
     return {
         "host": platform.node(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -43,7 +43,7 @@ def _version(package: str) -> str | None:
 
 
 def commit(checkout: Path) -> str | None:
-    """The commit that a checkout stands at, by git's own files; None where there are none."""
+    """Return the commit of a checkout, from git's own files; None without them."""
     with suppress(OSError, ValueError):
         folder = checkout / ".git"
         if folder.is_file():  # a work tree beside the repository

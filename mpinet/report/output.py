@@ -1,4 +1,4 @@
-"""Where a command prints: kept though a program closes it; whole, or an error says why not."""
+"""Standard output of a command, kept even if a program closes it: written whole, or an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Output:
                 self._file = os.dup(stream.fileno())
 
     def write(self, text: str) -> None:
-        """Write a text whole; what its encoding does not know stands as an escape.
+        """Write a text whole; characters that its encoding lacks are escaped.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class Output:
             raise OutputError(f"Cannot write to {self._name}: {error.strerror}.") from None
 
     def _put(self, stream: TextIO, text: str) -> None:
-        """Write to the file, or to a stream that has none."""
+        """Write to the file, or to a stream without one."""
         encoding = stream.encoding or "utf-8"
         data = text.encode(encoding, errors="backslashreplace")
         if self._file is None:

@@ -49,7 +49,7 @@ class Progress:
 
     # What a program reads: names are promises (docs/contract.md, 2).
     def _object(self, done: int, total: int | None, now: float) -> dict[str, Any]:
-        """How far the work is, as a JSON object; seconds are rounded to hundredths."""
+        """State of the work as a JSON object; seconds are rounded to hundredths."""
         seconds = now - self._began
         left = seconds * (total - done) / done if total is not None and done else None
         return {
@@ -87,7 +87,7 @@ class Progress:
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
-        """Within it something is compiled: that takes no step's time, and is said if it is long."""
+        """Note a compilation in this context: it counts as no step's time; a long one is named."""
         if self._compiled > PATIENCE and not self._compile_shown:
             self._compile_shown = True
             self.say("compiling (once; it is kept for later runs)")
@@ -112,7 +112,7 @@ class Progress:
             _print(text)
 
     def update(self, done: int, total: int | None = None, step: int | None = None) -> None:
-        """Show that `done` are done, of `total` where that is known; the next one is at a step."""
+        """Show that `done` of `total`, if known, are done; the next one is at a step."""
         if not self._shown:
             return
         self._step = step
@@ -138,17 +138,17 @@ class Progress:
             _print(self._line(done, total, now))
 
     def _line(self, done: int, total: int | None, now: float) -> str:
-        """How far the work is, for people."""
+        """Describe the state of the work for people."""
         state = self._state(done, total, now - self._began)
         return "; ".join([f"{self._what} {state}", *self._more()])
 
     def _say_slow(self) -> None:
-        """Tell which ranks the others wait for, if there is something to tell."""
+        """Name the ranks that the others wait for, if there are any."""
         if sentence := self.slow():
             self.say(sentence)
 
     def _more(self) -> list[str]:
-        """What else there is to tell people."""
+        """Further facts for people."""
         facts = self.facts()
         moving, checkpoint = facts.get("moving"), facts.get("checkpoint")
         told = [] if self._step is None else [f"at step {self._step} of the next"]
@@ -159,7 +159,7 @@ class Progress:
 
     @staticmethod
     def _state(done: int, total: int | None, seconds: float) -> str:
-        """How far the work is, and how long the rest will take if it goes on so."""
+        """State of the work, and the seconds that the rest will take at this pace."""
         if total is None:
             return f"{done} after {seconds:.0f} s"
         if not done:
@@ -169,7 +169,7 @@ class Progress:
 
 
 def _print(line: str) -> None:
-    """Print a line where it is wanted and can be: a run does not fail for want of its progress."""
+    """Print a line if it is wanted and possible: a run does not fail for want of its progress."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
@@ -183,7 +183,7 @@ def _is_terminal() -> bool:
 
 
 def _rich_bar(what: str) -> Any:
-    """A bar of the library rich; None where it is not installed."""
+    """Make a bar of the library rich; None if it is not installed."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn

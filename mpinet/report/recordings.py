@@ -1,4 +1,4 @@
-"""Recording files: what moved in which step, written in bounded memory, read with every check."""
+"""Recording files: the movements of each step, written in bounded memory, read with every check."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mpinet.memory import require_memory
 FORMAT, VERSION = "mpinet recording", 1
 
 ENDINGS = (".npz", ".csv")
-"""Of files of recordings."""
+"""Endings of recording files."""
 
 MOVES = ("step", "sender", "port", "receiver", "message")
 """Columns of the movements, in the order of a line of CSV."""
@@ -39,7 +39,7 @@ CALLS = {
 """Columns of the calls, and the fields of `CALL` that they hold."""
 
 FIXED = (1980, 1, 1, 0, 0, 0)
-"""The time that all parts of an archive bear: equal recordings are equal files."""
+"""Time stamp of all parts of an archive: equal recordings are equal files."""
 
 AT_ONCE = 1 << 16
 """Rows that are written at a time."""
@@ -57,15 +57,15 @@ DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
 )
-"""What Python's readers of archives, arrays and JSON raise where a file is not what it was."""
+"""Errors that Python's readers of archives, arrays and JSON raise for damaged files."""
 
 MOST_HEADER = 1 << 26
-"""Characters of a header that are read."""
+"""Most characters of a header."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a file says of a run.
+    """Contents of a recording file.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def _keep_aside(aside: IO[bytes], blocks: Iterator[Rows]) -> None:
 
 
 def _part(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """A part of an archive, to be written."""
+    """Open a part of an archive for writing."""
     told = zipfile.ZipInfo(f"{name}.npy", FIXED)
     told.compress_type = zipfile.ZIP_DEFLATED
     told._compresslevel = 1  # type: ignore[attr-defined]
@@ -167,7 +167,7 @@ def _write_column(
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording, and check that it is one, and whole.
+    """Read a recording; check that it is one, and complete.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _refuse(path: Path, why: str) -> NoReturn:
 
 
 def _read_header(path: Path, text: str) -> dict[str, Any]:
-    """A header, if it is one of this version."""
+    """Read a header; check that it is of this version."""
     header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         _refuse(path, "its header is not that of one")
@@ -262,7 +262,7 @@ def _read_table(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
 
 
 def _check(path: Path, recording: Recording) -> None:
-    """Refuse numbers that cannot be."""
+    """Refuse impossible numbers."""
     header, moves, calls = recording.header, recording.moves, recording.calls
     nodes, steps = header["nodes"], header["steps"]
     sites = header.get("sites")

@@ -1,4 +1,4 @@
-"""Rows of CSV files: what identifies a run stands beside what it found, plain cells only."""
+"""Rows of CSV files, of plain cells: the columns that identify a run, then its results."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ OF_FILES = (
     *("json", "out", "record", "record_steps", "record_nodes", "schedule_out", "paths_out"),
     *("draw", "play", "trace"),
 )
-"""Options that say what else is written, and where."""
+"""Options that choose further output files."""
 
 ELSEWHERE = (
     *("command", "topology", "seed", "progress", "watchdog", "checkpoint", "every"),
     *("memory_limit", "force", *OF_FILES),
 )
-"""Options that are columns of their own, or say nothing of what was found."""
+"""Options that have columns of their own, or do not bear on the results."""
 
 
 def identified(
     document: Mapping[str, Any], options: Mapping[str, Any], rows: list[Row]
 ) -> list[Row]:
-    """Rows that can be put together with those of other runs.
+    """Extend rows so that they can be combined with those of other runs.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def phase_rows(phases: Iterable[tuple[str, int]]) -> list[Row]:
 
 
 def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
-    """Objects by what tells them apart, so that each has columns of its own.
+    """Index objects by their identifying fields, so that each has columns of its own.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
 
 
 def _cells(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """A row's cells; those of objects in it with dotted names."""
+    """Cells of a row; fields of objects in it get dotted names."""
     for key, value in row.items():
         if isinstance(value, Mapping):
             yield from _cells(value, f"{prefix}{key}.")
@@ -75,7 +75,7 @@ def _cells(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def _list_text(value: Any, separator: str) -> Any:
-    """A list's items in one cell: ``1;2;3``, lists and objects in it as ``1:2;3:4``."""
+    """Join a list's items in one cell: ``1;2;3``, with lists and objects in it as ``1:2;3:4``."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if not isinstance(value, list | tuple):

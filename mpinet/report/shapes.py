@@ -1,4 +1,4 @@
-"""Shapes in the plane that layouts are made of: circles, grids, cubes, copies within one another.
+"""Shapes in the plane that layouts are composed of: circles, grids, cubes, copies in one another.
 
 A shape is an array of points, shape (count, 2), x to the right and y upwards.
 """
@@ -17,28 +17,28 @@ Points = NDArray[np.float64]
 """Places in the plane, shape (count, 2)."""
 
 ROOM = 0.37
-"""Radius of a copy of a shape, as a part of the distance to the next copy."""
+"""Radius of a copy of a shape, in distances to the next copy."""
 
 SLANT = (0.36, 0.3)
-"""From a layer of a grid of three sides to the one behind."""
+"""Offset from a layer of a grid of three sides to the one behind."""
 
 WINDOW = 1 << 22
-"""Most distances between points that are looked at at a time."""
+"""Most distances between points that are computed at a time."""
 
 
 def circle(count: int) -> Points:
-    """Points on the circle of radius 1, clockwise, the first one at the top."""
+    """Place points on the circle of radius 1, clockwise, the first one at the top."""
     angles = pi / 2 - 2 * pi * np.arange(count) / max(count, 1)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def row(count: int) -> Points:
-    """Points from left to right, 1 apart."""
+    """Place points from left to right, 1 apart."""
     return np.stack([np.arange(float(count)), np.zeros(count)], axis=1)
 
 
 def grid(sides: Sequence[int]) -> Points:
-    """Points of a grid in row-major order: the last side to the right, the one before downwards.
+    """Place a grid's points in row-major order: the last side to the right, the one before down.
 
     A third side goes backwards, aslant. Of four sides the first two make a grid of grids, and so
     do further ones.
@@ -54,7 +54,7 @@ def grid(sides: Sequence[int]) -> Points:
 
 
 def cube(dimensions: int) -> Points:
-    """The corners of a hypercube by number: three dimensions aslant, the others side by side.
+    """Place a hypercube's corners by number: three dimensions aslant, the others side by side.
 
     Every further pair of dimensions puts copies beside and above one another, a little shifted, so
     that no link runs over a third processor.
@@ -66,7 +66,7 @@ def cube(dimensions: int) -> Points:
 
 
 def _cube_step(dimension: int) -> Points:
-    """From a processor to its neighbour in a dimension."""
+    """Offset from a processor to its neighbour in a dimension."""
     if dimension < 3:
         return np.array([(1.0, 0.0), (0.0, 1.0), (0.44, 0.36)][dimension])
     doublings, upwards = divmod(dimension - 3, 2)
@@ -75,7 +75,7 @@ def _cube_step(dimension: int) -> Points:
 
 
 def polygons(digits: Sequence[int], turned: bool = False) -> Points:
-    """Circles on circles: of numbers whose digits have these radices, the first one slowest."""
+    """Place circles on circles, for numbers whose digits have these radices, the slowest first."""
     points = np.zeros((1, 2))
     for radix in reversed(digits):
         points = nested(circle(radix), points, turned)
@@ -83,7 +83,7 @@ def polygons(digits: Sequence[int], turned: bool = False) -> Points:
 
 
 def tiled(outer: Points, inner: Points) -> Points:
-    """Copies of one shape in the cells of another, whose points are 1 apart in both directions."""
+    """Place copies of one shape in the cells of another, whose points are 1 apart both ways."""
     copy = centred(inner)
     cell = 1.3 * (np.ptp(inner, axis=0) + 1)
     points: Points = (outer[:, np.newaxis] * cell + copy).reshape(-1, 2)
@@ -91,14 +91,14 @@ def tiled(outer: Points, inner: Points) -> Points:
 
 
 def tilted(points: Points, angle: float = 0.16) -> Points:
-    """The shape turned to the left, so that its copies' like points are in line with no others."""
+    """Turn the shape to the left, so that like points of its copies are in line with no others."""
     cosine, sine = np.cos(angle), np.sin(angle)
     turned: Points = centred(points) @ np.array([[cosine, sine], [-sine, cosine]])
     return turned
 
 
 def nested(outer: Points, inner: Points, turned: bool = False) -> Points:
-    """A small copy of one shape at every point of another; the copies one after the other.
+    """Place a small copy of one shape at every point of another; the copies one after the other.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def nested(outer: Points, inner: Points, turned: bool = False) -> Points:
 
 
 def nearest(points: Points) -> float:
-    """The least distance of two points; 1 of a single one."""
+    """Least distance between two points; 1 for a single one."""
     if len(points) < 2:
         return 1.0
     order = np.lexsort(points.T)
@@ -142,20 +142,20 @@ def nearest(points: Points) -> float:
 
 
 def centred(points: Points) -> Points:
-    """The shape with the middle of its box at the origin."""
+    """Move the shape so that the middle of its box is the origin."""
     middle: Points = (points.min(axis=0) + points.max(axis=0)) / 2
     return points - middle
 
 
 def fitted(points: Points) -> Points:
-    """The shape in the square -1..1, as large as fits; rounded, so that files are the same."""
+    """Scale the shape to the square -1..1; round, so that files are the same."""
     points = centred(points)
     reach = np.abs(points).max()
     return np.round(points / reach, 9) + 0.0 if reach > 0 else points
 
 
 def apart(points: Points) -> Points:
-    """The shape with points at the same place put onto a small circle around it."""
+    """Move points at the same place onto a small circle around it."""
     places, group, counts = np.unique(
         np.round(points, 7), axis=0, return_inverse=True, return_counts=True
     )

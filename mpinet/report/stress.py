@@ -1,4 +1,4 @@
-"""The layout of any network: drawn distances as near to hops as the plane allows.
+"""Layout of any network: drawn distances as near to hops as the plane allows.
 
 The weighted sum of squared differences between distances in the plane and hops is made smaller by
 majorization (Gansner, Koren, North: Graph drawing by stress majorization, 2004): a node's place is
@@ -20,16 +20,16 @@ from mpinet.networks.adjacency import measure_distances
 from mpinet.report.shapes import Points
 
 EXACT = 1200
-"""Nodes of the largest network of which all distances are considered."""
+"""Most nodes of a network of which all distances are considered."""
 
 LANDMARKS = 100
 """Nodes of a larger one whose distances to all others are considered."""
 
 SWEEPS = 150
-"""Times that every node is moved at most."""
+"""Most moves of every node."""
 
 ROUNDS = 40
-"""Rounds of the power iteration that finds where to begin."""
+"""Rounds of the power iteration that finds the start."""
 
 UNREACHED = -1
 
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 def stress_layout(size: int, edges: Ints) -> Points:
-    """Places of the nodes 0..size-1 of a graph.
+    """Compute the places of the nodes 0..size-1 of a graph.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _adjacency(size: int, edges: Ints) -> tuple[Ints, Ints]:
 
 
 def _landmarks(offsets: Ints, tails: Ints) -> Ints:
-    """Nodes far from one another, each the farthest one from those before."""
+    """Choose nodes far from one another, each the farthest one from those before."""
     chosen = [0]
     least = _hops(offsets, tails, 0)
     for _ in range(LANDMARKS - 1):
@@ -82,14 +82,14 @@ def _landmarks(offsets: Ints, tails: Ints) -> Ints:
 
 
 def _hops(offsets: Ints, tails: Ints, source: int) -> Ints:
-    """Hops from a node to all others; -1 where there is no way."""
+    """Hops from a node to all others; -1 for unreachable ones."""
     hops = np.full(offsets.size - 1, UNREACHED, np.int32)
     measure_distances(offsets, tails.astype(np.int32), source, hops)
     return hops.astype(np.int64)
 
 
 def _start(hops: Floats) -> Points:
-    """The distances' two principal directions, and a small spiral, so that no two nodes coincide.
+    """Start at the distances' two principal directions, with a small spiral that separates nodes.
 
     Compiled sums, one after the other, instead of a library's: the same on every machine.
     """
@@ -110,7 +110,7 @@ def _start(hops: Floats) -> Points:
 
 
 def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
-    """The principal direction at right angles to others, and the projections on it."""
+    """Compute the principal direction at right angles to others, and the projections on it."""
     sources, size = matrix.shape
     direction = 1.0 + np.arange(sources) * (7 + 4 * len(others)) % 11
     before, image = direction, np.zeros(size)
@@ -128,7 +128,7 @@ def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
 
 @kernel
 def both_ways(matrix: RealRows, direction: Reals) -> tuple[Reals, Reals]:
-    """Rows combined by `direction`, and the direction that they give back: a power iteration."""
+    """Combine rows by `direction`, and compute the direction that they give: a power iteration."""
     rows, columns = matrix.shape
     image, back = np.zeros(columns), np.zeros(rows)
     for row in range(rows):

@@ -8,13 +8,13 @@ from textwrap import wrap
 from typing import Any
 
 GAP = "  "
-"""What stands between two columns."""
+"""Blanks between two columns."""
 
 
 def table(
     rows: Iterable[Sequence[Any]], heading: Sequence[str] = (), width: int | None = None
 ) -> str:
-    """Columns that line up; numbers to the right.
+    """Align columns, numbers to the right.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def table(
 
 
 def fields(values: Mapping[str, Any], width: int | None = None) -> str:
-    """A line for every field: its name, then its value; `width` as `table` has it."""
+    """Format a field per line: its name, then its value; `width` as in `table`."""
     return table([(name.replace("_", " "), value) for name, value in values.items()], width=width)
 
 
 def with_phases(
     heading: str, result: Mapping[str, Any], preparation: Mapping[str, int] | None = None
 ) -> str:
-    """A heading, a result's fields, what was done before, and the phases as a table."""
+    """Compose a heading, a result's fields, preparations, and the phases as a table."""
     others = {name: value for name, value in result.items() if name != "phases"}
     if preparation and any(preparation.values()):
         others["preparation"] = ", ".join(f"{cell_text(n)} {of}" for of, n in preparation.items())
@@ -58,7 +58,7 @@ def with_phases(
 
 
 def cell_text(value: Any) -> str:
-    """A value as a person reads it."""
+    """Format a value for people."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -79,7 +79,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _narrowed(widths: Sequence[int], words: Sequence[int], room: int) -> list[int]:
-    """The columns' widths, the widest ones cut down together until all have room.
+    """Narrow the columns, the widest ones first, until all have room.
 
     No column becomes narrower than its longest word.
     """
@@ -95,7 +95,7 @@ def _longest_word(cell: str) -> int:
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
-    """A row's lines: one, or more where a cell is wider than its column."""
+    """Lines of a row: more than one if a cell is wider than its column."""
     wrapped = [
         [cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False)
         for cell, width in zip(cells, widths, strict=True)

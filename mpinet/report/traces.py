@@ -21,18 +21,18 @@ STEP = 1000
 """Microseconds of a trace that stand for a step."""
 
 AT_ONCE = 1 << 14
-"""Events that are made into text at a time."""
+"""Events that are formatted at a time."""
 
 
 class Kind(NamedTuple):
-    """A kind of trace file: its endings, and what writes it."""
+    """A kind of trace file: its endings, and its writer."""
 
     endings: tuple[str, ...]
     lines: Callable[[Recording], Iterator[str]]
 
 
 def write_trace(recording: Recording, kind: str, path: Path) -> None:
-    """Write a recording as a trace of a kind that `KINDS` has."""
+    """Write a recording as a trace of a kind in `KINDS`."""
     with whole_file(path) as file:
         waiting: list[str] = []
         for line in KINDS[kind].lines(recording):
@@ -44,7 +44,7 @@ def write_trace(recording: Recording, kind: str, path: Path) -> None:
 
 
 def perfetto(recording: Recording) -> Iterator[str]:
-    """The Trace Event Format: a thread a processor, a slice a movement or call, arrows.
+    """Yield the Trace Event Format: a thread per processor, a slice per movement or call, arrows.
 
     Arrows lead along the hops of a message; where messages have no numbers, from a movement to the
     receiver's next one.
@@ -71,14 +71,14 @@ def perfetto(recording: Recording) -> Iterator[str]:
 
 
 def _nodes(recording: Recording) -> list[int]:
-    """The nodes that a recording names."""
+    """Nodes that a recording names."""
     columns = [recording.moves["sender"], recording.moves["receiver"]]
     named = np.concatenate([*columns, recording.calls["call_processor"]])
     return [int(node) for node in np.unique(named)]
 
 
 def _in_time(recording: Recording) -> Iterator[str]:
-    """Slices by their beginnings; of those that begin together calls first, the longest first."""
+    """Yield slices by their beginnings; of equal ones calls come first, the longest first."""
     calls, moves, sites = recording.calls, recording.moves, recording.header["sites"]
     begins, ends = calls["call_begin"], calls["call_end"]
     order = np.lexsort((np.arange(len(begins)), ends > begins, begins))
@@ -111,7 +111,7 @@ def _call_slice(calls: dict[str, Ints], sites: list[list[Any]], place: int) -> s
 
 
 def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
-    """Movements that follow one another: hops of a message, or what a receiver sends next."""
+    """Pair movements that follow one another: hops of a message, or a receiver's next send."""
     places = np.arange(len(moves["step"]))
     numbered = places[moves["message"] >= 0]
     order = numbered[np.lexsort((moves["step"][numbered], moves["message"][numbered]))]
@@ -194,11 +194,11 @@ PAJE = """\
 1 C P "call"
 2 L M P P "message"
 """
-"""The header: the events with their fields, and the types of what is in the trace."""
+"""Header: the events with their fields, and the types of the trace's contents."""
 
 
 def paje(recording: Recording) -> Iterator[str]:
-    """Paje's format: a container a processor, a link a movement, a state a call."""
+    """Yield Paje's format: a container per processor, a link per movement, a state per call."""
     yield PAJE
     header, moves, calls = recording.header, recording.moves, recording.calls
     nodes = _nodes(recording)
@@ -214,11 +214,11 @@ def paje(recording: Recording) -> Iterator[str]:
 
 
 ENDS, POPS, PUSHES, STARTS = range(4)
-"""What happens at one time, in this order."""
+"""Kinds of events at one time, in this order."""
 
 
 def _paje_order(moves: dict[str, Ints], calls: dict[str, Ints]) -> Iterator[tuple[int, int]]:
-    """Events in time: which they are, and the movement or call."""
+    """Yield events in time: their kind, and the movement or call."""
     begins, ends = calls["call_begin"], calls["call_end"]
     instant, called, moved = begins == ends, np.arange(len(begins)), np.arange(len(moves["step"]))
     # A call that takes no time is pushed and popped together, before those that begin then.
@@ -252,7 +252,7 @@ def _paje_line(recording: Recording, event: int, place: int) -> str:
 
 
 def table(recording: Recording) -> Iterator[str]:
-    """A line of CSV for every movement, then for every call."""
+    """Yield a line of CSV for every movement, then for every call."""
     yield "kind,begin,end,processor,port,to,message,call,file,line\n"
     moves, calls = recording.moves, recording.calls
     for step, sender, port, receiver, message in zip(
@@ -274,4 +274,4 @@ KINDS = {
     "paje": Kind((".trace", ".paje"), paje),
     "csv": Kind((".csv",), table),
 }
-"""What a recording can be written as."""
+"""Kinds of trace files that a recording can be written as."""

@@ -1,4 +1,4 @@
-"""What is shown of a bus network's wiring, each rank looking at a share of the processors."""
+"""Measures of a bus network's wiring; each rank reads a share of the processors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from mpinet.report.hashes import dealt_lines, hash_of, incidence_lines
 
 
 def bus_measures(topology: Topology, transport: Local) -> dict[str, Any]:
-    """Number of busses, and the sha256 of the lines ``processor bus`` (collective)."""
+    """Return the number of busses and the sha256 of the lines ``processor bus`` (collective)."""
     lines = dealt_lines(transport, topology.size, incidence_lines(topology))
     return {"busses": topology.busses, "incidence_sha256": hash_of(lines)}

@@ -9,7 +9,7 @@ from mpinet.report.curves import Curve
 from mpinet.report.drawing.figure import library, written
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Told apart by people who see colours in another way, too (Okabe, Ito)."""
+"""Colours that people with colour-blindness can tell apart, too (Okabe, Ito)."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
@@ -35,7 +35,7 @@ def plotted(
     labels: tuple[str, str],
     log: Sequence[str] = (),
 ) -> bytes:
-    """Curves as the bytes of a picture.
+    """Draw curves; return the picture's bytes.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def plotted(
 def _figure(
     curves: Sequence[Curve], width: float, labels: tuple[str, str], log: Sequence[str]
 ) -> Any:
-    """All panels, and one legend beside them."""
+    """Draw all panels, and one legend beside them."""
     panels = list(dict.fromkeys(curve.panel for curve in curves))
     names = list(dict.fromkeys(curve.label for curve in curves))
     height = 0.7 * width if len(panels) == 1 else 0.85 * width / len(panels) + 0.5
@@ -85,7 +85,7 @@ def _figure(
 
 
 def _draw(axes: Any, curve: Curve, number: int) -> None:
-    """A curve, with bars where points have several values."""
+    """Draw a curve, with bars for points of several values."""
     x = [dot.x for dot in curve.dots]
     y = [dot.y for dot in curve.dots]
     below = [dot.y - dot.low for dot in curve.dots]
@@ -106,7 +106,7 @@ def _draw(axes: Any, curve: Curve, number: int) -> None:
 
 
 def _legend(every: Sequence[Any], names: Sequence[str]) -> None:
-    """One legend for all panels, beside the last."""
+    """Draw one legend for all panels, beside the last."""
     handles: dict[str, Any] = {}
     for axes in every:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):

@@ -26,18 +26,18 @@ ROUTES = ["#c2185b", "#00897b", "#6a3fb5", "#e07b00", "#2e7d32", "#0277bd"]
 """Colours of routes, in turn."""
 
 MARGIN = 0.14
-"""Inches around the network."""
+"""Margin around the network, in inches."""
 
 PLAIN: dict[str, dict[str, Any]] = {
     "svg": {"Date": None, "Creator": "mpinet"},
     "pdf": {"CreationDate": None, "Creator": "mpinet", "Producer": None},
     "png": {"Software": "mpinet"},
 }
-"""What a file says of itself: nothing that differs from run to run."""
+"""Metadata of the files, by format: nothing that differs from run to run."""
 
 
 def library(module: str = "matplotlib") -> Any:
-    """A module of matplotlib, which the extra ``plots`` brings.
+    """Import a module of matplotlib, which the extra ``plots`` brings.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def library(module: str = "matplotlib") -> Any:
 
 
 def saved(made: Callable[[], Any], kind: str) -> bytes:
-    """A figure of matplotlib as the bytes of a file, drawn as everywhere: no user's settings.
+    """Save a figure of matplotlib as bytes, without the user's settings.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def saved(made: Callable[[], Any], kind: str) -> bytes:
 
 
 def written(made: Any, kind: str, **settings: Any) -> bytes:
-    """A figure as the bytes of a file; what its font lacks is told in one sentence.
+    """Save a figure as bytes; name characters that its font lacks in one sentence.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def written(made: Any, kind: str, **settings: Any) -> bytes:
 
 
 def figure(shown: Scene, width: float = 6.0) -> Any:
-    """A picture as a figure of matplotlib.
+    """Draw a picture as a figure of matplotlib.
 
     Parameters
     ----------
@@ -114,19 +114,19 @@ def figure(shown: Scene, width: float = 6.0) -> Any:
 
 
 def height_of(shown: Scene, width: float) -> float:
-    """The inches that a picture of this width is high."""
+    """Height in inches of a picture of this width."""
     spread = np.ptp(shown.points, axis=0) + 2 * shown.bends.max(initial=0)
     shape = float(np.clip(spread[1] / max(spread[0], 1e-9), 0.2, 2.0))
     return shape * (width - _beside(shown, width) - 2 * MARGIN) + 2 * MARGIN
 
 
 def _beside(shown: Scene, width: float) -> float:
-    """The inches that the colour bar takes."""
+    """Width in inches of the colour bar."""
     return min(0.9, 0.3 * width) if shown.loads is not None else 0.0
 
 
 def paint(made: Any, shown: Scene, width: float, height: float) -> None:
-    """Paint a picture into a figure of matplotlib, or a part of one, of so many inches."""
+    """Paint a picture into a figure of matplotlib, or a part of one, of this size in inches."""
     beside = _beside(shown, width)
     axes = made.add_axes((0, 0, 1 - beside / width, 1))
     _frame(axes, shown, width - beside, height)
@@ -138,7 +138,7 @@ def paint(made: Any, shown: Scene, width: float, height: float) -> None:
 
 
 def _frame(axes: Any, shown: Scene, width: float, height: float) -> None:
-    """Room for all of it, equally scaled both ways, in so many inches."""
+    """Set limits so that all of it fits, equally scaled both ways, into this size in inches."""
     aside = shown.bends.max(initial=0)
     low, high = shown.points.min(axis=0) - aside, shown.points.max(axis=0) + aside
     middle, reach = (low + high) / 2, (high - low) / 2
@@ -174,7 +174,7 @@ def _draw_links(made: Any, axes: Any, shown: Scene, beside: float) -> None:
 
 
 def _paths(shown: Scene, ends: Points) -> list[Any]:
-    """Lines and curves."""
+    """Paths of straight lines and curves."""
     path = library("matplotlib.path").Path
     control = pulled(ends, shown.bends)
     made = []
@@ -187,7 +187,7 @@ def _paths(shown: Scene, ends: Points) -> list[Any]:
 
 
 def _draw_route(axes: Any, shown: Scene, route: list[int], colour: str) -> None:
-    """A thick line, an arrow on every hop, and a ring at the target."""
+    """Draw a route: a thick line, an arrow on every hop, and a ring at the target."""
     path = library("matplotlib.path").Path
     patch = library("matplotlib.patches").FancyArrowPatch
     for u, v in itertools.pairwise(route):
@@ -203,7 +203,7 @@ def _draw_route(axes: Any, shown: Scene, route: list[int], colour: str) -> None:
 
 
 def _draw_nodes(axes: Any, shown: Scene, scale: float) -> None:
-    """Circles, squares of switches, dots of busses, and what stands at them."""
+    """Draw circles, squares for switches, dots for busses, and their labels."""
     across = 0.0
     groups = ((0, shown.hosts, NODE, "o", 1.0), (shown.hosts, shown.nodes, SWITCH, "s", 0.9))
     for begin, end, colour, marker, part in groups:
@@ -222,7 +222,7 @@ def _draw_nodes(axes: Any, shown: Scene, scale: float) -> None:
 
 
 def _draw_label(axes: Any, text: str, place: Points, across: float) -> None:
-    """Inside the node where it fits, else above it."""
+    """Draw a label inside its node if it fits, else above it."""
     inside = 0.62 * across
     if inside >= 5 and 0.6 * inside * len(text) < across:
         style = {"ha": "center", "va": "center_baseline", "color": "white", "fontsize": inside}

@@ -1,4 +1,4 @@
-"""Files of pictures, by their endings."""
+"""Picture files, by their endings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run did, as a picture: the loads of its links, and beside them who sent when."""
+"""Picture of a run: the loads of its links, and beside them who sent when."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mpinet.report.drawing.scene import Scene, scene, with_moves
 from mpinet.report.recordings import Recording
 
 WIDTH = 6.0
-"""Inches of the network; the diagram beside it takes as much again."""
+"""Width of the network in inches; the diagram beside it takes as much again."""
 
 HEIGHT = 3.5
-"""Inches that the picture is high at least."""
+"""Least height of the picture, in inches."""
 
 MOST_LINES = 20_000
-"""Movements of the largest run whose space-time diagram is drawn."""
+"""Most movements of a run whose space-time diagram is drawn."""
 
 
 def write_run(path: Path, recording: Recording, network: Topology) -> None:
@@ -46,7 +46,7 @@ def write_run(path: Path, recording: Recording, network: Topology) -> None:
 
 
 def _figure(shown: Scene, moves: Mapping[str, Ints], steps: int) -> Any:
-    """The network on the left, the space-time diagram on the right."""
+    """Draw the network on the left, the space-time diagram on the right."""
     height = max(height_of(shown, WIDTH), HEIGHT)
     made = library("matplotlib.figure").Figure(figsize=(2 * WIDTH, height), facecolor="white")
     left, right = made.subfigures(1, 2)

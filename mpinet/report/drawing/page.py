@@ -13,7 +13,7 @@ from mpinet.report.drawing.scene import Scene, pulled
 from mpinet.report.shapes import Points, nearest
 
 SIDE = 1000
-"""Length of the drawing's longer side, in units of its own."""
+"""Length of the drawing's longer side, in its own units."""
 
 
 def page(shown: Scene) -> str:
@@ -82,7 +82,7 @@ OWN = (
     ".links{stroke:#8796a8}.nodes{fill:#1c5d99}.switch{fill:#c8662b}.bus{fill:#5b6b7a}"
     "text{font:12px sans-serif;fill:#445}"
 )
-"""Colours of a drawing that stands by itself, fit for light and dark."""
+"""Colours of a drawing outside a page, for light and dark backgrounds."""
 
 
 def _part(name: str) -> str:
@@ -90,7 +90,7 @@ def _part(name: str) -> str:
 
 
 def _caption(shown: Scene) -> str:
-    """What there is to see, in a line."""
+    """Describe the picture in a line."""
     parts = [f"{shown.hosts:,} processors"]
     if shown.hosts < shown.nodes:
         parts.append(f"{shown.nodes - shown.hosts:,} switches")
@@ -160,7 +160,7 @@ def _at(point: Points) -> str:
 
 
 def _shade(part: float) -> str:
-    """The colour of a load, between 0 and 1."""
+    """Colour of a load between 0 and 1."""
     stops = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in HEAT])
     place = part * (len(stops) - 1)
     below = min(int(place), len(stops) - 2)

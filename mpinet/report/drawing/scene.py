@@ -1,4 +1,4 @@
-"""What a picture of a network shows, before it is drawn: places, links, busses, routes, loads."""
+"""Contents of a picture of a network, before it is drawn: places, links, busses, routes, loads."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from mpinet.report.layout import bends, layout, require_drawable
 from mpinet.report.shapes import Points, nearest
 
 MOST_LINKS = 100_000
-"""Links, or processors on busses, of the largest picture."""
+"""Most links, or processors on busses, of a picture."""
 
 MOST_ROUTES = 200
-"""Routes that a picture shows at most."""
+"""Most routes of a picture."""
 
 LABELS = ("none", "number", "address")
 
@@ -69,11 +69,11 @@ class Scene:
 
     @property
     def busses(self) -> int:
-        """Number of busses."""
+        """Number of busses in the picture."""
         return len(self.points) - self.nodes
 
     def bend(self, u: int, v: int) -> float:
-        """How far the link swerves to the left on the way from u to v."""
+        """Swerve of the link to the left on the way from u to v, in units of the picture."""
         for at in np.flatnonzero((self.links == (u, v)).all(axis=1)):
             return float(self.bends[at])
         for at in np.flatnonzero((self.links == (v, u)).all(axis=1)):
@@ -82,7 +82,7 @@ class Scene:
 
 
 def pulled(ends: Points, bends: Floats) -> Points:
-    """The control points of links that swerve: shape (L, 2), from ends of shape (L, 2, 2)."""
+    """Control points of swerving links: shape (L, 2), from ends of shape (L, 2, 2)."""
     way = ends[:, 1] - ends[:, 0]
     aside = np.stack([-way[:, 1], way[:, 0]], axis=1)
     aside /= np.maximum(np.hypot(*aside.T), 1e-12)[:, np.newaxis]
@@ -100,7 +100,7 @@ def scene(
     label: str = "none",
     seed: int = 0,
 ) -> Scene:
-    """Put a picture together (collective: the loads are metered by the machine).
+    """Compose a picture (collective: the machine meters the loads).
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def require_scene(network: Topology, routes: str | None, label: str, seed: int =
 
 
 def _wiring(network: Topology) -> tuple[Points, Ints, Floats]:
-    """Places, lines, and how far lines swerve."""
+    """Places, lines, and their swerves."""
     points = layout(network)
     if network.links:
         lines = edges(network)
@@ -180,7 +180,7 @@ def _wiring(network: Topology) -> tuple[Points, Ints, Floats]:
 
 
 def _bus_places(points: Points, pairs: Ints) -> Points:
-    """In the middle of a bus's members; those of the same members side by side."""
+    """Middles of the busses' members; busses with equal members stand side by side."""
     busses = int(pairs[:, 1].max()) + 1
     counts = np.bincount(pairs[:, 1], minlength=busses)[:, np.newaxis]
     middles = np.zeros((busses, 2))
@@ -211,7 +211,7 @@ def _ends(network: Topology, routes: str | None, seed: int) -> list[tuple[int, i
 
 
 def _stops(network: Topology, routing: Routing, source: int, target: int) -> list[int]:
-    """The points that a route passes: nodes, and the busses between them."""
+    """Points of a route: its nodes, and the busses between them."""
     nodes, ports = path(network, routing, source, target)
     if network.links:
         return nodes
@@ -238,7 +238,7 @@ def _line_loads(network: Topology, lines: Ints, found: Loads) -> Ints:
 
 
 def with_moves(shown: Scene, network: Topology, moves: Mapping[str, Ints]) -> Scene:
-    """A picture whose links are coloured by what moved over them.
+    """Colour a picture's links by a recording's movements.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def with_moves(shown: Scene, network: Topology, moves: Mapping[str, Ints]) -> Sc
 
 
 def summary(shown: Scene) -> dict[str, Any]:
-    """What a picture shows, in numbers."""
+    """Numbers that summarize a picture."""
     described: dict[str, Any] = {
         "nodes": shown.nodes,
         "links": 0 if shown.busses else len(shown.links),

@@ -23,15 +23,15 @@ COUNTED = {
     "error": "failed",
     "corrections": "corrected statements, ours",
 }
-"""What is counted of a paper, and its heading."""
+"""Counts per paper, with their headings."""
 
 
 USED = ("python", "numpy", "numba", "networkx", "mpi4py", "mpi")
-"""Whose versions are named."""
+"""Packages whose versions are named."""
 
 
 def head(document: Mapping[str, Any]) -> str:
-    """Title, date, versions, and how to run it again."""
+    """Return title, date, versions, and the commands that run it again."""
     made = document.get("made") or {}
     command = join(document["command"])
     commit = made.get("commit")
@@ -70,11 +70,11 @@ The networks are defined in the documentation, a page for each paper
 
 
 CODE = ("commit", "digest", "command")
-"""What is set as code."""
+"""Fields that are set as code."""
 
 
 def _rerun(command: str, commit: str | None) -> str:
-    """The commands from a fresh checkout to this result."""
+    """Return the commands from a fresh checkout to this result."""
     at = commit.rstrip("+") if commit else "COMMIT"
     words = command if "--out" in command.split() else f"{command} --out ledger.json"
     return (
@@ -84,7 +84,7 @@ def _rerun(command: str, commit: str | None) -> str:
 
 
 def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
-    """The verdicts by paper."""
+    """Return the verdicts by paper."""
     names = [f'<a href="#paper-{escape(found.room)}">{escape(found.room)}</a>' for found in papers]
     heading = "".join(f'<th scope="col">{name}</th>' for name in ["", *names, "all"])
     columns = [*summary["papers"], summary["all"]]
@@ -109,7 +109,7 @@ def _line(text: str, counted: Sequence[int]) -> str:
 
 
 def findings(papers: Sequence[Paper], rows: Sequence[Mapping[str, Any]]) -> str:
-    """The main findings of which a claim was judged."""
+    """Return the main findings that have a judged claim."""
     known = {row["id"] for row in rows}
     every = sorted(
         (finding for found in papers for finding in found.findings if set(finding.claims) & known),
@@ -135,7 +135,7 @@ def _finding(finding: MainFinding, known: set[str]) -> str:
 
 
 def reading() -> str:
-    """What the words and signs of the tables mean."""
+    """Explain the words and signs of the tables."""
     return """<h2 id="reading">How to read the tables</h2>
 <p>A claim that <b>holds</b> does so on the range that is given, where <i>measured</i> and
 <i>claimed</i> are those of the last point. A <b>refuted</b> one fails at the witness, the first

@@ -1,4 +1,4 @@
-"""Formulas in sentences, typeset: what reads as one becomes MathML, all else stays text.
+"""Typesetting of formulas in sentences: what parses as one becomes MathML, all else stays text.
 
 Statements are written for a terminal (``2^k D(B) - floor(n/2)``). A page shows the same letters
 with their scripts, which browsers typeset by themselves: nothing is loaded.
@@ -20,14 +20,14 @@ SUMS = {"+": "+", "-": "−"}
 PRODUCTS = {"*": "·", "/": "/"}
 ENCLOSING = {"floor": ("⌊", "⌋"), "ceil": ("⌈", "⌉")}
 BREAK = "\0"
-"""Where a line may end: before a relation or a sum's sign outside brackets."""
+"""Mark at which a line may break: before a relation or a sum's sign outside brackets."""
 
 NAMES = ("SN", "BW", "CR", "LST", "TQ", "STH", "DLH", "mod", "log", "lg", "min", "max", "sum")
 """Names of more than one letter in formulas."""
 
 
 def typeset(text: str) -> str:
-    """A sentence as HTML, its formulas in MathML."""
+    """Return a sentence as HTML, with its formulas in MathML."""
     return "".join(
         f"<code>{escape(part)}</code>" if ADDRESS.match(part) else _Sentence(part).html()
         for part in re.split(r"((?<!\S)[(]?[a-z]+:\S+)", text)
@@ -35,7 +35,7 @@ def typeset(text: str) -> str:
 
 
 class _Sentence:
-    """A text without names of networks, read from left to right."""
+    """Parser of a text without names of networks, from left to right."""
 
     def __init__(self, text: str):
         self._tokens: list[str] = TOKEN.findall(text)
@@ -44,14 +44,14 @@ class _Sentence:
         self._depth = 0
 
     def html(self) -> str:
-        """All of it."""
+        """Return the whole sentence as HTML."""
         found: list[str] = []
         while self._at < len(self._tokens):
             found.append(self._formula() or escape(self._take()))
         return "".join(found)
 
     def _formula(self) -> str:
-        """A formula that begins here, or nothing."""
+        """Parse a formula that begins here; empty without one."""
         began = self._at
         if (began and self._tokens[began - 1][-1].isalnum()) or self._is_article():
             return ""
@@ -63,14 +63,14 @@ class _Sentence:
         return ""
 
     def _is_article(self) -> bool:
-        """Whether an `a` here is a word of the sentence."""
+        """Whether an `a` here is an article."""
         if self._tokens[self._at] not in ("a", "A", "I"):
             return False
         after = "".join(self._tokens[self._at + 1 : self._at + 3]).strip()[:1]
         return after not in tuple("=<>^_+*/")
 
     def _is_within_word(self) -> bool:
-        """Whether the sentence goes on here in the middle of a word."""
+        """Whether this place is inside a word."""
         after = self._peek()
         return after[:1].isalnum() or (after == "-" and self._peek(1)[:1].isalpha())
 
@@ -87,7 +87,7 @@ class _Sentence:
             self._at += 1
 
     def _chain(self, signs: dict[str, str], part: str) -> str:
-        """Parts with signs between them, as many as there are."""
+        """Parse as many parts as there are, with signs between them."""
         read = {"sum": self._sum, "product": self._product, "factor": self._factor}[part]
         found = read()
         while found:
@@ -123,7 +123,7 @@ class _Sentence:
         return self._chain(SUMS, "product")
 
     def _product(self) -> str:
-        """Factors with signs between them, or one behind the other: ``2^k D(B)``."""
+        """Parse factors with signs between them, or one behind the other: ``2^k D(B)``."""
         found = self._chain(PRODUCTS, "factor")
         while found:
             before = self._at, self._features
@@ -148,7 +148,7 @@ class _Sentence:
         return token == "(" or (self._is_name(token) and not self._is_article())
 
     def _factor(self) -> str:
-        """A number, a name or what stands in brackets, with its scripts."""
+        """Parse a number, a name or a bracket, with its scripts."""
         named = self._is_name(self._peek())
         base = self._base()
         primes = self._primes() if named and base else ""
@@ -164,7 +164,7 @@ class _Sentence:
         return base + (self._arguments() if named else "") if base else ""
 
     def _primes(self) -> str:
-        """The primes of a name, as in ``m'``, which no genitive is."""
+        """Parse the primes of a name, as in ``m'``, unless they are a genitive's."""
         found = 0
         while self._peek(found) == "'":
             found += 1
@@ -175,7 +175,7 @@ class _Sentence:
         return "<mo>′</mo>" * found
 
     def _script(self, sign: str) -> str:
-        """What stands behind ``^`` or ``_``."""
+        """Parse a script behind ``^`` or ``_``."""
         if self._peek() != sign:
             return ""
         before = self._at, self._features
@@ -213,7 +213,7 @@ class _Sentence:
         return ""
 
     def _enclosed(self, function: str) -> str:
-        """``floor(..)``, ``ceil(..)``, ``sqrt(..)``."""
+        """Parse ``floor(..)``, ``ceil(..)`` or ``sqrt(..)``."""
         before = self._at
         self._at += 1
         found = self._bracketed(")") if self._peek() == "(" else ""
@@ -227,21 +227,21 @@ class _Sentence:
         return f"<mrow><mo>{left}</mo>{found}<mo>{right}</mo></mrow>"
 
     def _arguments(self) -> str:
-        """A function's arguments, ``D(SN^i)``; nothing where there are none."""
+        """Parse a function's arguments, ``D(SN^i)``; empty without any."""
         if self._peek() != "(":
             return ""
         found = self._bracketed(")")
         return f"<mo>(</mo>{found}<mo>)</mo>" if found else ""
 
     def _bracketed(self, end: str) -> str:
-        """Formulas with commas between them, from a bracket to its end; nothing if it is not so."""
+        """Parse formulas with commas between them up to a closing bracket; else return nothing."""
         self._depth += 1
         found = self._listed(end)
         self._depth -= 1
         return found
 
     def _listed(self, end: str) -> str:
-        """What `_bracketed` gives."""
+        """Parse for `_bracketed`; on failure go back, and return an empty text."""
         before = self._at, self._features
         self._at += 1
         parts = []

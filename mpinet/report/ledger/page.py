@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 """A verdict as JSON knows it."""
 
 LABELS = ("verdict", "claim", "statement", "measured", "claimed", "where")
-"""The columns of a paper's claims."""
+"""Columns of a paper's claims."""
 
 
 def write_page(path: Path, document: Mapping[str, Any]) -> None:
@@ -93,7 +93,7 @@ def _choice(name: str, values: Iterable[str]) -> str:
 
 
 def _section(found: Paper, rows: Sequence[Row]) -> str:
-    """A paper: its errors, its claims, its tables made again, and plots."""
+    """Section of a paper: its errors, claims, tables made again, and plots."""
     by_id = {str(row["id"]): row for row in rows}
     heading = "".join(f'<th scope="col">{label}</th>' for label in LABELS)
     at = places(found, by_id)
@@ -124,7 +124,7 @@ def _doi(found: Paper) -> str:
 
 
 def _errors(found: Paper, rows: Sequence[Row]) -> str:
-    """The distinct errors, each with the claims that it refutes."""
+    """List of the distinct errors, each with the claims that it refutes."""
     refuted = [row for row in rows if row["verdict"] == "refuted"]
     causes = [name for name in found.causes if any(row["cause"] == name for row in refuted)]
     if not causes:
@@ -146,7 +146,7 @@ def _links(refuted: Sequence[Row], cause: str) -> str:
 
 
 def _row(found: Paper, row: Row, at: Sequence[Place]) -> str:
-    """A claim: the statement beside the measurement."""
+    """Row of a claim: the statement beside the measurement."""
     measured, claimed = "", ""
     if row["points"]:
         measured, claimed = value_html(row["measured"]), value_html(row["claimed"])
@@ -169,12 +169,12 @@ def _row(found: Paper, row: Row, at: Sequence[Place]) -> str:
 
 
 def _cell(label: str, content: str) -> str:
-    """A cell that says what it is where there is no room for a heading above it."""
+    """Cell that names its column where there is no room for a heading."""
     return f'<td data-label="{label}">' + (f"<div>{content}</div>" if content else "") + "</td>"
 
 
 def _remarks(found: Paper, row: Row) -> str:
-    """What else is to be known of a row, below its statement."""
+    """Remarks on a row, below its statement."""
     remarks = []
     if row["note"]:
         remarks.append(f'<span class="note">Note: {typeset(row["note"])}</span>')
@@ -189,7 +189,7 @@ def _remarks(found: Paper, row: Row) -> str:
 
 
 def _where(row: Row) -> str:
-    """The range, or the witness and its command, or the reason."""
+    """Range of a claim, or its witness and command, or the reason."""
     if row["witness"] is not None:
         return _witness(row, row["replay"] or "") + _extent(row)
     remarks = [row["range"]] if row["points"] else []
@@ -197,13 +197,13 @@ def _where(row: Row) -> str:
 
 
 def _witness(row: Row, replay: str) -> str:
-    """The smallest witness, with the command that measures it again."""
+    """Smallest witness, with the command that measures it again."""
     witness = value_html({**row["witness"]["point"], **row["witness"]["where"]})
     return f"{witness}{'<br>' * bool(witness)}{command_html(replay)}"
 
 
 def _extent(row: Row) -> str:
-    """At how many points it fails, and a witness that is not degenerate where that is another."""
+    """Number of points at which a claim fails, and a non-degenerate witness if it differs."""
     remarks = []
     if text := extent_text(row):
         remarks.append(typeset(text))

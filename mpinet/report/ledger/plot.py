@@ -1,4 +1,4 @@
-"""Plots of the ledger as SVG that stands in the page: what is claimed beside what is measured."""
+"""Plots of the ledger as SVG within the page: claimed beside measured values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ WIDTH, HEIGHT = 560, 320
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 12, 44
 
 LOG = 30.0
-"""An axis is logarithmic where its largest value is so many times the smallest."""
+"""Least ratio of largest to smallest value for which an axis is logarithmic."""
 
 Points = list[tuple[float, float]]
 
 
 def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
-    """A plot as a figure of HTML; nothing where fewer than two points were measured.
+    """Draw a plot as a figure in HTML; empty if fewer than two points were measured.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _points(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
-    """A curve's points, from the left to the right."""
+    """Points of a curve, from left to right."""
     values = (rows[curve.claim]["values"] or []) if curve.claim in rows else []
     found = {(_place(value, against), value[curve.value]) for value in values}
     return sorted((x, y) for x, y in found if _is_number(x) and _is_number(y))
@@ -72,14 +72,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _place(value: Mapping[str, Any], against: str) -> Any:
-    """Where a point lies on the horizontal axis."""
+    """Value of a point on the horizontal axis."""
     if against == "claimed":
         return value["claimed"]
     return open_topology(value["point"].partition("topology=")[2].partition(" ")[0]).size
 
 
 class _Axis:
-    """An axis: where values lie on it."""
+    """Axis: maps values to places."""
 
     def __init__(self, values: Sequence[float], begin: float, end: float):
         least, most = min(values), max(values)
@@ -93,12 +93,12 @@ class _Axis:
         return log2(value) if self._log else value
 
     def at(self, value: float) -> float:
-        """The place of a value."""
+        """Place of a value on the axis."""
         share = (self._of(value) - self._low) / ((self._high - self._low) or 1.0)
         return round(self._begin + share * (self._end - self._begin), 1)
 
     def ticks(self) -> Iterable[tuple[float, str]]:
-        """Values with their labels."""
+        """Values of the ticks, with their labels."""
         if self._log:
             every = max(1, ceil((self._high - self._low) / 8))
             exponents = range(int(self._low), int(self._high) + 1, every)
@@ -108,13 +108,13 @@ class _Axis:
 
 
 def _round_step(step: float) -> float:
-    """The next larger of 1, 2, 5, 10, .."""
+    """Round up to the next of 1, 2, 5, 10, .."""
     power = 10.0 ** floor(log2(step) / log2(10))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step)
 
 
 def _grid(across: _Axis, up: _Axis) -> Iterable[str]:
-    """Lines and numbers."""
+    """Draw the grid's lines and numbers."""
     for value, text in up.ticks():
         y = up.at(value)
         yield f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
@@ -126,7 +126,7 @@ def _grid(across: _Axis, up: _Axis) -> Iterable[str]:
 
 
 def _labels(plot: Plot) -> Iterable[str]:
-    """What the axes count."""
+    """Draw the labels of the axes."""
     across = "processors N" if plot.against == "size" else "claimed"
     middle = (TOP + HEIGHT - BOTTOM) / 2
     yield (
@@ -140,7 +140,7 @@ def _labels(plot: Plot) -> Iterable[str]:
 
 
 def _diagonal(across: _Axis, up: _Axis) -> str:
-    """The line on which what is measured is what is claimed."""
+    """Draw the line on which measured equals claimed."""
     most = min(max(v for v, _ in across.ticks()), max(v for v, _ in up.ticks()))
     least = max(min(v for v, _ in across.ticks()), min(v for v, _ in up.ticks()))
     ends = f'x1="{across.at(least)}" y1="{up.at(least)}" x2="{across.at(most)}" y2="{up.at(most)}"'
@@ -150,7 +150,7 @@ def _diagonal(across: _Axis, up: _Axis) -> str:
 def _curve(
     curve: Curve, points: Points, number: int, across: _Axis, up: _Axis, scattered: bool
 ) -> Iterable[str]:
-    """A line through the points, and the points."""
+    """Draw a line through the points, and the points."""
     at = [(across.at(x), up.at(y)) for x, y in points]
     name = f"curve{number} {curve.value}"
     if not scattered:
@@ -166,6 +166,6 @@ def _curve(
 
 
 def _sample(curve: Curve) -> str:
-    """A piece of the curve's line for the legend."""
+    """Draw a piece of the curve's line for the legend."""
     line = f'<line class="{curve.value}" x1="0" x2="26" y1="6" y2="6"/>'
     return f'<svg class="sample" viewBox="0 0 26 12" aria-hidden="true">{line}</svg>'

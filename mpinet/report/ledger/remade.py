@@ -1,4 +1,4 @@
-"""The papers' tables, made again cell by cell: every cell leads to its claim."""
+"""The papers' tables, computed again cell by cell: every cell leads to its claim."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Rows = Mapping[str, Mapping[str, Any]]
 """Verdicts as JSON knows them, by their ids."""
 
 SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
-"""Relations that stand before what is printed."""
+"""Signs of relations in front of printed values."""
 
 
 UNBROKEN = 36
-"""Characters of a word that stays on one line, where a phone shows 44."""
+"""Most characters of a word that stays on one line; a phone shows 44."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where on the page a claim is shown again.
+    """Place on the page at which a claim is shown again.
 
     Attributes
     ----------
@@ -37,17 +37,17 @@ class Place:
 
 
 def link(claim: str) -> str:
-    """A link to a claim's row."""
+    """Return a link to a claim's row."""
     return f'<a href="#{escape(claim)}"><code>{escape(claim)}</code></a>'
 
 
 def command_html(command: str) -> str:
-    """A command in a text."""
+    """Return a command as HTML."""
     return f'<code class="command">{unbroken(command)}</code>'
 
 
 def unbroken(commands: str) -> str:
-    """Commands, whose words no line breaks at their hyphens, but for long ones."""
+    """Set commands so that no line breaks at their hyphens, except in long words."""
     return "\n".join(
         " ".join(
             f"<span>{escape(word)}</span>" if len(word) <= UNBROKEN else escape(word)
@@ -58,14 +58,14 @@ def unbroken(commands: str) -> str:
 
 
 def value_html(value: Any) -> str:
-    """A value, field by field."""
+    """Return a value as HTML, field by field."""
     if isinstance(value, Mapping):
         return "<br>".join(f"{escape(str(key))}: {value_html(part)}" for key, part in value.items())
     return escape(cell_text(value))
 
 
 def places(paper: Paper, rows: Rows) -> dict[str, list[Place]]:
-    """The tables in which a paper's claims stand."""
+    """Tables in which a paper's claims stand."""
     found: dict[str, list[Place]] = {}
     for number, table in enumerate(paper.tables):
         place = Place(_anchor(paper, number), _short(table.title))
@@ -80,12 +80,12 @@ def _anchor(paper: Paper, number: int) -> str:
 
 
 def _short(title: str) -> str:
-    """The number of a table in the paper."""
+    """Number of a table in the paper."""
     return title.partition(":")[0].partition(".")[0].partition(",")[0]
 
 
 def remade(paper: Paper, rows: Rows) -> str:
-    """All tables of a paper of which claims were judged."""
+    """Return all tables of a paper that have judged claims."""
     return "\n".join(
         _table(table, rows, _anchor(paper, number))
         for number, table in enumerate(paper.tables)
@@ -94,7 +94,7 @@ def remade(paper: Paper, rows: Rows) -> str:
 
 
 def _table(table: PaperTable | MeasuredTable, rows: Rows, anchor: str) -> str:
-    """A table of the paper, measured: what differs stands beside what is printed."""
+    """Return a table of measured values; where they differ, the printed ones stand beside them."""
     if isinstance(table, MeasuredTable):
         lines = _measured(table, rows)
     else:
@@ -121,7 +121,7 @@ def _table(table: PaperTable | MeasuredTable, rows: Rows, anchor: str) -> str:
 
 
 def _cells(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """A row's cells by column: what was measured, beside what is printed where that is wrong."""
+    """Return a row's cells by column: the measured value, and the printed one where it is wrong."""
     cells: dict[str, str] = {}
     for row in verdicts:
         if not isinstance(row["claimed"], Mapping) or not isinstance(row["measured"], Mapping):
@@ -133,7 +133,7 @@ def _cells(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _measured(table: MeasuredTable, rows: Rows) -> list[tuple[str, dict[str, str]]]:
-    """The cells of each row of a table whose columns are claims."""
+    """Return the cells of each row of a table whose columns are claims."""
     lines: dict[str, dict[str, str]] = {}
     for column in table.columns:
         for label, cells in _column(column, rows.get(column.claim)):
@@ -142,7 +142,7 @@ def _measured(table: MeasuredTable, rows: Rows) -> list[tuple[str, dict[str, str
 
 
 def _column(column: Column, row: Mapping[str, Any] | None) -> Iterable[tuple[str, dict[str, str]]]:
-    """The cells of a column, by the labels of their rows."""
+    """Return the cells of a column, by the labels of their rows."""
     values = {value["point"]: value for value in row["values"] or ()} if row else {}
     for label, point in column.points.items():
         if row is None or point not in values:
@@ -165,7 +165,7 @@ def _column(column: Column, row: Mapping[str, Any] | None) -> Iterable[tuple[str
 
 
 def _cell(row: Mapping[str, Any], printed: Any, measured: Any, wrong: bool) -> str:
-    """A cell that leads to its claim."""
+    """Return a cell that leads to its claim."""
     relation = SIGNS.get(row["relation"], "") if row["relation"] not in FACTS else ""
     shown = _as_precise(measured, printed)
     kind = "refuted" if wrong else "holds"
@@ -178,7 +178,7 @@ def _cell(row: Mapping[str, Any], printed: Any, measured: Any, wrong: bool) -> s
 
 
 def _as_precise(value: Any, printed: Any) -> str:
-    """A value with as many decimals as the paper prints."""
+    """Round a value to as many decimals as the paper prints."""
     if isinstance(value, float) and isinstance(printed, float):
         return f"{value:.{_decimals(printed)}f}"
     return value_html(value)

@@ -15,14 +15,14 @@ COLOURS = {"holds": "32", "refuted": "31", "beaten": "36", "open": "33", "error"
 """ANSI colours of the verdicts."""
 
 WIDTH = 100
-"""Columns of a line."""
+"""Characters of a line."""
 
 VALUE, WITNESS = 60, 240
 """Most characters of a value, and of a witness; longer ones end in dots."""
 
 
 def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
-    """All verdicts, paper by paper, and how many there are of each.
+    """List all verdicts, paper by paper, and their counts.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
 
 
 def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
-    """The lines of one claim."""
+    """Lines of one claim."""
     verdict = row["verdict"].ljust(len("refuted"))
     if coloured:
         verdict = f"\x1b[{COLOURS[row['verdict']]}m{verdict}\x1b[0m"
@@ -60,7 +60,7 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
 
 
 def _fair(row: Mapping[str, Any], room: int) -> list[str]:
-    """The lines of a witness that is not degenerate, where the smallest is."""
+    """Lines of the non-degenerate witness, if the smallest is degenerate."""
     fair = row["nondegenerate"]
     if fair is None or fair["replay"] == row["replay"]:
         return []
@@ -69,7 +69,7 @@ def _fair(row: Mapping[str, Any], room: int) -> list[str]:
 
 
 def _remarks(row: Mapping[str, Any]) -> list[str]:
-    """What else is to be known of a row."""
+    """Remarks on a row."""
     remarks = [extent_text(row)]
     if row["verdict"] == "refuted" and (cause := cause_of(row)):
         remarks.append(f"the error: {cause}")
@@ -83,7 +83,7 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
 
 
 def extent_text(row: Mapping[str, Any]) -> str:
-    """At how many points a claim fails, and what these have in common; empty where it does not."""
+    """Number of points at which a claim fails, and what they have in common; empty if it holds."""
     failing, points = row["failing"], row["points"]
     if not failing:
         return ""
@@ -103,7 +103,7 @@ def _how_often(row: Mapping[str, Any], failing: int, points: int) -> str:
 
 
 def _in_values(row: Mapping[str, Any]) -> str:
-    """In how many values of its table, where the claim is one of several."""
+    """Number of values in which it fails, if the claim is a table of several."""
     claimed, witness = row["claimed"], row["witness"] or {"where": {}}
     wrong = witness["where"].get("fields")
     if not isinstance(claimed, Mapping) or len(claimed) == 1 or not isinstance(wrong, list):
@@ -112,7 +112,7 @@ def _in_values(row: Mapping[str, Any]) -> str:
 
 
 def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
-    """What failing points have in common, told where others do not fail."""
+    """Common property of the failing points, if other points do not fail."""
     common = row["common"]
     if not others:
         return ""
@@ -127,7 +127,7 @@ def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
 
 
 def cause_of(row: Mapping[str, Any]) -> str:
-    """The sentence on the error that refutes a claim, or its name; empty where it has none."""
+    """Sentence on the error that refutes a claim, or its name; empty without one."""
     causes = paper(row["paper"]).causes if row["paper"] in PAPERS else {}
     return str(causes.get(row["cause"], row["cause"]))
 
@@ -142,7 +142,7 @@ def _found(row: Mapping[str, Any]) -> str:
 
 
 def _failure(row: Mapping[str, Any], at_point: Mapping[str, Any]) -> str:
-    """What is measured and claimed at a witness."""
+    """Measured and claimed values at a witness."""
     witness = {**at_point["point"], **at_point["where"]}
     at = f" at {shortened(fields_text(witness), WITNESS)}" if witness else ""
     if row["claimed"] is True:
@@ -157,11 +157,11 @@ def fields_text(values: Mapping[str, Any]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value in few characters."""
+    """Format a value in few characters."""
     text = fields_text(value) if isinstance(value, Mapping) else cell_text(value)
     return shortened(text, VALUE)
 
 
 def shortened(text: str, length: int) -> str:
-    """A text of at most so many characters; a longer one ends in dots."""
+    """Shorten a text to a number of characters; a longer one ends in dots."""
     return text if len(text) <= length else f"{text[: length - 2]}.."

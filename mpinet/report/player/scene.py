@@ -1,4 +1,4 @@
-"""What a player shows of a recording, as few and small arrays: places, channels, moves, queues.
+"""Contents of a player's page, as few and small arrays: places, channels, moves, queues.
 
 Up to `SINGLE` nodes each is shown; of more, clusters of nodes that have consecutive numbers.
 """
@@ -20,27 +20,27 @@ from mpinet.report.recordings import Recording
 from mpinet.report.shapes import circle
 
 SINGLE = 1000
-"""Nodes of the largest machine whose nodes are all shown."""
+"""Most nodes of a machine whose nodes are all shown."""
 
 CLUSTERS = 256
-"""Clusters that are shown of a larger one, where the network has none of its own."""
+"""Most clusters of a larger one that are shown, if the network has none of its own."""
 
 MOST_CLUSTERS = 512
 
 MOST_LINKS = 20_000
-"""Links that are drawn where nothing moves on them."""
+"""Most links that are drawn although nothing moves on them."""
 
 MOST_CALLS = 200_000
-"""Calls that are shown, the first ones."""
+"""Most calls that are shown, the first ones."""
 
 COLOURS = 8
-"""Colours of messages; `PLAIN` where they have no numbers."""
+"""Number of messages' colours; `PLAIN` stands for messages without numbers."""
 
 PLAIN = 255
 
 
 def scene(recording: Recording) -> dict[str, Any]:
-    """All that the page's script gets."""
+    """Return all data for the page's script."""
     header, moves = recording.header, recording.moves
     network = known(header["topology"], header["nodes"])
     groups, places = _places(network, header["nodes"])
@@ -82,7 +82,7 @@ def scene(recording: Recording) -> dict[str, Any]:
 
 
 def known(name: str, nodes: int) -> Topology | None:
-    """The network of a recording, if mpinet has it: files that a recording names are not opened."""
+    """Open the recording's network, if mpinet has it; no file that a recording names is opened."""
     families = [factor.strip().partition(":")[0] for factor in name.split("*")]
     if any(family not in FAMILIES or family == "graph" for family in families):
         return None
@@ -94,7 +94,7 @@ def known(name: str, nodes: int) -> Topology | None:
 
 
 def _places(network: Topology | None, nodes: int) -> tuple[Ints, Array]:
-    """The group of each node, and the places of the groups."""
+    """Group of each node, and the places of the groups."""
     if nodes <= SINGLE:
         from mpinet.report.layout import layout
 
@@ -104,7 +104,7 @@ def _places(network: Topology | None, nodes: int) -> tuple[Ints, Array]:
 
 
 def _width(network: Topology | None, nodes: int) -> int:
-    """Nodes of a cluster: the network's own where these are as many as can be shown."""
+    """Nodes per cluster: the network's own if there are few enough clusters."""
     if network is not None and type(network).cluster_order is None:
         widths = [len(run) for run in network.clusters(0)]
         fitting = [width for width in widths if 8 <= nodes / width <= MOST_CLUSTERS]
@@ -114,7 +114,7 @@ def _width(network: Topology | None, nodes: int) -> int:
 
 
 def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -> Ints:
-    """Links between groups, shape (k, 2): the network's, or those that anything moves on."""
+    """Links between groups, shape (k, 2): the network's, or those on which anything moves."""
     ends = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
     if network is not None and network.size * network.ports <= 1 << 22:
         from mpinet.measure.wiring import edges
@@ -126,7 +126,7 @@ def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -
 
 
 def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
-    """Where numbered messages wait between their hops: the node, and the steps begin..end-1.
+    """Waits of numbered messages between hops: the node, and the steps begin..end-1.
 
     Of a routed pattern, whose messages are all there before the first step, also at their sources.
     """
@@ -144,7 +144,7 @@ def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
 
 
 def _queue_events(groups: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """When queues change, ascending, and how: 2 * group, and 1 more where a message leaves."""
+    """Steps at which queues change, ascending, and events: 2 * group, plus 1 if one leaves."""
     at = np.concatenate([begin, end])
     event = np.concatenate([2 * groups, 2 * groups + 1])
     order = np.argsort(at, kind="stable")
@@ -152,12 +152,12 @@ def _queue_events(groups: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def small(numbers: Ints) -> Array:
-    """Whole numbers from 0 on, in as few bytes each as hold them all."""
+    """Pack whole numbers >= 0 into as few bytes each as hold them all."""
     most = int(numbers.max(initial=0))
     kinds: list[tuple[int, str]] = [(1 << 8, "u1"), (1 << 16, "<u2"), (1 << 32, "<u4")]
     return numbers.astype(next((kind for limit, kind in kinds if most < limit), "<f8"))
 
 
 def packed(numbers: Array, code: Callable[[bytes], bytes] = b64encode) -> list[str]:
-    """An array as the script reads it: its kind, and its bytes as text."""
+    """Pack an array for the script: its kind, and its bytes as text."""
     return [numbers.dtype.str.lstrip("<|"), code(numbers.tobytes()).decode()]
