@@ -1,4 +1,4 @@
-"""What a benchmark is: a workload, who carries it out, and the goal for the ratio of the two."""
+"""Benchmarks: a workload, the contenders that carry it out, and goals for their ratios."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ MPINET = "mpinet"
 """Name of the contender whose figure is compared with all others'."""
 
 SIZES = ("small", "full")
-"""The sizes of the workloads: seconds in all to see that everything runs; those of the goals."""
+"""Sizes of the workloads: a quick check that takes seconds in all, and the goals' sizes."""
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-"""What work of one process may be timed by; on a machine that others use, too, `cpu` is fairer."""
+"""Clocks for the work of one process; on a shared machine, `cpu` is fairer."""
 
 ONE, SEVERAL = "one", "several"
-"""On how many ranks a benchmark runs."""
+"""Numbers of ranks that a benchmark runs on."""
 
 Round = Callable[[], float]
-"""Carries the workload out once and gives its figure."""
+"""Function that carries the workload out once and returns its figure."""
 
 
 @dataclass(frozen=True)
 class Absent:
-    """A contender that cannot take part, and why."""
+    """A contender that cannot take part, with the reason."""
 
     reason: str
 
@@ -181,11 +181,11 @@ class Benchmark:
     scripts: bool = False
 
     def described(self, size: str) -> str:
-        """The workload at a size."""
+        """Describe the workload at a size."""
         return self.workload.format(self.sizes[size])
 
     def row_name(self, baseline: Baseline) -> str:
-        """The name of a baseline's row: the benchmark's own for the first one."""
+        """Name of a baseline's row: the benchmark's own for the first one."""
         if baseline is self.baselines[0]:
             return self.name
         return f"{self.name}-{baseline.name.replace(' ', '-')}"
@@ -196,15 +196,15 @@ class Benchmark:
 
 
 def speed(units: float, seconds: float) -> float:
-    """Millions of units a second."""
+    """Millions of units per second."""
     return units / seconds / 1e6
 
 
 def at_least(ratio: float, ranks: int = 1) -> Goal:
-    """The goal for a ratio of speeds."""
+    """Goal for a ratio of speeds."""
     return Goal("ratio", ">=", ratio, ranks)
 
 
 def at_most(figure: float, ranks: int = 1) -> Goal:
-    """The goal for a figure of which less is better."""
+    """Goal for a figure of which less is better."""
     return Goal("figure", "<=", figure, ranks)

@@ -23,7 +23,8 @@ vc_allocator = islip; sw_allocator = islip; alloc_iters = 1;
 injection_process = bernoulli; sim_type = throughput; sim_count = 1;
 warmup_periods = 1; max_samples = 2; latency_thres = 1000000000.0;
 """
-"""Routers of two cycles and links of one; two periods are run, then the network empties."""
+"""BookSim's settings: routers of two cycles, links of one; two periods, then the network empties.
+"""
 
 ROUTING = {"torus": "dim_order", "mesh": "dor"}
 
@@ -57,7 +58,7 @@ class Workload:
         return f"{self.network}, {self.flits} flits, load {self.load:g}"
 
     def configuration(self, seed: int) -> str:
-        """The same workload in BookSim's words."""
+        """Return BookSim's settings for the same workload."""
         family, _, sides = self.network.partition(":")
         lengths = sides.split("x")
         return (
@@ -69,7 +70,7 @@ class Workload:
         )
 
     def flit_hops(self, said: str) -> float:
-        """Flits times links crossed, from what BookSim has printed."""
+        """Number of flits times links crossed, from BookSim's output."""
         nodes = 1
         for side in self.network.partition(":")[2].split("x"):
             nodes *= int(side)
@@ -79,7 +80,7 @@ class Workload:
 
 
 def number_after(name: str, said: str) -> float:
-    """The last number that was printed under a name."""
+    """Return the last number that was printed under a name."""
     found = re.findall(rf"^{name} *=? *([0-9.e+-]+)", said, re.MULTILINE)
     if not found:
         raise MpinetError(f"BookSim did not print its {name.lower()!r}.")
@@ -87,7 +88,7 @@ def number_after(name: str, said: str) -> float:
 
 
 def by_booksim(setting: Setting, workload: Workload) -> Round | Absent:
-    """Millions of flit-hops a second of BookSim's run, without what it takes to set up.
+    """Measure millions of flit-hops per second of BookSim's run, without its setup.
 
     By the clock of the processor, which BookSim does not print, the whole process counts.
     """
@@ -107,7 +108,7 @@ def by_booksim(setting: Setting, workload: Workload) -> Round | Absent:
 
 
 def output_of(binary: str, configuration: str) -> str:
-    """What BookSim prints for a configuration."""
+    """Return BookSim's output for a configuration."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:

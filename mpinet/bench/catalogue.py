@@ -55,11 +55,11 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 Watch = Callable[..., None]
 Tell = Callable[[Any], None]
-"""What is called with every row when it is there."""
+"""Function that is called with each row as it is finished."""
 
 
 def select(words: Iterable[str]) -> list[Benchmark]:
-    """The benchmarks that are named, families (``w1``) and patterns (``*-n20``) included.
+    """Select benchmarks by name, families (``w1``) and patterns (``*-n20``) included.
 
     Without names, all but those that have to be named.
 
@@ -92,7 +92,7 @@ def _names(word: str, name: str) -> bool:
 def run_here(
     chosen: Sequence[Benchmark], setting: Setting, watch: Watch, tell: Tell = lambda row: None
 ) -> list[Any]:
-    """Measure on the ranks that are there (collective); rows that cannot be are absent."""
+    """Measure on the present ranks (collective); rows that cannot be measured are absent."""
     rows: list[Any] = []
     for done, benchmark in enumerate(chosen, start=1):
         reason = _obstacle(benchmark, setting)
@@ -156,7 +156,7 @@ def run_on(
 
 
 def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[str, Any]]:
-    """The rows of a benchmark's job on several ranks."""
+    """Return the rows of a benchmark's job on several ranks."""
     words = [sys.executable, "-m", "mpinet", "bench", benchmark.name, "--json"]
     words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]
     text = launch(ranks, [*words, "--seed", str(setting.seed)])

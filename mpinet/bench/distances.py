@@ -38,7 +38,7 @@ PAIRS = {
     "scipy": 2**20,
     "networkx": 2**19,
 }
-"""Pairs that a contender looks at in a round, unless there are fewer; rustworkx knows only all."""
+"""Most pairs that a contender measures in a round; rustworkx can only measure all."""
 
 
 def all_pairs(setting: Setting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
@@ -63,12 +63,12 @@ def all_pairs(setting: Setting, n: int, libraries_too: tuple[str, ...]) -> Conte
 
 
 def by_flooding(topology: Topology) -> int:
-    """The sum of the distances between all pairs, of mpinet on one rank."""
+    """Sum the distances between all pairs, by mpinet on one rank."""
     return distances(Machine(topology, "all", Local())).distance_sum
 
 
 def edges_of(topology: Topology) -> Ints:
-    """All links, each once, shape (links, 2)."""
+    """Return all links, each once, shape (links, 2)."""
     nodes = np.repeat(np.arange(topology.size), topology.ports)
     others: Ints = topology.neighbor(nodes, np.tile(np.arange(topology.ports), topology.size))
     pairs: Ints = np.stack([nodes, others], axis=1)
@@ -110,7 +110,7 @@ def _library(
     name: str,
     make: Callable[..., libraries.Sum],
 ) -> Round:
-    """A contender that builds its graph at its first round."""
+    """Make a contender that builds its graph in its first round."""
     sources = sources_of(name, topology.size)
     made: list[libraries.Sum] = []
 

@@ -13,11 +13,11 @@ from pathlib import Path
 STATUS = Path("/proc/self/status")
 
 PEAK = "peak bytes"
-"""What every rank's last line begins with."""
+"""Prefix of every rank's last line."""
 
 
 def peak() -> int:
-    """Most bytes that this process has had in memory.
+    """Return the most bytes that this process has had in memory.
 
     Where the system has it, the number that does not count what the parent had before.
     """
@@ -30,7 +30,7 @@ def peak() -> int:
 
 
 def main() -> None:
-    """Run what is in `sys.argv` as ``mpinet`` would, and end as it does."""
+    """Run the command in `sys.argv` as ``mpinet`` would, and end as it does."""
     try:
         runpy.run_module("mpinet", run_name="__main__", alter_sys=True)
     finally:

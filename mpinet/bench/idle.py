@@ -1,4 +1,4 @@
-"""A step in which nobody sends: what every step costs at least."""
+"""A step without sends: the least that every step costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STEPS = {"small": 5, "full": 2000}
 
 
 def idle_steps(setting: Setting, steps: int) -> Contenders:
-    """Microseconds of an idle step, and of the exchange between the ranks alone."""
+    """Measure microseconds of an idle step, and of the exchange between the ranks alone."""
     machine = Machine("hypercube:10", "all", setting.transport)
     nobody = np.zeros(0, np.int64)
     counts = np.zeros(setting.transport.size, np.int64)

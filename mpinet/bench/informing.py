@@ -24,7 +24,7 @@ KERNEL = "broadcast kernel"
 
 
 def seconds_of_both(setting: Setting, n: int) -> dict[str, Round]:
-    """Seconds of mpinet, the machine's making included, and of the kernel."""
+    """Measure seconds of mpinet, the machine's making included, and of the kernel."""
     topology = open_topology(f"hypercube:{n}")
     informed, told = np.zeros(1 << n, np.uint8), np.zeros(1 << n, np.uint8)
 
@@ -40,7 +40,7 @@ def seconds_of_both(setting: Setting, n: int) -> dict[str, Round]:
 
 
 def speeds_of_both(setting: Setting, n: int) -> dict[str, Round]:
-    """Millions of processors and steps a second."""
+    """Measure millions of processors times steps per second."""
     both = seconds_of_both(setting, n)
     return {name: _speed_of(row, n << n) for name, row in both.items()}
 

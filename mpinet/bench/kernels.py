@@ -1,4 +1,4 @@
-"""The baselines' kernels: each workload and nothing else, as fast as one core does it.
+"""Kernels of the baselines: each does its workload and nothing else, as fast as one core can.
 
 They know one network each, keep no message's number, meter nothing and check nothing. ``counts``
 takes up what was done: message-hops (or 1 for a fault), then steps.
@@ -12,7 +12,7 @@ from mpinet.bench.rules import next_uniform
 from mpinet.compiled import idiom, inlined, kernel
 
 HOPS, STEPS = 0, 1
-"""Fields of ``counts``."""
+"""Places in ``counts``."""
 
 
 @kernel
@@ -94,7 +94,7 @@ def sweep_headers(
     used: Counts,
     counts: Ints,
 ) -> None:
-    """As `sweep` for any headers (`words`): a node decides once for a message that comes to it."""
+    """Route messages with any headers (`words`), as `sweep`: a node decides once per message."""
     neighbor, decide = neighbor_rule.call, decide_rule.call
     width, live = words.shape[1], 0
     header = np.empty(width, np.int64)
@@ -154,7 +154,7 @@ def saturate(
     steps: int,
     counts: Ints,
 ) -> None:
-    """Keep messages going on a torus: one that has come to its target draws another.
+    """Keep messages going on a torus: one that has reached its target draws another.
 
     Nodes are coordinates of 8 bits, the lowest first; routes go dimension by dimension.
     """
@@ -194,7 +194,7 @@ def saturate(
 
 @inlined
 def coordinates(word, side, dimensions):
-    """A node of a torus, 8 bits a coordinate, for 32 random bits."""
+    """Draw a node of a torus, 8 bits per coordinate, from 32 random bits."""
     node = np.uint32(0)
     for i in range(dimensions):
         word *= side
@@ -205,7 +205,7 @@ def coordinates(word, side, dimensions):
 
 @kernel
 def inform(informed: Bytes, told: Bytes, dimensions: int) -> int:
-    """Broadcast one-port from node 0 of a hypercube, asking every node in every step; messages."""
+    """Broadcast one-port from node 0 of a hypercube, asking all nodes in each step; count sends."""
     messages = 0
     for j in range(dimensions):
         for u in range(informed.size):
@@ -265,7 +265,7 @@ def add_distances(
     fresh: WordRows,
     following: WordRows,
 ) -> int:
-    """Sum of the distances from nodes first.., a bit a source; each node looks at its neighbours.
+    """Sum distances from nodes first.., one bit per source; each node reads its neighbours.
 
     At most 64 sources a word.
     """

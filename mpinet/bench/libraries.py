@@ -16,7 +16,7 @@ Sum = Callable[[], int]
 
 
 def if_installed(library: str, measured: Round) -> Round | Absent:
-    """The contender, unless the library that it needs is missing."""
+    """Return the contender, unless the library that it needs is missing."""
     if find_spec(library) is None:
         return Absent(f'{library} is not installed: pip install "mpinet[bench]"')
     return measured
@@ -31,7 +31,7 @@ def by_igraph(size: int, edges: Edges, sources: int) -> Sum:
 
 
 def by_networkx(size: int, edges: Edges, sources: int) -> Sum:
-    """The same in networkx."""
+    """Return a function that sums the distances from the first nodes, by networkx."""
     import networkx
 
     graph: Any = networkx.Graph(edges.tolist())
@@ -40,7 +40,7 @@ def by_networkx(size: int, edges: Edges, sources: int) -> Sum:
 
 
 def by_rustworkx(size: int, edges: Edges, sources: int) -> Sum:
-    """The same in rustworkx, on one core; always from all nodes."""
+    """Return a function that sums all distances, by rustworkx on one core."""
     import rustworkx
 
     graph: Any = rustworkx.PyGraph()
@@ -50,7 +50,7 @@ def by_rustworkx(size: int, edges: Edges, sources: int) -> Sum:
 
 
 def by_scipy(size: int, edges: Edges, sources: int) -> Sum:
-    """The same in scipy."""
+    """Return a function that sums the distances from the first nodes, by scipy."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 

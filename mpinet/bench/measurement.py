@@ -20,7 +20,7 @@ from mpinet.bench.booksim import BOOKSIM
 
 @dataclass(frozen=True)
 class Spread:
-    """Least and largest value over the rounds; None where there is no baseline."""
+    """Least and largest value over the rounds; None without a baseline."""
 
     figure: tuple[float, float]
     baseline: tuple[float, float] | None = None
@@ -29,7 +29,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Row:
-    """mpinet's figure against one baseline's.
+    """Figure of mpinet against that of one baseline.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def compare(
     figures: dict[str, list[float]],
     contenders: Contenders,
 ) -> Row:
-    """The row of one baseline."""
+    """Make the row of one baseline."""
     other = contenders[baseline.name]
     reason = other.reason if isinstance(other, Absent) else ""
     ours = figures[MPINET]
@@ -146,7 +146,7 @@ def compare(
 
 
 def without_figures(benchmark: Benchmark, baseline: Baseline, setting: Setting, reason: str) -> Row:
-    """The row of a comparison that cannot be made here."""
+    """Make the row of a comparison that is impossible here."""
     ranks = setting.ranks if benchmark.starts else setting.transport.size
     return Row(
         name=benchmark.row_name(baseline),

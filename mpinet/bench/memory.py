@@ -1,4 +1,4 @@
-"""Memory: bytes a processor, bytes a message in flight, and whole machines of the largest size.
+"""Memory: bytes per processor, bytes per message in flight, and whole machines of the largest size.
 
 The peaks of two runs that differ in one number, each in a process of its own, divided by the
 difference. The baselines are the arrays that the workload cannot do without.
@@ -32,34 +32,34 @@ from mpinet.networks import open as open_topology
 BARE_ARRAYS, START = "bare arrays", "the start alone"
 
 BYTES_A_PROCESSOR, BYTES_A_MESSAGE = 4.0, 8.0
-"""What the mask kernel keeps: a word of marks; a node and a target."""
+"""Bytes of the mask kernel: a word of marks per processor; a node and a target per message."""
 
 BYTES_AN_ELEMENT = 8.0
-"""What a pass or a broadcast keeps of every processor."""
+"""Bytes that a pass or a broadcast keeps per processor."""
 
 TALK = "'from mpi4py import MPI as m; c = m.COMM_WORLD; c.bcast(c.rank); c.allreduce(c.rank)'"
-"""What every processor does where a script is run, quoted."""
+"""Script that every processor runs, quoted."""
 
 GIB = 2.0**30
 
 MACHINE_GIB = 24
-"""Memory of the machine that the largest sizes are meant for."""
+"""Memory of the machine that the largest sizes are meant for, in GiB."""
 
 
 def peak_of(ranks: int, words: Sequence[str]) -> int:
-    """Bytes that all ranks of an mpinet command need together: the sum of their peaks."""
+    """Measure the bytes that all ranks of an mpinet command need: the sum of their peaks."""
     program = [sys.executable, "-m", "mpinet.bench.footprint", *words]
     lines = launch(ranks, program).splitlines()
     return sum(int(line.split()[-1]) for line in lines if line.startswith(PEAK))
 
 
 def routing_peak(name: str, messages: int) -> int:
-    """Peak of routing so many messages with random ends on one rank, in bytes."""
+    """Measure the peak bytes of routing `messages` messages with random ends on one rank."""
     return peak_of(1, ["route", name, "--pairs", f"random:{messages}", "--no-loads"])
 
 
 def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
-    """Bytes that a processor more costs, with the same messages in both networks.
+    """Measure the bytes of one more processor, with the same messages in both networks.
 
     These are many enough to visit every page of memory, and too few to make the peak.
     """
@@ -73,7 +73,7 @@ def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
 
 
 def a_message(setting: Setting, name: str) -> Contenders:
-    """Bytes that a message more costs where every processor has one in flight already."""
+    """Measure the bytes of one more message, if every processor has one in flight already."""
     one_each = open_topology(name).size
 
     def measured() -> float:
@@ -83,7 +83,7 @@ def a_message(setting: Setting, name: str) -> Contenders:
 
 
 def a_script(setting: Setting, sizes: tuple[str, str]) -> Contenders:
-    """Bytes that a processor more costs that runs a script, and those of a bare thread."""
+    """Measure the bytes of one more processor that runs a script, and those of a bare thread."""
     few, many = (open_topology(name).size for name in sizes)
 
     def peak(name: str) -> int:
@@ -105,14 +105,14 @@ class Whole:
 
 @cache
 def run_whole(ranks: int, words: str) -> Whole:
-    """Run a command; once, for its memory and its time."""
+    """Run a command once, for its memory and its time."""
     began = time.perf_counter()
     peak = peak_of(ranks, shlex.split(words))
     return Whole(peak, time.perf_counter() - began)
 
 
 def memory_of_whole(setting: Setting, words: str) -> Contenders:
-    """GiB of a command on all its ranks."""
+    """Measure the GiB of a command on all its ranks."""
     command = words.split()
     network = command[command.index("--on") + 1 if "--on" in command else 1]
     each = BYTES_A_PROCESSOR + BYTES_A_MESSAGE if command[0] == "route" else BYTES_AN_ELEMENT
@@ -124,7 +124,7 @@ def memory_of_whole(setting: Setting, words: str) -> Contenders:
 
 
 def time_of_whole(setting: Setting, words: str) -> Contenders:
-    """Seconds of the same run from start to end, and those of a command that does nothing."""
+    """Measure the seconds of the same run, and those of a command that does nothing."""
     return {
         MPINET: lambda: run_whole(setting.ranks, words).seconds,
         START: lambda: run_whole(setting.ranks, "--version").seconds,
@@ -155,7 +155,7 @@ def _slope(
 
 
 def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
-    """The row of a large workload's memory, and that of its time."""
+    """Make the row of a large workload's memory, and that of its time."""
     suffix, number = ("", 1) if ranks == ONE else ("-ranks", 2)
     limit = None if large.seconds is None else at_most(large.seconds, number)
     memory = Benchmark(

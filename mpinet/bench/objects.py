@@ -1,4 +1,4 @@
-"""The workload of W1 as people write it first: a Python object a node, or a process a link."""
+"""W1's workload as people write it first: a Python object per node, or a process per link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Node:
-    """A node of a hypercube with a queue a port."""
+    """Node of a hypercube with a queue per port."""
 
     def __init__(self, number: int, n: int):
         self.number = number
@@ -20,13 +20,13 @@ class Node:
 
 
 def lowest_difference(node: int, target: int) -> int:
-    """The lowest bit in which two numbers differ."""
+    """Return the lowest bit in which two numbers differ."""
     difference = node ^ target
     return (difference & -difference).bit_length() - 1
 
 
 def route_by_objects(n: int, targets: list[int]) -> int:
-    """Route a message from every node of a hypercube; the hops."""
+    """Route a message from every node of a hypercube; return the hops."""
     nodes = [Node(number, n) for number in range(1 << n)]
     for node, target in zip(nodes, targets, strict=True):
         node.accept(target)
@@ -46,7 +46,7 @@ def route_by_objects(n: int, targets: list[int]) -> int:
 
 
 def route_by_simpy(n: int, targets: list[int]) -> int:
-    """Route a message from every node of a hypercube in simpy: a process a link; the hops."""
+    """Route a message from every node of a hypercube by simpy's processes; return the hops."""
     import simpy
 
     world: Any = simpy.Environment()

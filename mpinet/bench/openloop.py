@@ -1,4 +1,4 @@
-"""Open-loop traffic in a steady state: flits over links a second, against BookSim's."""
+"""Open-loop traffic in a steady state: flits times links per second, against BookSim's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUEUES = Buffering("saf", buffers=0, policy="fifo")
 def make_run(
     workload: Workload, buffering: Buffering, seed: int, transport: Local | None = None
 ) -> OpenLoop:
-    """A run that is ready to begin: as BookSim, all steps generate, then the network empties."""
+    """Make a run like BookSim's: all steps generate, then the network empties."""
     topology = open_topology(workload.network)
     parity = "parity" in topology.routings
     routing = topology.routing("parity" if parity else None)
@@ -49,7 +49,7 @@ def make_run(
 
 
 def flit_hops(run: OpenLoop) -> int:
-    """Flits times links crossed, in all (collective)."""
+    """Number of flits times links crossed, in all (collective)."""
     moves, done = int(run.ledger.moves), int(run.ledger.done)
     # Where buffers are finite a flit's last move is the one to its processor.
     ejected = done * run.generation.flits if run.limited else 0

@@ -1,4 +1,4 @@
-"""Broadcasts on large networks: how far their steps lie above what nothing beats, and how soon.
+"""Broadcasts on large networks: steps above the bound that nothing beats, and seconds to find both.
 
 The networks are 24 families of links, and of each three networks: one of 256 to 1,000 processors,
 one of up to 7,000, and the largest of its sizes in use up to 20,480, none chosen for its result.
@@ -34,22 +34,22 @@ LARGE = (
     "exchangedcube:5,5 exchangedcube:6,6 dualcube:5 dualcube:6 dualcube:7 randomregular:300,4 "
     "randomregular:3000,4 randomregular:20000,4 kautz:2,8 kautz:2,11 kautz:3,8"
 )
-"""The 72 networks."""
+"""Names of the 72 networks."""
 
 SMALL = "foldedcube:5 debruijn:5 gmn:4,32"
 
 NETWORKS = {3: SMALL, 72: LARGE}
-"""How many there are, and which."""
+"""Names of the networks, by their number."""
 
 LIMIT = 60.0
-"""Seconds that the search for a bound has on each."""
+"""Seconds that the search for a bound has on each network."""
 
 OWN = "own schedules"
 
 
 @dataclass(frozen=True)
 class Sides:
-    """What is known of a network's broadcast.
+    """Known bounds of a network's broadcast.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Sides:
 
 @cache
 def sides_of(name: str) -> Sides:
-    """Look for both sides; no rounds are made of it, and two rows share it."""
+    """Search for both bounds, once: two rows share the result."""
     began = time.perf_counter()
     topology, model = open_topology(name), PortModel.named("one")
     best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
@@ -84,7 +84,7 @@ def sides_of(name: str) -> Sides:
 
 
 def gaps(setting: Setting, number: int) -> Contenders:
-    """Steps above the bound, over all networks."""
+    """Number of steps above the bound, over all networks."""
     names = NETWORKS[number].split()
     return {
         MPINET: lambda: float(sum(one.steps - one.lower for one in map(sides_of, names))),
@@ -93,7 +93,7 @@ def gaps(setting: Setting, number: int) -> Contenders:
 
 
 def seconds(setting: Setting, number: int) -> Contenders:
-    """Seconds a network, the median of all."""
+    """Median seconds per network."""
     names = NETWORKS[number].split()
     return {
         MPINET: lambda: median(one.seconds for one in map(sides_of, names)),

@@ -1,4 +1,4 @@
-"""W4: ASCEND programs on the hypercube, one element a processor: bitonic sort and FFT."""
+"""W4: ASCEND programs on the hypercube, one element per processor: bitonic sort and FFT."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class OwnSort(Operator):
         return [Pass(kind, 0, s, partial(self._order, s)) for s in range(1, q + 1)]
 
     def expected(self, values: Array) -> Array:
-        """NumPy's sort."""
+        """Sort by NumPy."""
         return np.sort(values)
 
     @staticmethod
     def _order(s: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """Ascending where bit s of the number is 0."""
+        """Order each pair: ascending if bit s of its number is 0."""
         least, largest = np.minimum(low, high), np.maximum(low, high)
         first = i[:, :1] if i.ndim == 2 else i
         up = (first >> s) & 1 == 0
@@ -55,7 +55,7 @@ class OwnSort(Operator):
 
 
 class Program:
-    """An operator's program on a hypercube, ready to be carried out again and again.
+    """Program of an operator on a hypercube, ready to be run again and again.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ class Program:
         self.element_steps = sum(len(sweep.dimensions) for sweep in self._passes) << q
 
     def run(self) -> Array:
-        """Carry it out (collective); this rank's states at the end."""
+        """Run the program (collective); return this rank's states at the end."""
         state = self._values.copy()
         self._schedule.carry_out(self._passes, state)
         return state
 
 
 def by_mpinet(setting: Setting, operator: Operator, q: int) -> Callable[[], float]:
-    """Millions of elements and steps a second of mpinet."""
+    """Measure millions of elements times steps per second of mpinet."""
     program = Program(operator, q, setting, Local())
     return lambda: speed(program.element_steps, setting.seconds(program.run))
 
@@ -99,7 +99,7 @@ def sorted_(setting: Setting, q: int) -> Contenders:
 
 
 def sorted_by_user(setting: Setting, q: int) -> Contenders:
-    """A user's sort and the same operations on plain arrays."""
+    """Compare a user's sort and the same operations on plain arrays."""
     return {
         MPINET: by_mpinet(setting, OwnSort(), q),
         PLAIN_NUMPY: _sorting(setting, q, sort_with_numpy),
@@ -131,7 +131,7 @@ def _sorting(setting: Setting, q: int, sort: Callable[[Any, int], Any]) -> Calla
 
 
 def sort_with_numpy(keys: Array, q: int) -> None:
-    """Batcher's bitonic sorter on whole arrays, in place."""
+    """Sort whole arrays in place by Batcher's bitonic sorter."""
     for s in range(1, q + 1):
         for j in range(s - 1, -1, -1):
             pairs = keys.reshape(-1, 2, 1 << j)

@@ -1,4 +1,4 @@
-"""W1: a random permutation, a message a processor, all ports, at most one message a link a step."""
+"""W1: a random permutation, one message per processor, all ports, one message per link and step."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def make_router(
     transport: Local | None = None,
     mapping: Mapping | None = None,
 ) -> tuple[Router, Callable[[], None]]:
-    """A router, and what routes a permutation on it, from injection to the last delivery."""
+    """Make a router, and a function that routes a permutation on it up to the last delivery."""
     machine = Machine(topology, "all", transport or Local(), mapping)
     pattern = traffic(topology, "permutation", seed)
     numbers = pattern.sent_by(machine)
@@ -57,7 +57,7 @@ def make_router(
 
 
 def routed(setting: Setting, topology: Topology, routing: Routing) -> float:
-    """Millions of message-hops a second of mpinet, on one rank."""
+    """Measure millions of message-hops per second of mpinet, on one rank."""
     router, run = make_router(topology, routing, setting.seed)
     seconds = setting.seconds(run)
     return speed(router.machine.messages, seconds)
@@ -69,7 +69,7 @@ def targets_of(topology: Topology, seed: int) -> Ints:
 
 
 def by_mask_kernel(setting: Setting, targets: Ints) -> float:
-    """Millions of message-hops a second of the mask kernel."""
+    """Measure millions of message-hops per second of the mask kernel."""
     at, counts = np.arange(targets.size, dtype=np.uint32), np.zeros(2, np.int64)
     target, used = targets.astype(np.uint32), touched_zeros(targets.size, np.uint32)
     seconds = setting.seconds(lambda: kernels.fix_bits(at, target, used, counts))
@@ -77,7 +77,7 @@ def by_mask_kernel(setting: Setting, targets: Ints) -> float:
 
 
 def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: Ints) -> float:
-    """Millions of message-hops a second of the bare sweep with the network's own rules.
+    """Measure millions of message-hops per second of the bare sweep with the network's own rules.
 
     Sources write headers in the time that is measured, as they do in mpinet.
     """
@@ -97,12 +97,12 @@ def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: In
 
 
 def touched_zeros(size: int, dtype: DTypeLike) -> Array:
-    """Zeros whose memory is there already, so that no round has to wait for it."""
+    """Return zeros in memory that is already mapped, so that no round waits for it."""
     return np.full(size, 0, dtype)
 
 
 def headers_of(routing: Routing, targets: Ints) -> Ints:
-    """The headers of a message from every node, shape (N, words)."""
+    """Return the headers of a message from every node, shape (N, words)."""
     words = np.empty((len(targets), routing.words), np.int64)
     kernels.write_headers(routing.start.native, routing.params, targets, words)
     return words
@@ -134,7 +134,7 @@ def on_any(setting: Setting, name: str) -> Contenders:
 
 
 def on_de_bruijn(setting: Setting, n: int) -> Contenders:
-    """As `on_any`, routed by shifts: the network's own tables end at 4096 nodes."""
+    """Compare as `on_any`, routed by shifts: the network's own tables end at 4096 nodes."""
     topology = open_topology(f"debruijn:{n}")
     routing = stateless("shift", shift_in_digits, topology, shortest=False)
     return _with_sweep(setting, topology, routing)
@@ -149,7 +149,7 @@ def _with_sweep(setting: Setting, topology: Topology, routing: Routing) -> Conte
 
 
 def against_other_ways(setting: Setting, n: int) -> Contenders:
-    """Compare mpinet and what people write first: arrays of NumPy, nodes as objects, simpy."""
+    """Compare mpinet and first attempts: arrays of NumPy, nodes as objects, simpy."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
     return {
@@ -169,7 +169,7 @@ def _rate(setting: Setting, work: Callable[[], int]) -> float:
 
 
 def route_by_sorting(targets: Ints) -> int:
-    """Route on a hypercube by whole arrays: the first of each link in a stable sort; the hops."""
+    """Route on a hypercube by a stable sort: the first message of a link hops; return the hops."""
     at, hops = np.arange(len(targets)), 0
     while True:
         here = at != targets

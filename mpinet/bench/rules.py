@@ -1,4 +1,4 @@
-"""Rules that the workloads need and no network has."""
+"""Rules that the workloads need but no network has."""
 
 from mpinet.compiled import inlined, rule
 from mpinet.draws import MASK32, mix32
@@ -8,7 +8,7 @@ from mpinet.networks.classic.shift import BITS
 
 @inlined
 def next_uniform(word):
-    """The 32 random bits that follow these."""
+    """Return the 32 random bits that follow these."""
     return mix32((word + 0x9E3779B9) & MASK32)
 
 
@@ -20,13 +20,13 @@ def onward(node, header, params):
 
 @rule
 def set_out(source, target, header, params):
-    """The first target, and the random bits that all later ones come from."""
+    """Draw the first target, and the random bits that all later ones come from."""
     header[0], header[1] = target, mix32(source)
 
 
 @rule
 def wander(node, header, params):
-    """Never arrive: at the target draw another, any node but this one."""
+    """Wander: at the target draw another, any node but this one; never arrive."""
     if node == header[0]:
         header[1] = next_uniform(int(header[1]))
         drawn = (int(header[1]) * (params[0] - 1)) >> 32
@@ -36,7 +36,7 @@ def wander(node, header, params):
 
 @rule
 def shift_in_digits(node, header, params):
-    """On a de Bruijn graph shift left, beginning behind the longest overlap with the target.
+    """Shift left on a de Bruijn graph, beginning behind the longest overlap with the target.
 
     Node 0 has no port for its loop, so that its other successor has port 0.
     """
@@ -51,7 +51,7 @@ def shift_in_digits(node, header, params):
 
 @rule
 def parity_first(number, direction, params):
-    """A mapping that puts neighbours of a hypercube on different halves: odd nodes come second.
+    """Map neighbours of a hypercube to different halves: odd nodes come second.
 
     Direction 0 gives a node's position, 1 a position's node.
     """

@@ -25,7 +25,7 @@ from mpinet.networks.topology import Topology
 KERNEL = "torus kernel"
 
 WARM_STEPS, STEPS = 100, 50
-"""Steps until the queues have grown, and steps that a round takes."""
+"""Steps until the queues have grown, and steps per round."""
 
 
 def wandering(topology: Topology) -> Routing:
@@ -44,7 +44,7 @@ def wandering(topology: Topology) -> Routing:
 
 
 def make_saturated(topology: Topology, load: int, seed: int, transport: Local) -> Router:
-    """A router with so many messages at every processor, none of which ever ends."""
+    """Make a router with `load` messages at every processor, none of which ever ends."""
     machine = Machine(topology, "all", transport)
     total = topology.size * load
     sources, targets = _everybody(topology, load, seed)
@@ -55,7 +55,7 @@ def make_saturated(topology: Topology, load: int, seed: int, transport: Local) -
 
 
 def _everybody(topology: Topology, load: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The sources and first targets of all messages."""
+    """Return the sources and first targets of all messages."""
     sources = np.repeat(np.arange(topology.size), load)
     targets = _other_nodes(topology.size, len(sources), seed)
     return sources, targets + (targets >= sources)
@@ -94,12 +94,12 @@ def on_torus(setting: Setting, size: tuple[int, int, int]) -> Contenders:
 
 
 def _other_nodes(size: int, count: int, seed: int) -> np.ndarray:
-    """Random numbers below size - 1."""
+    """Draw random numbers below size - 1."""
     return np.random.default_rng(seed).integers(0, size - 1, count)
 
 
 def _pack(nodes: np.ndarray, side: int, dimensions: int) -> np.ndarray:
-    """Nodes as the kernel knows them: a byte a coordinate."""
+    """Pack nodes for the kernel: a byte per coordinate."""
     packed = np.zeros(len(nodes), np.uint32)
     for i in range(dimensions):
         coordinate = nodes // side**i % side

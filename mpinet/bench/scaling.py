@@ -41,14 +41,14 @@ from mpinet.programs.operators import open_operator
 ALONE = "one rank"
 
 Prepared = tuple[Callable[[], object], Callable[[], float]]
-"""Work, and then how many units it is."""
+"""Pair of a function that does the work and one that counts its units."""
 
 Prepare = Callable[[Setting, int, Local], Prepared]
-"""``prepare(setting, n, transport)``: a workload of size 2^n, or that grows so, on these ranks."""
+"""Function ``prepare(setting, n, transport)``: a workload for 2^n processors on these ranks."""
 
 
 def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contenders:
-    """A workload on all ranks, and on rank 0 while the others rest."""
+    """Measure a workload on all ranks, and on rank 0 while the others rest."""
 
     def together() -> float:
         work, units = prepare(setting.transport)
@@ -70,12 +70,12 @@ def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contender
 
 
 def strong(setting: Setting, n: int, prepare: Prepare) -> Contenders:
-    """The same workload on all ranks and on one."""
+    """Compare the same workload on all ranks and on one."""
     return in_turn(setting, lambda transport: prepare(setting, n, transport))
 
 
 def weak(setting: Setting, n: int, prepare: Prepare) -> Contenders:
-    """On 2^k ranks a workload 2^k times as large."""
+    """Compare a workload 2^k times as large on 2^k ranks with the original on one."""
     return in_turn(
         setting,
         lambda transport: prepare(setting, n + (transport.size - 1).bit_length(), transport),
@@ -83,7 +83,7 @@ def weak(setting: Setting, n: int, prepare: Prepare) -> Contenders:
 
 
 def permutation(setting: Setting, n: int, transport: Local, crossing: bool = False) -> Prepared:
-    """W1 with blocks of processors a rank, or so that every hop crosses between two ranks."""
+    """Prepare W1 with blocks of processors per rank, or so that every hop changes ranks."""
     topology = open_topology(f"hypercube:{n}")
     mapping = by_parity(topology) if crossing and transport.size > 1 else None
     router, run = make_router(topology, topology.routing(), setting.seed, transport, mapping)
@@ -93,12 +93,12 @@ def permutation(setting: Setting, n: int, transport: Local, crossing: bool = Fal
 
 
 def by_parity(topology: Topology) -> Mapping:
-    """Every link of a hypercube crosses between the halves."""
+    """Map processors so that every link of a hypercube crosses between the halves."""
     return Mapping("parity", parity_first, np.array([topology.size, 2], np.int64))
 
 
 def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
-    """W2 on a torus of 2^n processors: 16 by 16 by the rest."""
+    """Prepare W2 on a torus of 2^n processors: 16 by 16 by the rest."""
     side = 2 ** min(4, n // 3)
     topology = open_topology(f"torus:{side}x{side}x{2**n // side**2}")
     router = make_saturated(topology, 16, setting.seed, transport)
@@ -114,7 +114,7 @@ def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
 
 
 def loaded(setting: Setting, n: int, transport: Local) -> Prepared:
-    """Open-loop traffic on a torus of 2^n processors, at half of what its channels can carry."""
+    """Prepare open-loop traffic on a torus of 2^n processors, at half of its channels' capacity."""
     sides = [2 ** ((n + i) // 3) for i in range(3)]
     name = "torus:" + "x".join(map(str, sides))
     # Uniform traffic loads channels by a quarter of the longest side's way round, k / 8.

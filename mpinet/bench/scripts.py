@@ -1,4 +1,4 @@
-"""mpi4py scripts on emulated processors: messages a second, all of a machine's steps included."""
+"""mpi4py scripts on emulated processors: messages per second, all of a machine's steps included."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXCHANGES = {
     "ring": "comm.send(k, dest=right); comm.recv(source=left)",
     "shift": "comm.sendrecv(k, dest=right, source=left)",
 }
-"""What every processor of the ring does in a round, by name."""
+"""Code of every processor of the ring in a round, by name."""
 
 
 def messages_of_both(setting: Setting, work: tuple[str, int]) -> Contenders:

@@ -1,4 +1,4 @@
-"""How long a command takes from its start to its end: help, a warm run, a cold one."""
+"""Seconds of whole commands, from start to end: help, a warm run, a cold one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IMPORT_SEVERAL = "import numba; from mpi4py import MPI"
 
 
 def help_text(setting: Setting, command: list[str]) -> Contenders:
-    """Seconds of ``mpinet --help`` and of an interpreter that does nothing."""
+    """Measure the seconds of ``mpinet --help`` and of an interpreter that does nothing."""
     return {
         MPINET: lambda: setting.seconds_together(lambda: start([*_mpinet(), *command])),
         PYTHON: lambda: setting.seconds_together(lambda: start([sys.executable, "-c", "pass"])),
@@ -34,7 +34,7 @@ def help_text(setting: Setting, command: list[str]) -> Contenders:
 
 
 def warm_run(setting: Setting, command: list[str]) -> Contenders:
-    """Seconds of a command whose kernels are in the cache."""
+    """Measure the seconds of a command whose kernels are in the cache."""
     launch(setting.ranks, [*_mpinet(), *command])
     return {
         MPINET: lambda: setting.seconds_together(
@@ -45,7 +45,7 @@ def warm_run(setting: Setting, command: list[str]) -> Contenders:
 
 
 def cold_run(setting: Setting, command: list[str]) -> Contenders:
-    """Seconds of a command that has to compile its kernels."""
+    """Measure the seconds of a command that has to compile its kernels."""
 
     def compile_and_run() -> float:
         with TemporaryDirectory() as folder:

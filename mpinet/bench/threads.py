@@ -17,7 +17,7 @@ THREADS = "bare threads"
 
 
 class BareCommunicator:
-    """Hands objects from thread to thread.
+    """Communicator that hands objects from thread to thread.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class BareCommunicator:
         self._others = getcurrent()
 
     def send(self, obj: Any, dest: int) -> None:
-        """Send an object."""
+        """Send an object, pickled, to another thread."""
         self._boxes[dest].setdefault(self.rank, deque()).append(pickle.dumps(obj))
 
     def recv(self, source: int) -> Any:
-        """Receive an object; until there is one others go on."""
+        """Receive an object; let other threads run until there is one."""
         box = self._boxes[self.rank]
         while not box.get(source):
             self._others.switch()
@@ -51,7 +51,7 @@ class BareCommunicator:
 
 
 def bare_threads(code: CodeType, size: int) -> list[greenlet]:
-    """So many threads that run code, each with a `comm` of its own."""
+    """Make `size` threads that run code, each with a `comm` of its own."""
     boxes: list[dict[int, deque[bytes]]] = [{} for _ in range(size)]
     return [
         greenlet(FunctionType(code, {"comm": BareCommunicator(rank, size, boxes)}))
@@ -60,7 +60,7 @@ def bare_threads(code: CodeType, size: int) -> list[greenlet]:
 
 
 def bytes_a_thread(size: int = 1000) -> float:
-    """Bytes of a thread that waits for a message."""
+    """Measure the bytes of a thread that waits for a message."""
     tracemalloc.start()
     try:
         threads = bare_threads(compile("comm.recv(comm.rank)", "waiting", "exec"), size)
@@ -72,7 +72,7 @@ def bytes_a_thread(size: int = 1000) -> float:
 
 
 def run_bare(code: CodeType, size: int) -> None:
-    """Run code in so many threads, one after the other, until all have ended."""
+    """Run code in `size` threads, one after the other, until all have ended."""
     threads = bare_threads(code, size)
     while threads:
         for thread in threads:

@@ -34,7 +34,7 @@ from mpinet.programs.traffic import traffic
 HYPERCUBE = "hypercube"
 
 PERMUTATION, PAIRS = "permutation", "random:16384"
-"""The traffic of networks of some thousand processors, and of those that are smaller or larger."""
+"""Traffic of networks of some thousand processors, and of smaller or larger ones."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Course:
         return f"{self.pattern} on {self.network} by {self.routing}{around}"
 
     def open(self) -> Topology:
-        """Return the network."""
+        """Open the course's network."""
         family, _, size = self.network.partition(":")
         return random_graph(int(size)) if family == "graph" else open_topology(self.network)
 
 
 def random_graph(size: int) -> Topology:
-    """A ring with a random chord from every node, as the network that an edge list describes."""
+    """Make a ring with a random chord from every node, as an edge list describes it."""
     lines = {(u, (u + 1) % size) for u in range(size)}
     for u in range(size):
         v = (u + 2 + draw(0, u, 0) % (size - 3)) % size
@@ -119,7 +119,7 @@ def against_hypercube(setting: Setting, course: Course) -> Contenders:
 
 
 def nearest_dimension(size: int) -> int:
-    """The n >= 1 for which 2^n is nearest to a size by ratio."""
+    """Return the n >= 1 for which 2^n is nearest to a size by ratio."""
     return max(1, round(math.log2(size)))
 
 
@@ -195,12 +195,12 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "dualcube": ("dualcube:7", "dualcube:3", ("algorithm1", "stateless", "landing")),
     "graph": ("graph:4096", "graph:64", ("shortest",)),
 }
-"""Of every family a network of some 4k to 40k processors (`TRAFFIC` names the exceptions), a small
-one, and all its routings. Shortest-path tables for all pairs end at some 5700 processors."""
+"""Networks by family: one of some 4k to 40k processors (`TRAFFIC` names the exceptions), a small
+one, and all its routings. Shortest-path tables for all pairs end at some 5700 processors.
+"""
 
 TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS}
-"""The traffic of full size on families that have no network of such a size: 10 processors; 2^11 or
-2^20."""
+"""Traffic at full size of families without a network of that size: 10 processors; 2^11 or 2^20."""
 
 AROUND = {"gmn": ("online", "planned")}
 """Routings that go around a dead processor."""
@@ -209,7 +209,7 @@ DEAD = 17
 
 
 def benchmark(family: str, routing: str, dead: tuple[int, ...] = ()) -> Benchmark:
-    """The row of a family and a routing."""
+    """Make the row of a family and a routing."""
     full, small, _ = NETWORKS[family]
     pattern = {"full": TRAFFIC.get(family, PERMUTATION), "small": PERMUTATION}
     return Benchmark(
