@@ -32,7 +32,7 @@ class HierarchicalCube(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Return the neighbour in the small cube, or over its place's dimension of the large one."""
+        """Return the neighbour in the small cube, or in its place's dimension of the large one."""
         k = params[1] - 1
         if port < k:
             return node ^ (1 << port)
