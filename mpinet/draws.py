@@ -143,7 +143,7 @@ def uniform_permutation(size: int, seed: int) -> Ints:
     Returns
     -------
     ndarray of int64, shape (size,)
-        Where each number goes.
+        The number that each number is mapped to.
     """
     philox = np.random.Philox(key=(PERMUTATION << 64) | (seed % 2**64))
     keys = philox.random_raw(size)

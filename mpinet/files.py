@@ -118,7 +118,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : Path
-        Where it appears.
+        The name under which it appears.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class Controller:
     Attributes
     ----------
     root : str or Path
-        Where its groups are.
+        The folder of its groups.
     limit, usage : str
         A group's files: the most that it may have, and what it has.
     given_back : str

@@ -148,7 +148,7 @@ class Benchmark:
     workload : str
         A sentence; ``{}`` stands for the size.
     unit : str
-        Of all figures.
+        Unit of all figures.
     sizes : dict
         The workload's size by `Setting.size`.
     contenders : callable

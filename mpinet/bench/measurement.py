@@ -40,7 +40,7 @@ class Row:
     figure : float or None
         Median over the rounds.
     unit : str
-        Of figure and baseline.
+        Unit of the figure and of the baseline.
     against : str
         Who the baseline is.
     baseline : float or None

@@ -31,7 +31,7 @@ EXCHANGES = {
 
 
 def messages_of_both(setting: Setting, work: tuple[str, int]) -> Contenders:
-    """Measure thousands of messages a second: on the ring, and handed over by bare threads."""
+    """Measure thousands of messages per second: on the ring, and handed over by bare threads."""
     from mpinet.mpi import source
     from mpinet.mpi.script import run_script
 

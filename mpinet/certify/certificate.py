@@ -208,7 +208,7 @@ def check(
     network : Network
         What it has to be about.
     proofs : Proofs
-        Where its proof is.
+        The folder of its proof.
     name : str
         What sentences call the network.
 

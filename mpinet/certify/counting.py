@@ -113,11 +113,11 @@ class Counted:
     Parameters
     ----------
     network : Network
-        Of links.
+        A network of links.
     root, steps : int
         The root, and T.
     classes : list of int
-        Each node's.
+        Class of each node.
     """
 
     def __init__(self, network: Network, root: int, steps: int, classes: Sequence[int]):

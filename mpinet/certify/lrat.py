@@ -22,7 +22,7 @@ class Refuted:
     Attributes
     ----------
     clauses : int
-        Of the formula.
+        Clauses of the formula.
     added, hints : int
         Clauses that the proof adds, and hints that were followed.
     """

@@ -29,7 +29,7 @@ class Network:
     links : bool
         Whether there are links; else `busses` has the members of each bus.
     neighbors : list of list of int
-        Of every node, ascending, each once.
+        Neighbours of every node, ascending, each once.
     busses : list of list of int
         Empty where there are links.
     parallel : dict of (int, int) to int

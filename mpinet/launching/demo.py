@@ -85,7 +85,7 @@ def run(job: Job, ranks: int, folder: Path | None = None) -> tuple[str, str, str
     ranks : int
         On how many ranks.
     folder : Path, optional
-        Where its result document is written.
+        The folder for its result document.
     """
     words = [sys.executable, "-m", "mpinet", *job.arguments.split(), "--json"]
     try:

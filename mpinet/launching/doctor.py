@@ -58,7 +58,7 @@ class Finding:
     what : str
         What it is.
     found : str
-        What there is.
+        Description of what was found.
     verdict : str
         `FINE`, `NOTE` or `BAD`.
     advice : str

@@ -65,7 +65,7 @@ class Arbiter:
         Parameters
         ----------
         nodes, ports : ndarray of int64, shape (k,)
-            Where this rank's messages wait, and for which port; the first are served first.
+            Processors at which this rank's messages wait, and their ports; in order of service.
         priorities : ndarray of int64, shape (k,)
             Their priorities, ascending, all different on all ranks: the lowest is the best.
 

@@ -122,6 +122,7 @@ def spread_beeps(
 @kernel
 def mark_first(slots: Ints, marks: Flags) -> int:
     """Mark these slots, and keep each that is not marked yet, in order; how many there are."""
+    # Without a branch: each slot is written, and stays only if the count goes on behind it.
     kept = 0
     for i in range(slots.size):
         slot = slots[i]

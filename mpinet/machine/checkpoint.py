@@ -77,7 +77,7 @@ class Keeper:
     Parameters
     ----------
     folder : Path
-        Where they are; all ranks' hosts see it.
+        The checkpoints' folder; all ranks' hosts see it.
     header : dict
         What the manifest says of the run: anything that JSON knows.
     transport : Local
@@ -95,7 +95,7 @@ class Keeper:
     found : dict or None
         The manifest that the run goes on from: when it begins, the last one that there is.
     written : list of (int, float, int)
-        Of every checkpoint its step, the seconds that the run waited, and this rank's bytes.
+        Step of each checkpoint, seconds that the run waited for it, and this rank's bytes.
     """
 
     def __init__(

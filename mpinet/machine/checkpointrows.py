@@ -51,6 +51,7 @@ class Written:
             return self._rows(every[:1], kind.value)
         if isinstance(kind, Joined):
             return self._rows(every, kind.value)
+        # This run's ranks share out the files of the ranks before, and send rows on to their hosts.
         own = every[self._transport.rank :: self._transport.size]
         rows = self._rows(own, kind.value)
         if isinstance(kind, Rows):
@@ -74,6 +75,7 @@ class Written:
             return sum(part["number"] for part in every) if first else 0
         arrays = [self._array(part["rows"]) for part in every] if first else []
         length = max((len(array) for array in arrays), default=len(kind.value))
+        # Arrays of counts by latency, for example, are as long on each rank as it needs them.
         total = np.zeros((length, *kind.value.shape[1:]), kind.value.dtype)
         for array in arrays:
             total[: len(array)] += array

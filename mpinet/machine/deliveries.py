@@ -48,7 +48,7 @@ class Deliveries:
     Attributes
     ----------
     rows : ndarray of int64, shape (room, hop.WORDS + carried)
-        Where a pass over the messages writes those that it brings to their end.
+        The rows into which a pass writes the messages that it brings to their end.
     latency : ndarray of int64
         How many messages were delivered here after 0, 1, 2, .. steps.
     """

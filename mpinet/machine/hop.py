@@ -4,7 +4,7 @@ A message is a row of 64-bit words: [place, number, words..]. Its *place* holds 
 and the port that it waits for; its *number* holds that number and the hops so far; the words are
 the routing's header, then the payload. A rank's messages are rows of one array, the first in the
 array = the first to be served; between ranks messages travel as the same rows. One stream through
-memory, of three words a message with a one-word header, is most of what makes a hop cheap.
+memory, of three words per message with a one-word header, is most of what makes a hop cheap.
 
 The loops stand in one file, though it is long: they share the layout of a row, and a step calls
 them one after the other.
@@ -539,6 +539,8 @@ def deal(leaving: Rows, owners: Shorts, places: Ints, dealt: Rows) -> None:
 @kernel
 def merge(messages: Rows, residents: int, arrivals: Rows) -> None:
     """Merge arrivals into the first `residents` messages, both in ascending number."""
+    # From the back, where there is free room, so that no row is overwritten before it is moved.
+    # When no arrival is left, the residents that remain are in their places.
     columns = WORDS + WIDTH if INLINED else messages.shape[1]
     i, j = residents - 1, arrivals.shape[0] - 1
     for k in range(residents + arrivals.shape[0] - 1, -1, -1):

@@ -43,7 +43,7 @@ class LocalBroadcast:
     sends : int
         Messages of this rank's processors in every such step.
     starts : ndarray of uint64, shape (hosted + 1,)
-        Where the processor of each slot begins in `origins`.
+        First place in `origins` of the processor of each slot.
     origins : ndarray of uint32, shape (sends,)
         The rows that the processors receive, as places among all rows here.
     """

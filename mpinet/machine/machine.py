@@ -88,7 +88,7 @@ class Machine:
     mapping : Mapping, optional
         Which rank hosts which processors (default: contiguous blocks).
     loads : bool
-        Whether the load of every channel is metered (4 bytes a port and processor).
+        Whether the load of every channel is metered (4 bytes per port and processor).
     trace : Trace, optional
         Collects every movement of a message.
     watch : callable

@@ -21,7 +21,7 @@ Places = NDArray[np.signedinteger[Any]]
 class Plan:
     """A step whose sends are always the same; made by `Machine.plan` (collective).
 
-    It keeps 14 bytes a message where a rank has fewer than 2^31 processors and messages, and
+    It keeps 14 bytes per message where a rank has fewer than 2^31 processors and messages, and
     processors have at most 256 ports.
     """
 

@@ -56,6 +56,7 @@ def held_again(transport: Local, kind: Held, keys: Ints, rows: Array) -> Array:
 
 def carried(transport: Local, rows: Array, counts: Ints) -> Array:
     """Send rows to ranks, also to this one; return those received, rank 0's first (collective)."""
+    # Own rows stay here, and are put back between those of the lower and of the higher ranks.
     rank = transport.rank
     begin = int(counts[:rank].sum())
     own = slice(begin, begin + int(counts[rank]))

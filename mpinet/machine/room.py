@@ -29,9 +29,9 @@ class Need:
     Attributes
     ----------
     most : int
-        Of the rank that needs most.
+        Bytes of the rank that needs most.
     once : int
-        Of these, what that rank alone needs, such as the queue at a root.
+        Bytes among these that only that rank needs, such as the queue at a root.
     """
 
     most: int

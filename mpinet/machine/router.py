@@ -160,7 +160,7 @@ class Router:
         sources : ndarray of int64, shape (k,)
             Hosted processors.
         targets : ndarray of int64, shape (k,)
-            Where the messages are to go.
+            The nodes that the messages go to.
         numbers : ndarray of int64, shape (k,)
             Their numbers within this injection, of 0..total-1, ascending; every number is given
             once, on one rank.
@@ -308,6 +308,7 @@ class Router:
         away = len(leaving) - staying
         exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
         self.machine.transport.moving = exchanged.total
+        # The kernel has counted the step before any rank could know that nothing would move.
         if exchanged.total == 0:
             self._ledger.step -= 1
             return False
@@ -318,6 +319,7 @@ class Router:
         arrivals = exchanged.records
         if staying:
             arrivals = np.concatenate([leaving[away:], arrivals])
+        # Each rank sends its rows in ascending number: those of one rank need no sorting.
         from_one = np.count_nonzero(exchanged.counts) <= 1
         self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
@@ -501,6 +503,7 @@ class Router:
         if np.count_nonzero(counts) <= 1:
             return leaving
         own = self.machine.transport.rank
+        # This rank's own rows go to the end: all before them can be sent as they stand.
         places = np.cumsum(counts) - counts
         places[own + 1 :] -= counts[own]
         places[own] = len(leaving) - counts[own]
@@ -534,6 +537,7 @@ class Router:
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
             self._require_early()
+            # Earlier arrivals first; among those of one step, lower numbers.
             priorities |= waiting[:, -1] << NUMBER_BITS
         granted = self._grant(self._arbiter, nodes, ports, priorities)
         return hop.Granting(hop.CHOSEN, granted)
@@ -589,14 +593,14 @@ class Router:
             arrivals = arrivals[np.argsort(arrivals[:, hop.NUMBER])]
         self._ledger.live += len(arrivals)
         if self.fifo:
-            self._messages[residents : self.live] = arrivals
+            self._messages[residents : self.live] = arrivals  # behind all that came before
         else:
             self._loops.merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
         """Reserve memory for `live` messages here, and for all of them to leave or to end.
 
-        Where they are very many once, their loops have rules compiled in from then on.
+        Once there are very many, the loops over them have rules compiled in from then on.
         """
         if live >= INLINED_FROM and self._loops is hop.LOOPS:
             self._loops = self._inlining()

@@ -327,6 +327,8 @@ def _blocks(transport: Local, spill: Spill, change: Callable[[Rows], Rows]) -> I
     ends = np.concatenate([[0], np.cumsum(own_counts)])
     node_field = spill.kind.names[1]  # type: ignore[index]
     begin = 0
+    # A block is as many whole steps as fit, at least one. One that is too large even so is cut by
+    # nodes, at the same nodes on all ranks.
     while begin < len(steps):
         end = max(
             begin + 1, int(np.searchsorted(np.cumsum(counts[begin:]), BLOCK, "right")) + begin

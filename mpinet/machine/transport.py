@@ -364,6 +364,7 @@ class Mpi(Local):
         taken, number = np.ones(1, np.int64), np.zeros(1, np.int64)
         while True:
             stops = self.keeper is not None and self.heard() == STOP
+            # To stop, take all numbers that are left: then no other rank gets one.
             taken[0] = count if stops else 1
             counter.Lock(0)
             counter.Fetch_and_op(taken, number, 0)

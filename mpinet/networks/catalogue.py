@@ -97,7 +97,7 @@ class Family:
     example : str
         A topology string.
     paper, specification : str
-        Where the family comes from; pages of docs/ that define it, with their sections.
+        The family's source; pages of docs/ that define it, with their sections.
     """
 
     name: str

@@ -116,6 +116,7 @@ def grow(neighbors: Rows, closed: bool, effort: int, order: Ints) -> bool:
             continue
         if count == size and (not closed or joins(end, order[0], neighbors)):
             return True
+        # The path closes to a cycle before it has all nodes: open it beside a free node, go on.
         if count > 2 and count < size and joins(end, order[0], neighbors):
             cut = opening(order, count, neighbors, places)
             if cut < 0:
@@ -125,6 +126,8 @@ def grow(neighbors: Rows, closed: bool, effort: int, order: Ints) -> bool:
             reverse(order, places, 0, count - 1)
             spent += 2 * count
             continue
+        # Stuck: turn the part behind a neighbour of the end round, which gives the path another end
+        # (Posa's rotation).
         rotations += 1
         first = pivot(end, count, neighbors, places, draw(0, rotations, 0)) + 1
         reverse(order, places, first, count - 1)

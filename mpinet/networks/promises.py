@@ -39,7 +39,7 @@ MEASURED = 2**16
 def check_routings(topology: Topology, random: np.random.Generator) -> int:
     """Check that messages of every routing arrive over wired ports; return the number of messages.
 
-    Of other routings than the default one they may be undeliverable.
+    Messages of routings other than the default one may be undeliverable.
     """
     known: dict[str, Callable[[], Routing]] = dict(topology.routings)
     known |= {name: partial(make, 0) for name, make in topology.random_routings.items()}

@@ -48,7 +48,7 @@ def written_edges(
     transport : Local
         The ranks, which write windows of nodes in turn.
     path : Path or None
-        Where the links go, for its ending; the same on all ranks.
+        The file for the links, for its ending; the same on all ranks.
     file : BinaryIO or None
         The open file, on rank 0.
     """

@@ -103,7 +103,7 @@ def nested(outer: Points, inner: Points, turned: bool = False) -> Points:
     Parameters
     ----------
     outer, inner : ndarray of float64, shape (m, 2) and (k, 2)
-        Where the copies are, and what is copied.
+        Places of the copies, and the shape that is copied.
     turned : bool
         Whether a copy's top points away from the middle.
 

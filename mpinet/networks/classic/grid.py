@@ -184,7 +184,7 @@ class Torus(Grid):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degree: two ports a dimension, one for side 2; diameter: sum of side // 2."""
+        """Degree: two ports per dimension, one for side 2; diameter: sum of side // 2."""
         return {"degree": self.ports, "diameter": sum(side // 2 for side in self.sides)}
 
     @property

@@ -49,7 +49,7 @@ def petersen_port(node, target):
 
 
 class PetersenCube(Topology):
-    """Base of the family: k Petersen digits above n bits; 3 ports a digit, then one a bit."""
+    """Base of the family: k Petersen digits above n bits; 3 ports per digit, then 1 per bit."""
 
     def __init__(self, arguments: str, n: int, k: int):
         powers = [10**j for j in range(k + 1)]

@@ -73,7 +73,7 @@ def loop_params(m: int, N: int) -> list[int]:
 
 
 def largest(digits: int) -> int:
-    """The largest number with so many digits in restricted redundant binary (Lemma 2)."""
+    """Largest number of `digits` digits in restricted redundant binary (Lemma 2)."""
     return (1 << (digits + 1)) // 3
 
 

@@ -75,11 +75,11 @@ def written(made: Any, kind: str, **settings: Any) -> bytes:
     Parameters
     ----------
     made : Figure
-        Of matplotlib.
+        The figure of matplotlib.
     kind : str
         svg, pdf or png.
     **settings
-        Of ``savefig``.
+        Arguments of ``savefig``.
     """
     file = BytesIO()
     with warnings.catch_warnings(record=True) as told:

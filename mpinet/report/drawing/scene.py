@@ -51,9 +51,9 @@ class Scene:
     routes : list of list of int
         Points that each route passes, in order.
     labels : list of str
-        Of the nodes; empty where none are shown.
+        Labels of the nodes; empty if none are shown.
     addresses : list of str
-        Of the nodes.
+        Addresses of the nodes.
     """
 
     name: str

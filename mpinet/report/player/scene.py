@@ -128,7 +128,7 @@ def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -
 def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
     """Waits of numbered messages between hops: the node, and the steps begin..end-1.
 
-    Of a routed pattern, whose messages are all there before the first step, also at their sources.
+    Messages of a routed pattern are there before the first step, and wait at their sources, too.
     """
     moves = recording.moves
     numbered = np.flatnonzero(moves["message"] >= 0)
