@@ -257,16 +257,16 @@ class Phase(Inlined):
 
     @cached_property
     def callee(self) -> Any:
-        """As of others, but without counts of references."""
+        """Compile as for other functions, but without reference counts."""
         return numba().njit(self._with_native_callees(), _nrt=False, **UNSEEN)
 
 
 class Part(Inlined):
-    """What a phase does with one node or message; it may take groups, as it costs no call."""
+    """Phase of a step for one node or message; it may take groups, as calling it costs nothing."""
 
     @cached_property
     def callee(self) -> Any:
-        """As of others, but always within its callers, however long."""
+        """Compile as for other functions, but always inline, however long."""
         return numba().njit(self._with_native_callees(), inline="always", **UNSEEN)
 
 
