@@ -196,9 +196,9 @@ class WidthSearch:
             self._raise(found.bound, "flow", {"lengths": found.lengths})
 
     def _by_front(self, most: float = inf) -> None:
-        """The table over a front, where it is small enough."""
+        """The table over a front, where it is small enough; the checker makes none over busses."""
         planned = narrowest_front(self._cuts)
-        if planned is None:
+        if planned is None or not self._network.links:
             return
         order, front, _ = planned
         cells = (halves(self._network)[0] + 1) << (front + 1)

@@ -116,11 +116,11 @@ def test_known_widths_are_proved_and_certified(name, width, tmp_path):
     assert (claim.more_than, claim.parted, claim.medium) == (width - 1, width, "links")
 
 
-@pytest.mark.parametrize("name", ["lens:3,3,2", "clens:3,2"])
+@pytest.mark.parametrize("name", ["lens:3,3,2", "clens:3,2", "clens:2,3"])
 def test_a_width_in_busses_is_proved_by_the_solver(name, tmp_path):
     file = tmp_path / "width.cert"
     found = mpinet.optimum(name, collective="bisection", limit=LONG, save=file).value
-    assert found["exact"] and found["lower_by"] == "lrat"
+    assert found["exact"] and found["lower_by"] == "lrat" and "refused" not in found
     assert found["upper"] == of_busses(mpinet.open(name))
     claim = certify(file).claim
     assert (claim.parted, claim.medium) == (found["upper"], "busses")
@@ -206,6 +206,8 @@ def test_eigenvalues_and_flows_are_not_for_busses_and_switches(tmp_path):
     for way in ("eigenvalue", "flow"):
         with pytest.raises(OutOfReach, match=f"no certificate by {way}"):
             mpinet.optimum("fattree:2,2", collective="bisection", by=way)
+    with pytest.raises(OutOfReach, match="no certificate by front"):
+        mpinet.optimum("clens:2,3", collective="bisection", by="front")
     file = tmp_path / "lrat.cert"
     mpinet.optimum("lens:3,3,2", collective="bisection", limit=LONG, save=file)
     for kind, more in (
