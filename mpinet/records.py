@@ -1,8 +1,8 @@
-"""Records: numbers with names that lie side by side in memory, for kernels and for Python alike.
+"""Records: named numbers that lie side by side in memory, for kernels and for Python alike.
 
-A subclass of `Record` says once which fields there are, of how many bits, and what a checkpoint
-keeps of them. Kernels are annotated by it; what they get is NumPy's records of that layout, in
-which ``lane.sent += 1`` writes into the array that the lane is in.
+A subclass of `Record` declares the fields once: names, sizes in bits, and which of them a
+checkpoint keeps. Kernels have it as an annotation and receive NumPy records of that layout, in
+which ``lane.sent += 1`` writes into the lane's array.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Word32 = Annotated[int, np.uint32]
 class Record:
     """Named numbers; subclasses annotate their fields.
 
-    A field is an ``int`` (64 bits), a ``bool``, or one of `Short` and `Word32`. ``Annotated[..,
-    Total]`` and the like say whose the number is in a checkpoint; what is not marked is not kept.
+    A field is an ``int`` (64 bits), a ``bool``, a `Short` or a `Word32`. Marks such as
+    ``Annotated[.., Total]`` say how a checkpoint keeps it; a field without a mark is not kept.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Record:
     kept: ClassVar[dict[str, Any]]
 
     def __init_subclass__(cls) -> None:
-        # A mark is known when the class is made: fields are never forward references.
+        # Fields are never forward references, so that their marks are known here.
         hints = {
             name: hint
             for name, hint in get_type_hints(cls, include_extras=True).items()
@@ -58,26 +58,26 @@ class Record:
         }
         marks = {name: _marks(hint) for name, hint in hints.items()}
         layout = [(name, bits) for name, (bits, _) in marks.items()]
-        # The elements of such an array are records with attributes also in plain Python.
+        # With np.record, elements of an array have attributes in plain Python, too.
         cls.dtype = np.dtype((np.record, np.dtype(layout, align=True)))
         cls.kept = {name: mark for name, (_, mark) in marks.items() if mark is not None}
 
     @classmethod
     def array(cls, *shape: int) -> Array:
-        """Records of zeros, in an array of this shape."""
+        """Return an array of this shape, of records of zeros."""
         return np.zeros(shape, cls.dtype)
 
     @classmethod
     def one(cls) -> Self:
-        """One record of zeros."""
+        """Return one record of zeros."""
         record: Self = cls.array(1)[0]
         return record
 
     @classmethod
     def counted(cls) -> Any:
-        """One record of zeros that Python reads and writes quickly, too, in every step.
+        """Return one record of zeros that Python reads and writes quickly, too, in every step.
 
-        Its fields are attributes; `record` is the same memory as kernels take it. All are 64 bits.
+        Its fields, all of 64 bits, are attributes; `record` is the same memory, for kernels.
         """
         return type(cls.__name__, (Counted,), {
             name: _number(place) for place, name in enumerate(cls.dtype.names or ())
@@ -88,7 +88,7 @@ class Counted(array):  # type: ignore[type-arg]
     """Numbers of 64 bits in memory that a record shares (see `Record.counted`)."""
 
     def __new__(cls, dtype: np.dtype[Any]) -> Any:
-        """Make zeros of them."""
+        """Make an array of zeros as large as a record of `dtype`."""
         return super().__new__(cls, "q", bytes(dtype.itemsize))
 
     def __init__(self, dtype: np.dtype[Any]):
@@ -96,12 +96,12 @@ class Counted(array):  # type: ignore[type-arg]
 
 
 def _number(place: int) -> Any:
-    """The number at a place, as an attribute that costs no Python call: a step reads ten."""
+    """Return an attribute for the number at a place, without a Python call: a step reads ten."""
     return property(itemgetter(place), lambda numbers, value: setitem(numbers, place, value))
 
 
 def _marks(hint: Any) -> tuple[Any, Any]:
-    """The bits of a field, and its mark (None: it has none)."""
+    """Return the NumPy type of a field, and its mark or None."""
     kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     sizes = [mark for mark in marks if isinstance(mark, type) and issubclass(mark, np.generic)]
     others = [mark for mark in marks if mark not in sizes]

@@ -1,9 +1,9 @@
-"""The choice of an adaptive node: what a head may take, what has room, and what it takes.
+"""The choice of an adaptive node: the candidates, the room of each, and the one that is taken.
 
-A head takes a virtual channel of the escape as any head does. One of another class it takes only if
-the whole message fits, or the buffer is empty: else its head could come to stand behind another
-message's flits, far from the escape, while its tail holds channels of the escape (the condition of
-Duato 1993, widened by Ma, Jerger, Wang 2012).
+A head takes a virtual channel of an escape class as under any routing. It takes one of another
+class only if the whole message fits, or the buffer is empty: otherwise the head could stop
+behind another message's flits, cut off from the escape, while its tail holds channels of the escape
+(the condition of Duato 1993, widened by Ma, Jerger, Wang 2012).
 """
 
 from mpinet.compiled import part
@@ -17,7 +17,7 @@ from mpinet.networks.routing import STUCK
 def offered(
     candidates, node, in_port, in_class, header, params, ways, faulty, dead, cut, neighbor, wired
 ):
-    """Write the candidates that are not dead; how many there are, `ARRIVED` or `STUCK`."""
+    """Write the candidates that work into `ways`; return their number, `ARRIVED` or `STUCK`."""
     count = candidates(node, in_port, in_class, header, ways, params)
     if count < 0 or not faulty:
         return count if count != 0 else STUCK
@@ -33,7 +33,7 @@ def offered(
 
 @part
 def needed(length, buffer, whole, escaping):
-    """Credits that a head needs: of the message, or of as much of it as a buffer holds, or one."""
+    """Credits that a head needs: the message's flits, at most a buffer of them, or one."""
     if whole:
         return length
     return 1 if escaping else min(length, buffer)
@@ -44,10 +44,10 @@ def chosen_way(
     choose, node, header, params, ways, room, needs_other, needs_escape, escape, there, slot, rules,
     state,
 ):  # fmt: skip
-    """The candidate to take, whether it waits instead, and what is wrong (0: nothing).
+    """Return the candidate to take, whether the head waits instead, and the error (0: none).
 
-    One that waits is said to wait for the first candidate of the lowest class. `there` says whether
-    as many of the message's flits are in the lane as it takes to leave.
+    A head that waits is reported as waiting for the first candidate of the lowest class. `there`
+    says whether enough of the message's flits are in the lane for it to leave.
     """
     channels, links, per_class = state.channels, state.links, rules.vcs_of_class
     lowest, some = 0, False

@@ -1,4 +1,4 @@
-"""What must hold at the end of a run of open-loop traffic: nothing lost, no channel overfull."""
+"""Checks at the end of a run of open-loop traffic: nothing is lost, no channel is overfull."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_messages(run: OpenLoop) -> None:
-    """Check that every message is where it should be (collective).
+    """Check that every generated message is accounted for once (collective).
 
     Raises
     ------
@@ -32,7 +32,7 @@ def check_messages(run: OpenLoop) -> None:
 
 
 def check_channels(run: OpenLoop) -> None:
-    """Check what every channel has carried, and the credits at the end (collective).
+    """Check each channel's flits per step, and credits against buffers (collective).
 
     Raises
     ------

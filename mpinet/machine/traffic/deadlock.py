@@ -1,4 +1,4 @@
-"""The channels of a deadlock: who waits for whom, from lane to lane."""
+"""The channels of a deadlock: a cycle of lanes, each waiting for the next."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from mpinet.machine.machine import Machine
 from mpinet.machine.traffic import layout
 
 ROW = 8
-"""Words that tell of a lane: itself, the lane that its front flit waits for, the channel that leads
-to it, and its front message."""
+"""Words that describe a lane: its number, the lane that its front flit waits for, the channel that
+leads to it (node, port, virtual channel), and its front message (source, target, birth)."""
 
 
 def waiting_cycle(
     machine: Machine, state: layout.State, rules: layout.Rules
 ) -> list[dict[str, Any]]:
-    """The cycle that the lane of the lowest (node, lane) with a flit leads to (collective)."""
+    """Find the cycle that the lowest lane with a flit leads to (collective).
+
+    The lowest lane by node and then lane is the same for any number of ranks.
+    """
     mine = _waits(machine, state, rules)
     texts = machine.transport.gather(mine.tobytes())
     every = np.frombuffer(machine.transport.share(b"".join(texts)), np.int64).reshape(-1, ROW)
@@ -37,7 +40,7 @@ def waiting_cycle(
 
 
 def _waits(machine: Machine, state: layout.State, rules: layout.Rules) -> Ints:
-    """Of every lane of an input port that holds a flit: a row of `ROW` words."""
+    """Rows of `ROW` words, one for each lane of an input port that holds a flit."""
     topology, vcs, count = machine.topology, rules.vcs, rules.lanes
     slots, numbers = np.divmod(np.arange(len(state.lanes)), count)
     rows = np.flatnonzero((numbers < topology.ports * vcs) & (state.lanes["filled"] > 0))

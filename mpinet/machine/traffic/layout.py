@@ -1,13 +1,14 @@
-"""How the state of a machine under open-loop traffic lies in memory: records, for kernels and all.
+"""Records of a machine under open-loop traffic: its whole state, as kernels and Python read it.
 
-A node has *lanes*, in the order of their numbers: V of each input port, then the V slots of its
-processor. The same numbers count the virtual channels of its outputs, so that the lane behind a
-channel, and the channel behind a lane, are found in one table of links. Where queues have no limit
-V is 1, and lane p is the queue of output port p. Node s of this rank (its *slot* s) has the rows
-s * lanes .. of `State.lanes`, `State.queues` and `State.channels`.
+A node has *lanes*, in the order of their numbers: V for each input port (V: the virtual channels of
+a link), then the V slots of its processor. The same numbers count the virtual channels of its
+outputs, so that one table of links leads from a channel to the lane behind it, and back. With
+unlimited queues V is 1, and lane p is the queue of output port p. Node s of this rank (its *slot*
+s) has the rows s * lanes .. (s + 1) * lanes - 1 of `State.lanes`, `State.queues` and
+`State.channels`.
 
-What a checkpoint keeps is said at the field: ``Same`` on all ranks, ``Total`` or ``Largest`` of
-them, or `KEPT` with its processor.
+A field's annotation says whether a checkpoint keeps it, and how: ``Same`` on all ranks, ``Total``
+or ``Largest`` over the ranks, or `KEPT` at its processor. Fields without one are computed again.
 """
 
 from typing import Annotated, NamedTuple
@@ -34,20 +35,21 @@ OLDEST, FIFO, ROTATING = range(3)
 POLICIES = ("oldest", "fifo", "rotating")
 
 UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE, NOT_OFFERED = range(1, 6)
-"""What `Ledger.wrong` says of a rule."""
+"""Errors of a rule, as `Ledger.wrong` holds them; 0 is none."""
 
 DRAINED = -3
-"""The class of a message that the routing knows no way for."""
+"""Class of a message that cannot reach its target: its node takes it out, as lost."""
 
 HEAD, BODY, CREDIT = range(3)
 KIND_BITS = 2
-"""What a word to another rank brings, in its lowest bits; a head's message follows it."""
+"""Kinds of words for another rank, and the lowest bits that hold them; behind a head's word
+follows its message."""
 
 GENERATE_STREAM, TARGET_STREAM, FLITS_STREAM, SPOT_STREAM, BURST_STREAM = range(16, 21)
-"""The streams of the draws."""
+"""Streams of the random draws."""
 
 MESSAGE_WORDS = 7
-"""Words of a message behind a head's: its fields up to `Message.hops`; then comes the header."""
+"""Words of a message behind its head's word: fields up to `Message.hops`, without the header."""
 
 TENTHS = 10
 """Parts of the window whose means give the confidence interval."""
@@ -58,7 +60,7 @@ KEPT = "kept"
 
 
 class Rules(Record):
-    """What does not change during a run."""
+    """Constants of a run."""
 
     # The network, and this rank's part of it.
     nodes: int
@@ -67,7 +69,7 @@ class Rules(Record):
     hops_most: int
     rank: int
     ranks: int
-    margin: int  # messages that a step may need room for
+    margin: int  # most messages that a step can add
     # Buffers and switches.
     vcs: int
     vcs_of_class: int
@@ -80,7 +82,7 @@ class Rules(Record):
     one_input: bool
     one_eject: bool
     delay: int
-    # The window, in steps, and who generates what; `.._below`: what 32 random bits must be below.
+    # The window in steps; the messages generated; `.._below`: probabilities in units of 2^-32.
     warmup: int
     window_end: int
     limit: int
@@ -93,11 +95,11 @@ class Rules(Record):
     on_below: int
     off_below: int
     traced: bool
-    numbered: bool  # whether the header's last word has the message's number
+    numbered: bool  # whether the header's last word is the message's number
 
 
 class Ledger(Record):
-    """What a rank counts, and what its last step was."""
+    """Counts of a rank, and notes on its last step."""
 
     now: Annotated[int, Same]  # steps made
     closed: Annotated[int, Same]  # the step in which sources closed; -1: they have not
@@ -131,18 +133,18 @@ class Ledger(Record):
     last_move: Annotated[int, Largest]
     source_queue_max: Annotated[int, Largest]
     node_flits_max: Annotated[int, Largest]
-    # Places in `State.free` that hold rows for new messages; whether these are too few.
+    # Free rows for new messages, the first so many in `State.free`; whether they are too few.
     free: int
     wants_room: int
-    # Of the last step: whether anything is under way, words for other ranks, `open` at its end.
+    # The last step: whether anything moved, words for other ranks, `open` at its end.
     moving: int
     away: int
     open_told: int
-    # Of the half of a step that ends with claims on busses: bids granted, and the claims.
+    # The half of a step that ends with claims on busses: whether it is made, granted bids, claims.
     claimed: int
     granted: int
     claims: int
-    # What a rule has done wrong (0: nothing), and where.
+    # The error of a rule (0: none), and where it occurred.
     wrong: int
     wrong_node: int
     wrong_port: int
@@ -150,22 +152,22 @@ class Ledger(Record):
 
 
 class Node(Record):
-    """A processor of this rank, and the source in it.
+    """A processor of this rank, and its source of messages.
 
-    A message that is not in a slot of its source yet is a number in `queued`: the draws that make
-    it are repeated when it takes one.
+    A message that has no slot of the source yet is only counted in `queued`: the draws that make it
+    are repeated when it takes a slot.
     """
 
     number: int
-    dice: Word32  # the random word that the draws of its births start from
+    dice: Word32  # the random word from which its births are drawn
     on: Annotated[Short, KEPT]  # whether a burst is on
     entered: Annotated[int, KEPT]  # flits of messages that have entered in the window
     queued: Annotated[Short, KEPT]  # messages not in a slot
     waiting: Annotated[Short, KEPT]  # messages that have not entered: queued, or in a slot
-    first_born: Annotated[Short, KEPT]  # when the first of those queued was born
+    first_born: Annotated[Short, KEPT]  # step in which the first of those queued was born
     taken: Annotated[Short, KEPT]  # messages that have been in a slot
-    flits: Short  # in its lanes of links
-    # Rows of the trace: where its own begin and end, which are next to be born and to take a slot.
+    flits: Short  # flits in its input lanes
+    # Rows of the trace: its first, the one behind its last, the next to be born, to take a slot.
     begin: Short
     end: Short
     next_born: Annotated[Short, KEPT]
@@ -173,13 +175,13 @@ class Node(Record):
 
 
 class Lane(Record):
-    """A lane: flits in a ring, one message's behind the other's."""
+    """A lane: a ring buffer of flits, one message's behind the other's."""
 
-    first: Short  # the ring's place of its first flit
-    filled: Short  # flits
-    incoming: Short  # the message whose flits come in; of a slot: the one in it
-    # Of the message at the front: the output, the class and the channel that it leaves by, when its
-    # head came, and how many of its flits have left.
+    first: Short  # place of its first flit in the ring
+    filled: Short  # flits in it
+    incoming: Short  # the message whose flits come in; in a slot: its message
+    # The message at the front: output, class and virtual channel by which it leaves, the step in
+    # which its head came, and its flits that have left.
     out: Annotated[Short, KEPT]
     vc: Annotated[Short, KEPT]
     came: Annotated[Short, KEPT]
@@ -188,16 +190,16 @@ class Lane(Record):
 
 
 class Queue(Record):
-    """A queue without limit, which is the lane of the channel that it is for."""
+    """An unlimited queue: the lane of the channel that it feeds."""
 
-    root: Short  # the message to be served first; `NONE`: there are none
+    root: Short  # the message to be served first; `NONE`: the queue is empty
     until: Annotated[Short, KEPT]  # the step in which the channel is free again
 
 
 class Channel(Record):
     """A virtual channel of an output port."""
 
-    credit: Annotated[Short, KEPT]
+    credit: Annotated[Short, KEPT]  # free places, in flits, of the buffer behind it
     holder: Annotated[Short, KEPT]  # the lane whose message holds it
 
 
@@ -217,7 +219,7 @@ class Link(Record):
 
 
 class Message(Record):
-    """A message: what travels with its head, beside the header."""
+    """A message: the data that travel with its head, beside the header."""
 
     number: int
     length: int  # flits
@@ -226,9 +228,9 @@ class Message(Record):
     target: int
     entered: int
     hops: int
-    came: Short  # when its head came to the node where it is
-    # In queues without limit: the branches of the heap; or the next one that comes in the same step
-    # as this one does to `slot`.
+    came: Short  # step in which its head came to the node where it is
+    # In unlimited queues: the branches of the heap. On its way to `slot`, `left` is the next
+    # message that arrives in the same step.
     left: Short
     right: Short
     slot: Short
@@ -237,13 +239,13 @@ class Message(Record):
 class Flit(Record):
     """A flit on a link."""
 
-    lane: Short  # the one that it goes to
+    lane: Short  # the lane that it goes to
     slot: Short
     message: Short  # twice its place, and 1 more in a head
 
 
 class Wire(Record):
-    """How many flits and credits have left in a step."""
+    """Number of flits and of credits that left in a step."""
 
     flits: int
     credits: int
@@ -265,25 +267,25 @@ class Bus(Record):
     """A bus that one of this rank's nodes is on."""
 
     number: int
-    claimant: Annotated[int, KEPT]  # the last one to win it: see `Claim`
-    until: Annotated[int, KEPT]  # the step until which it is kept for that one
-    pointer: Annotated[int, KEPT]  # the member to be asked first
-    won: int  # the one that has won it in this step
+    claimant: Annotated[int, KEPT]  # the last `Claim.claimant` to win it
+    until: Annotated[int, KEPT]  # the step until which it is kept for that claimant
+    pointer: Annotated[int, KEPT]  # the member that goes first, with the policy ``rotating``
+    won: int  # the claimant that has won it in this step
 
 
 class Claim(Record):
-    """A claim on a bus. Of several the one with the least keys goes first."""
+    """A claim on a bus; the claim with the least keys wins."""
 
     node: int
     bus: int
     first_key: int
     second_key: int
-    claimant: int  # node and lane
+    claimant: int  # node * lanes + lane
     until: int  # the step until which the bus is kept for it
 
 
 FOREVER = 1 << 62
-"""`Claim.until` of one that keeps the bus until it says otherwise."""
+"""`Claim.until` of a message that keeps the bus until its tail claims it."""
 
 Nodes = Annotated[Array, Node]
 Lanes = Annotated[Array, Lane]
@@ -300,11 +302,11 @@ Claims = Annotated[Array, Claim]
 
 
 class Routes(NamedTuple):
-    """How messages find their ways.
+    """Rules by which messages find their ways.
 
-    The network with its parameters; the routing's rules with theirs; the rule that gives channels
-    their classes; of an adaptive routing the rules by which nodes choose, and how many classes its
-    escape has; what is dead.
+    The network's rule with its parameters; the routing's rules with theirs; the rule that gives
+    channels their classes; an adaptive routing's rules of choice, with the number of its escape
+    classes; dead nodes and cut links.
     """
 
     neighbor: PortRule
@@ -323,9 +325,9 @@ class Routes(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """Who sends to whom: a pattern with its parameters, or a trace.
+    """Targets of messages: a pattern with its parameters, or a trace.
 
-    The trace has rows (step, target, flits, number), the rows of one node behind each other.
+    The trace has rows (step, target, flits, number), those of one node side by side.
     """
 
     target: TargetRule
@@ -336,12 +338,11 @@ class Sources(NamedTuple):
 class State(NamedTuple):
     """The state of the hosted nodes.
 
-    By node: `nodes`, and in `occupied` a bit for each of its lanes that something is in, so many
-    words a node. By lane: `lanes`, and in `ring` the messages of as many flits as a buffer holds;
-    `channels`; where queues have no limit instead of these `queues`. By (node, port), ejection
-    behind the ports: `outputs`. By (node, port): `links`. By message: `messages`, `headers`; `free`
-    has those that are none. By step: `due`, where queues have no limit the first message that will
-    have come.
+    By node: `nodes`, and `occupied`, a bit for each lane that holds something (`Rules.words` words
+    per node). By lane: `lanes`; `ring`, the message of each flit in the lane's buffer; `channels`;
+    unlimited queues have `queues` in their place. By (node, port), with ejection as the last port:
+    `outputs`. By (node, port): `links`. By message: `messages`, `headers`; `free` lists the unused
+    rows of both. By step, for unlimited queues: `due`, the first message that arrives in it.
     """
 
     nodes: Nodes
@@ -359,9 +360,9 @@ class State(NamedTuple):
 
 
 class Wires(NamedTuple):
-    """What is under way between hosted nodes: row t % D has what left in step t, `counts` of it.
+    """Flits and credits under way between hosted nodes: row t % D holds those that left in step t.
 
-    Credits are the places of their channels.
+    `counts` says how many. A credit is the place of its channel in `State.channels`.
     """
 
     flits: FlitRows
@@ -372,8 +373,8 @@ class Wires(NamedTuple):
 class Busses(NamedTuple):
     """The busses of the hosted nodes; all arrays are empty where nodes are joined by links.
 
-    By (slot, port): the bus, as its place in `rows`, and the node's lowest port on the same bus.
-    Claims, in the order written.
+    By (slot, port): `of_ports`, the bus's place in `rows`, and `leads`, the node's lowest port on
+    the same bus. `claims` are in the order written.
     """
 
     of_ports: Shorts
@@ -383,9 +384,9 @@ class Busses(NamedTuple):
 
 
 class Bidding(NamedTuple):
-    """Who wants to leave in a step: the bids, those of a node behind each other; which go.
+    """Bids of a step, those of a node side by side, and the places of those that are granted.
 
-    Memory for a step, kept from one to the next where its first half ends with claims on busses.
+    On busses they live from the first half of a step, which ends with claims, to the second.
     """
 
     bids: Bids
@@ -393,10 +394,10 @@ class Bidding(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory for a step.
+    """Scratch arrays of a step.
 
-    A header; an adaptive node's candidates, and the room of each; by output the first bid, by
-    output and input the node for which it was taken last.
+    A header; an adaptive node's candidates, with the room of each; the first bid for each output;
+    the node in which each output, and each input, was last taken.
     """
 
     header: Ints
@@ -408,7 +409,11 @@ class Scratch(NamedTuple):
 
 
 class Books(NamedTuple):
-    """What is written down: flits over channels, latencies, and both by tenths of the window."""
+    """Measurements of the window.
+
+    `loads` has flits by channel; `latencies` is a histogram by steps; `batches` holds number and
+    sum of the latencies of each tenth of the window; the tenths begin at the steps `edges`.
+    """
 
     loads: Counts
     latencies: Ints

@@ -1,4 +1,4 @@
-"""What a run of open-loop traffic is asked for: buffers, messages, and what of it is measured."""
+"""Parameters of a run of open-loop traffic: buffers, generated messages, measured window."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _require_within(name: str, value: int, least: int, most: int) -> None:
 
 @dataclass(frozen=True)
 class Buffering:
-    """How links and nodes hold flits.
+    """Buffers and switches of links and nodes.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ class Buffering:
     vcs : int
         Virtual channels of a link.
     buffers : int
-        Flits that the buffer of a virtual channel holds; 0: queues without limit.
+        Flits that the buffer of a virtual channel holds; 0: unlimited queues.
     policy : str
-        Who is granted an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``.
+        Arbitration at an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``.
     crossbar : str
-        Flits that leave an input port in a step: ``"one"``, or ``"all"``: one a lane.
+        Flits that leave an input port per step: ``"one"``, or ``"all"``: one per lane.
     eject : str
-        Flits that a processor takes in a step: ``"one"`` or ``"all"``.
+        Flits that a processor takes per step: ``"one"`` or ``"all"``.
     link_delay : int
         Steps that a flit, or a credit, takes over a link.
     """
@@ -79,18 +79,18 @@ class Buffering:
             raise UsageError("--buffers 0, queues without limit, goes with --link-delay 1.")
 
     def lanes(self, ports: int) -> int:
-        """The virtual channels of a node with so many ports, and those of its source."""
+        """Lanes of a node: the virtual channels of its `ports` ports and of its source."""
         return (ports + 1) * (self.vcs if self.buffers else 1)
 
     def needs(self, nodes: int, ports: int) -> int:
-        """Bytes of the state of so many nodes: lanes with their flits, and flits on links."""
+        """Bytes of the state of `nodes` nodes: lanes with their flits, and flits on links."""
         each = 76 + 4 * self.buffers + 16 * self.link_delay
         return nodes * (self.lanes(ports) * each + 80)
 
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """Who generates what.
+    """Messages that processors generate: their targets, rate and lengths.
 
     Parameters
     ----------
@@ -99,15 +99,15 @@ class Generation:
     params : ndarray of int64
         The rule's parameters.
     rate : float
-        Messages of a processor a step.
+        Messages per processor and step.
     flits, long_flits : int
-        Flits of a message, and of a long one (0: there are none).
+        Flits of a message, and of a long message (0: there are no long messages).
     long_share : float
-        Probability of a long one.
+        Probability that a message is long.
     burst : float
-        Mean steps of a burst; 0: messages come independently.
+        Mean length of a burst, in steps; 0: messages come independently.
     burst_rate : float
-        Messages of a processor a step while a burst is on.
+        Messages per processor and step while a burst is on.
     rows : ndarray of int64, shape (k, 4), optional
         A trace instead: (step, source, target, flits), ascending by step and source.
     """
@@ -148,7 +148,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class Window:
-    """What is measured: warm-up, window, and how long its messages are waited for, in steps."""
+    """Steps of the warm-up, of the measured window, and of the wait for its last messages."""
 
     warmup: int = 500
     steps: int = 1000

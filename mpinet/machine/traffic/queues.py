@@ -1,6 +1,7 @@
-"""Queues without limit: skew heaps of messages, with the one to be served first at the root.
+"""Unlimited queues: skew heaps of messages, with the one to be served first at the root.
 
-What is taken out never depends on the heap's shape, and to put in or take out takes a few looks.
+The message that is taken out never depends on the heap's shape; adding or taking one costs
+logarithmic time on average.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ def goes_first(a, b, messages, fifo):
 
 @part
 def melded(a, b, messages, fifo):
-    """One heap of two (Sleator, Tarjan 1986); its root."""
+    """Meld two heaps into one (Sleator, Tarjan 1986); return its root."""
     if a == NONE:
         return b
     if b == NONE:
@@ -42,7 +43,7 @@ def melded(a, b, messages, fifo):
 
 @part
 def joined(root, m, messages, fifo):
-    """The root of a queue that message m has joined."""
+    """Add message `m` to a queue; return the queue's new root."""
     message = messages[m]
     message.left = message.right = NONE
     return melded(root, m, messages, fifo)
@@ -50,6 +51,6 @@ def joined(root, m, messages, fifo):
 
 @part
 def without_first(root, messages, fifo):
-    """The root of a queue from which the first message has been taken."""
+    """Take the first message out of a queue; return the queue's new root."""
     message = messages[root]
     return melded(np.int64(message.left), np.int64(message.right), messages, fifo)

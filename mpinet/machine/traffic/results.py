@@ -1,4 +1,4 @@
-"""What a run of open-loop traffic has found: whole numbers first, all else follows from them."""
+"""Results of a run of open-loop traffic: whole numbers, and the fractions that follow from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpinet.machine.traffic import layout
 from mpinet.machine.traffic.run import OpenLoop
 
 STUDENT = 2.262157
-"""Student's t of 9 degrees of freedom: 95 % lie within."""
+"""Two-sided 95 % quantile of Student's t with 9 degrees of freedom."""
 
 QUANTILES = (50, 95, 99)
 
@@ -23,16 +23,16 @@ SUMMED = (
     "seal",
 )
 LARGEST = ("source_queue_max", "node_flits_max", "last_move")
-"""What is taken from the ranks' ledgers."""
+"""Fields of the ranks' ledgers that results take as sums, and as maxima."""
 
 CALLED = {"open": "unfinished", "inside_sum": "network_latency_sum", "inside": "stuck_flits"}
-"""What is called otherwise in a result."""
+"""Names in a result of fields that the ledger calls otherwise."""
 
 
 def results(run: OpenLoop) -> dict[str, Any]:
-    """The results of a run that has ended (collective); the same on all ranks.
+    """Compute the results of a run that is over (collective); the same on all ranks.
 
-    The fields are those of docs/reference/traffic.md.
+    docs/reference/traffic.md explains the fields.
     """
     machine, ledger, books = run.machine, run.ledger, run.books
     found: dict[str, Any] = {
@@ -42,7 +42,7 @@ def results(run: OpenLoop) -> dict[str, Any]:
     totals = machine.sum(*(getattr(ledger, name) for name in SUMMED))
     found |= {CALLED.get(name, name): total for name, total in zip(SUMMED, totals, strict=True)}
     found["seal"] &= SEAL_MASK
-    # What still waits in a deadlock is not yet in the ledger.
+    # The kernel notes a queue's length in the step after: the last step's is missing.
     ledger.source_queue_max = max(ledger.source_queue_max, run.longest_queue)
     largest = machine.max(*(getattr(ledger, name) for name in LARGEST))
     found |= dict(zip(LARGEST, largest, strict=True))
@@ -68,7 +68,7 @@ def results(run: OpenLoop) -> dict[str, Any]:
 
 
 def _padded(run: OpenLoop) -> Ints:
-    """This rank's latencies, as long as every rank's."""
+    """Return this rank's histogram of latencies, padded to the length that all ranks need."""
     mine = run.books.latencies
     longest = np.flatnonzero(mine)
     needed = run.machine.max(int(longest[-1]) + 1 if longest.size else 1)[0]
@@ -78,7 +78,7 @@ def _padded(run: OpenLoop) -> Ints:
 
 
 def _latency(histogram: Ints) -> dict[str, int]:
-    """Sum, largest and quantiles of latencies, from how many there are of each."""
+    """Sum, maximum and quantiles of latencies in steps, from their histogram."""
     total = int(histogram.sum())
     below = np.cumsum(histogram)
     found = {
@@ -94,7 +94,7 @@ def _latency(histogram: Ints) -> dict[str, int]:
 def _derived(
     run: OpenLoop, found: dict[str, Any], channels: int, entered: int, squares: int
 ) -> dict[str, Any]:
-    """Fractions of the whole numbers."""
+    """Rates, means and fractions, computed from the whole numbers."""
     hosts, steps = run.machine.topology.hosts, run.window.steps
     done = max(1, found["delivered"])
     slow = 20 * found["accepted_flits"] < 19 * found["generated_flits"]
@@ -113,7 +113,7 @@ def _derived(
 
 
 def interval(batches: list[list[int]]) -> float | None:
-    """Half the width of the 95 % confidence interval of the mean of ten parts' means."""
+    """Half the width, in steps, of the 95 % confidence interval of the tenths' mean latency."""
     means = [total / count for count, total in batches if count]
     if len(means) < layout.TENTHS:
         return None

@@ -1,6 +1,6 @@
-"""A run of open-loop traffic: warm-up, window, closing; on any number of ranks the same.
+"""A run of open-loop traffic: warm-up, window, closing; the same on any number of ranks.
 
-The file is long because one class is: first how a run goes, then how its arrays are made.
+The file is long because one class is: its first half makes the steps, its second the arrays.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing, hop_limit
 
 AT_ONCE = 4096
-"""Steps that one rank alone makes in one call, at most."""
+"""Most steps that a run on one rank makes in one call of the kernel."""
 
 LANES_AT_ONCE = 1 << 22
-"""Lanes that it looks at in one call, where one step does not take more: some tenth of a second."""
+"""Most lanes that such a call visits, unless one step has more: about a tenth of a second."""
 
 
 @kernel
 def prepare_dice(nodes: layout.Nodes, seed: int) -> None:
-    """Write the random words that the draws of these processors start from."""
+    """Write the random words from which these processors draw their births."""
     for i in range(nodes.size):
         nodes[i].dice = np.uint32(dice(seed, nodes[i].number, layout.GENERATE_STREAM))
 
@@ -64,22 +64,22 @@ class OpenLoop:
     classes : ChannelClasses
         The classes of channels; their count is known.
     buffering : Buffering
-        How links and nodes hold flits.
+        Buffers and switches.
     generation : Generation
-        Who generates what.
+        Targets, rate and lengths of the messages that processors generate.
     window : Window
-        What is measured.
+        Steps of the warm-up, of the window, and of the wait for its messages.
     seed : int
-        For the draws.
+        Seed of the draws.
     faults : Faults, optional
-        What is dead.
+        Dead nodes and links.
 
     Raises
     ------
     UsageError
-        What does not go together; says what does.
+        Options contradict each other; the sentence says which values go together.
     TooLarge
-        It does not fit into memory.
+        The machine does not fit into memory.
     """
 
     def __init__(
@@ -124,8 +124,8 @@ class OpenLoop:
         Raises
         ------
         RoutingError
-            On every rank: a rule chose an unwired port, a class that there is not, led a message on
-            without end, or to another processor.
+            On every rank: a rule chose an unwired port or an unknown class, or led a message on
+            without end or to a wrong processor.
         ConservationError
             A message was lost or doubled, a channel carried more than a flit a step, or credits do
             not agree with buffers.
@@ -142,11 +142,11 @@ class OpenLoop:
 
     @property
     def ended(self) -> bool:
-        """Whether the run has come to its end."""
+        """Whether the run is over."""
         return self.ledger.ended != 0
 
     def advance(self, steps: int) -> None:
-        """Make up to so many steps; with several ranks one (collective)."""
+        """Make up to `steps` steps; with several ranks one (collective)."""
         alone = self.machine.transport.size == 1
         before, moves = self.steps, self.ledger.moves
         self._advance(steps if alone else 1)
@@ -159,7 +159,7 @@ class OpenLoop:
         self.machine.count(self.ledger.moves - moves, made)
 
     def _advance(self, steps: int) -> None:
-        """Make up to so many steps of this rank (on busses one, which is collective)."""
+        """Make up to `steps` steps of this rank (on busses one, which is collective)."""
         if self.machine.topology.links:
             self._call(steps)
             return
@@ -172,7 +172,7 @@ class OpenLoop:
             self._call(1)
 
     def _call(self, steps: int) -> None:
-        """Make up to so many steps, or half of one, with room for what they need."""
+        """Call the kernel for at most `steps` steps (on busses half a step); make room first."""
         self._make_room(steps)
         make_steps = advance_adaptive if self.routing.adaptive else advance
         if not self.limited:
@@ -184,7 +184,11 @@ class OpenLoop:
         self._require_right()
 
     def _exchanged(self) -> Ints:
-        """Send what left for other ranks; what came from them. Books the step of all ranks."""
+        """Exchange a step's words with the other ranks; return those that came.
+
+        Two totals over all ranks ride along in one integer: whether anything moves, and above it
+        the open messages. They decide on every rank alike whether the run is over.
+        """
         ledger, transport = self.ledger, self.machine.transport
         away = ledger.away
         owners = self._crossing.owners[:away]
@@ -205,7 +209,7 @@ class OpenLoop:
         return exchanged.records
 
     def _take_in(self, words: Ints) -> None:
-        """Let what other ranks have sent arrive."""
+        """Let flits and credits of other ranks arrive."""
         if not len(words):
             return
         take = take_in if self.limited else take_in_unlimited
@@ -213,7 +217,7 @@ class OpenLoop:
         self._require_right()
 
     def _require_fitting(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse options that contradict each other, and machines that are too large."""
         buffering, generation = self.buffering, self.generation
         name, count = self.classes.name, self.classes.count
         if self.routing.adaptive and not self.machine.topology.links:
@@ -250,7 +254,7 @@ class OpenLoop:
         require_memory(needed, f"Traffic on {self.machine.topology.name}")
 
     def _make_links(self) -> None:
-        """The hosted nodes, and the other ends of all their links."""
+        """Make the hosted nodes, and the table of the other ends of their links."""
         machine, topology = self.machine, self.machine.topology
         self._nodes = layout.Node.array(machine.placement.count)
         self._nodes["number"] = machine.nodes
@@ -268,7 +272,7 @@ class OpenLoop:
         self._links = layout.Link.array(far.size)
         self._links["owner"] = layout.NONE
         self._links["owner"][wired], self._links["slot"][wired] = owners, slots
-        # Where queues have no limit nobody asks which lane a message comes by.
+        # Unlimited queues ignore the lane by which a message arrives.
         vcs = self.buffering.vcs if self.limited else 1
         self._links["lane"][wired] = (slots * (topology.ports + 1) + back) * vcs
         self._crossing_links = int((owners != machine.transport.rank).sum())
@@ -276,6 +280,7 @@ class OpenLoop:
         self._busses = make_busses(machine)
 
     def _make_sources(self) -> None:
+        """Make the sources' draws, or their rows of the trace."""
         nodes, generation = self._nodes, self.generation
         prepare_dice(nodes, self.seed)
         rows, begins = self._hosted_rows()
@@ -284,6 +289,7 @@ class OpenLoop:
         self._sources = layout.Sources(generation.target.native, generation.params, rows)
 
     def _make_routes(self) -> None:
+        """Put together the rules of network, routing and classes as kernels call them."""
         routing, neighbor = self.routing, self.machine.topology.neighbor
         candidates = routing.candidates or no_candidates
         self._routes = layout.Routes(
@@ -302,9 +308,9 @@ class OpenLoop:
         )
 
     def _hosted_rows(self) -> tuple[Ints, Ints]:
-        """A trace's rows (step, target, flits, number) by slot, and where each slot's begin.
+        """Return the trace's rows (step, target, flits, number) by slot, and each slot's first row.
 
-        Behind the last slot's stands the end.
+        The list of first rows ends with the number of rows.
         """
         nodes, rows = self.machine.nodes, self.generation.rows
         if rows is None or len(rows) == 0:
@@ -317,7 +323,7 @@ class OpenLoop:
         return np.ascontiguousarray(chosen), begins
 
     def _margin(self) -> int:
-        """Messages that a step may need room for: those that are made here, and that come."""
+        """Most messages that a step can add: those generated here, and those that arrive."""
         made = len(self._nodes) * (self.buffering.vcs if self.limited else 1)
         if not self.limited and self.generation.rows is not None:
             _, births = np.unique(self._sources.trace[:, 0], return_counts=True)
@@ -325,6 +331,7 @@ class OpenLoop:
         return self._crossing_links + made
 
     def _make_rules(self) -> None:
+        """Write the constants of the run into the record that kernels read."""
         buffering, generation, window = self.buffering, self.generation, self.window
         topology, transport = self.machine.topology, self.machine.transport
         generating, on, off = generation.rate, 0.0, 0.0
@@ -371,6 +378,7 @@ class OpenLoop:
             setattr(rules, name, value)
 
     def _make_state(self) -> None:
+        """Allocate lanes or queues, channels, wires and bids; messages come with `_make_room`."""
         nodes, rules, limited = len(self._nodes), self._rules, self.limited
         every, delay = nodes * int(rules.lanes), int(rules.delay)
         lanes = every if limited else 0
@@ -398,6 +406,7 @@ class OpenLoop:
         self._bidding = layout.Bidding(layout.Bid.array(bids), np.empty(bids, np.int32))
 
     def _make_books(self) -> None:
+        """Allocate the books, and the words of one step for other ranks."""
         window = self.window
         tenths = np.arange(layout.TENTHS)
         self.books = layout.Books(
@@ -412,7 +421,7 @@ class OpenLoop:
         self._crossing = layout.Crossing(np.empty((words, 1), np.int64), np.empty(words, np.int32))
 
     def _make_room(self, steps: int) -> None:
-        """Make room for messages if the last steps wanted it, and for latencies."""
+        """Grow the messages if fewer are free than a step can need, and the latencies."""
         ledger = self.ledger
         longest = self.steps + steps + self.generation.longest + 1 - self.window.warmup
         if len(self.books.latencies) < longest:
@@ -436,7 +445,7 @@ class OpenLoop:
         self._state = state._replace(messages=messages, headers=headers, free=free)
 
     def _fields(self) -> Fields:
-        """What a checkpoint between two steps holds."""
+        """Return the fields of a checkpoint between two steps."""
         machine, state, rules = self.machine, self._state, self._rules
         fields = {
             **saved.counts(self.ledger, self.books),
@@ -447,7 +456,7 @@ class OpenLoop:
         return {**fields, **saved.lanes(machine, rules, state, self._wires, self._late, self.steps)}
 
     def _restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `_fields` gave on any ranks."""
+        """Take up the state from the fields that `_fields` gave, on any number of ranks."""
         machine, rules, ledger = self.machine, self._rules, self.ledger
         self.books = saved.restore_counts(ledger, self.books, found)
         saved.restore_processors(self._state, self.books, self._busses, found)
@@ -459,11 +468,12 @@ class OpenLoop:
             self._state = saved.restore_queues(machine, rules, self._state, found, ledger)
 
     def _require_right(self) -> None:
-        """Raise on every rank what a rule has done wrong, if anything."""
+        """Raise a rule's error, if the last step noted one, on every rank."""
         if self.ledger.wrong:
             self.machine.transport.fail(self._error())
 
     def _error(self) -> RoutingError:
+        """Make the sentence on the error that the ledger holds."""
         ledger = self.ledger
         what, node, port = ledger.wrong, ledger.wrong_node, ledger.wrong_port
         who = f"Step {self.steps}: routing {self.routing.name} on {self.machine.topology.name}"
@@ -484,7 +494,7 @@ class OpenLoop:
 
     @property
     def surplus(self) -> tuple[int, int]:
-        """Credits and flits in this rank's buffers beyond their sizes; credits outside 0..B."""
+        """Credits and flits beyond this rank's buffer sizes, and credits outside 0..B."""
         if not self.limited:
             return 0, 0
         credit, flits = self._state.channels["credit"], self._state.lanes["filled"]
@@ -493,9 +503,9 @@ class OpenLoop:
         return surplus, int(np.count_nonzero((credit < 0) | (credit > size)))
 
     def carried(self) -> Ints:
-        """Flits over this rank's channels in the window; of busses all ranks' (collective).
+        """Flits over each of this rank's channels in the window (collective on busses).
 
-        Where there are busses, rank 0 has them all, and the others have none.
+        The totals of busses are on rank 0; the other ranks return an empty array.
         """
         machine = self.machine
         loads = self.books.loads.astype(np.int64)
@@ -509,32 +519,32 @@ class OpenLoop:
 
     @property
     def waiting(self) -> int:
-        """Messages on this rank that have not entered."""
+        """Messages of this rank that still wait at their sources."""
         return int(self._nodes["waiting"].sum())
 
     @property
     def longest_queue(self) -> int:
-        """Messages that have not entered at the source on this rank where most wait."""
+        """Messages that wait at the source of this rank with the longest queue."""
         return int(self._nodes["waiting"].max(initial=0))
 
     @property
     def entered(self) -> Ints:
-        """Flits that have entered in the window, by processor of this rank."""
+        """Flits that entered in the window, by processor of this rank."""
         entered: Ints = self._nodes["entered"]
         return entered
 
     @property
     def tails_inside(self) -> int:
-        """Messages whose tail is in a lane of this rank, or in a slot whose head has left."""
+        """Messages whose tail is in a lane of this rank, or in a slot that their head has left."""
         if not self.limited:
             return int(len(self._state.messages) - self.ledger.free) - self.waiting
         return int(count_tails(self._rules, self._state))
 
     def cycle(self) -> list[dict[str, Any]]:
-        """The channels of a deadlock, each waiting for the next (collective); empty: there is none.
+        """Return the channels of a deadlock, each waiting for the next (collective); else none.
 
-        Of each the node and the port that it leaves from, its virtual channel, and the source,
-        the target and the birth of the message at the front of its buffer.
+        Each has its sending node and port, its virtual channel, and the source, target and birth
+        of the message at the front of its buffer.
         """
         if not self.limited or not self.machine.sum(self.ledger.inside)[0]:
             return []

@@ -1,28 +1,28 @@
-"""What a checkpoint holds of a run of open-loop traffic, so that any ranks can go on from it.
+"""Checkpoints of a run of open-loop traffic, from which any number of ranks can go on.
 
-Everything is at one processor, and named by it, by its lanes and its ports, never by places in a
-rank's memory:
+Every item of a checkpoint belongs to one processor and is named by processor, lane and port, never
+by its place in a rank's memory:
 
-* at its source: how many messages are not yet in a slot, since when, how many have been taken,
-  whether a burst is on, how far a trace has been read. What is drawn depends on seed, processor and
-  step alone, so that nothing else of it is kept;
-* at the processor whose lane it is: what is known of the front of each lane, and the *parts* of
-  messages in it, in order: how many flits there are, and the message's record. A lane in the middle
-  of a message of which no flit is there has a part of none;
-* at the sender of a channel: its credits and holders, who keeps an output, whose turn it is, how
-  many flits it has carried; and credits under way to it;
-* at the receiver: flits under way, with the steps in which they left; with a head its message's
-  record;
-* of a bus: who keeps it, and whose turn it is, at every port on it;
-* where queues have no limit: each message at the channel that it waits for, or at the processor
-  that it is under way to;
-* counts as sums, and largest numbers as such.
+* a source: the number of messages not yet in a slot, the step in which the first of them was born,
+  the number already taken, whether a burst is on, the rows read of a trace. Draws depend on seed,
+  processor and step alone, so that no generator's state is kept;
+* a lane, at its processor: the state of its front message, and the *parts* of messages in it, in
+  order, each with its number of flits and the message's record. A lane that is in the middle of a
+  message, but holds none of its flits, has a part of zero flits;
+* a channel, at its sender: credits and holder, the keeper of its output, whose turn it is, the
+  flits carried, and credits under way to it;
+* a flit under way, at its receiver: the step in which it left, and with a head the record of its
+  message;
+* a bus, at every port on it: who keeps it, and whose turn it is;
+* an unlimited queue: each message, at the channel that it waits for, or at the processor that it is
+  under way to;
+* counts, as sums over the ranks, and maxima, as maxima.
 
-A message that stands in several lanes has a part in each. Ranks give the parts that are joined by
-links within one of them one record: that of the part in front, whose hops and header are those of
-the head as far as this rank knows it. Parts are joined through the VC that one's lane has sent into
-and still holds, and through which the last message of the other's lane has come; so nothing depends
-on numbers, and a message that visits a rank, or a lane, twice has two of them.
+A message that stands in several lanes has a part in each. Parts that are linked within one rank
+share one record: that of the foremost part, whose hops and header are the head's, as far as this
+rank knows them. Two parts are linked by the virtual channel that the rear lane has sent into and
+still holds, if the last message in the lane behind that channel came through it. So links do not
+depend on message numbers, and a message that visits a rank, or a lane, twice has two records.
 """
 
 from __future__ import annotations
@@ -66,38 +66,37 @@ from mpinet.machine.traffic.queues import joined
 from mpinet.records import Record
 
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
-"""Columns of a part: the processor, the lane, which one of the lane's it is, how many of its flits
-are there; behind them the message."""
+"""Columns of a part: processor, lane, place in the lane's order, flits; then the message."""
 
 LEFT_IN, IS_HEAD = ORDER, FLITS
 """Columns of a flit under way, beside `NODE`, `LANE` (of the receiver) and `RECORD`: the step in
-which it left, and whether it is a head; others bear no message. Of a credit under way, whose lane
-is that of the sender's channel, there is no more than the step."""
+which it left, and whether it is a head (only heads have a record). A credit under way has the
+sender's node and channel, and the step, alone."""
 
 PORT, ARRIVES, QUEUED = range(1, 4)
-"""Columns of a message in queues without limit, beside `NODE`: the port that it waits for, or the
-step in which it will have come to the node; behind them the message."""
+"""Columns of a message in unlimited queues, beside `NODE`: the port that it waits for, or the step
+in which it arrives at the node; then the message."""
 
 
 def _names(record: type[Record], mark: Any) -> list[str]:
-    """The fields of a record that are kept so."""
+    """Names of a record's fields that have this mark."""
     return [name for name, kept in record.kept.items() if kept is mark]
 
 
 def _kept(record: type[Record], rows: Array) -> Array:
-    """The fields that are kept of every record, in a row each."""
+    """Return the kept fields of the records, one row each."""
     return np.stack([rows[name] for name in record.kept], axis=-1)
 
 
 def _keep(record: type[Record], rows: Array, found: Array) -> None:
-    """Write what `_kept` gave into records."""
+    """Write the rows that `_kept` gave into records."""
     found = found.reshape(*rows.shape, -1)
     for column, name in enumerate(record.kept):
         rows[name] = found[..., column]
 
 
 def counts(ledger: Ledger, books: Books) -> Fields:
-    """What ranks have counted."""
+    """Fields of the ranks' counts."""
     return {
         **{name: getattr(ledger, name) for name in _names(Ledger, Same)},
         **{name: Largest(getattr(ledger, name)) for name in _names(Ledger, Largest)},
@@ -108,7 +107,7 @@ def counts(ledger: Ledger, books: Books) -> Fields:
 
 
 def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Books:
-    """Go on counting; the books, with the latencies that were found."""
+    """Restore the counts; return the books with the saved latencies."""
     for name in _names(Ledger, Same) + _names(Ledger, Largest):
         setattr(ledger, name, found[name])
     for name, total in zip(_names(Ledger, Total), found["totals"].tolist(), strict=True):
@@ -119,7 +118,7 @@ def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Bo
 
 
 def processors(machine: Machine, state: State, books: Books, busses: Busses) -> Fields:
-    """What is kept of processors and their ports, however links hold flits."""
+    """Fields of processors, their ports and busses, with limited and unlimited queues alike."""
     nodes = state.nodes.copy()
     for each in ("next_born", "next_taken"):
         nodes[each] -= nodes["begin"]
@@ -139,7 +138,7 @@ def processors(machine: Machine, state: State, books: Books, busses: Busses) -> 
 def restore_processors(
     state: State, books: Books, busses: Busses, found: Mapping[str, Any]
 ) -> None:
-    """Let processors go on from what `processors` gave."""
+    """Restore processors, ports and busses from the fields that `processors` gave."""
     nodes = state.nodes
     _keep(Node, nodes, found["processors"])
     for each in ("next_born", "next_taken"):
@@ -156,12 +155,12 @@ def restore_processors(
 def lanes(
     machine: Machine, rules: Rules, state: State, wires: Wires, late: Iterable[Ints], now: int
 ) -> Fields:
-    """What is kept of lanes, and of what is under way between them.
+    """Fields of lanes, and of flits and credits under way between them.
 
     Parameters
     ----------
     late : sequence of ndarray
-        Words of other ranks in the last steps that have not come yet.
+        Words that other ranks sent in the last steps and that have not arrived yet.
     now : int
         The next step.
     """
@@ -183,23 +182,23 @@ def lanes(
 
 
 RECORDED = ("number", "length", "born", "source", "target", "entered", "hops", "came")
-"""What is kept of a message, before its header."""
+"""Fields of a message that are kept, before its header."""
 
 
 def _records(state: State, places: Ints) -> Ints:
-    """What is kept of messages, a row each."""
+    """Return the kept fields and headers of messages, one row each."""
     messages = state.messages[places]
     fields = np.stack([messages[name] for name in RECORDED], axis=1).astype(np.int64)
     return np.concatenate([fields, state.headers[places]], axis=1)
 
 
 def _with_messages(rows: Ints, state: State) -> Ints:
-    """Rows whose last number is a message's place, with what is kept of it instead."""
+    """Replace the last column, places of messages, by the messages' records."""
     return np.concatenate([rows[:, :-1], _records(state, rows[:, -1])], axis=1)
 
 
 def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
-    """A state with these messages and no others."""
+    """Return the state with these messages alone, and no free rows."""
     messages = Message.array(len(records))
     for column, name in enumerate(RECORDED):
         messages[name] = records[:, column]
@@ -214,9 +213,9 @@ def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
 def _under_way(
     rules: Rules, state: State, wires: Wires, late: Iterable[Ints], now: int
 ) -> tuple[Ints, Ints, Shorts]:
-    """Flits and credits under way, and by lane the message of the first flit on this rank's wires.
+    """Return flits and credits under way, and by lane the message of the next flit to arrive.
 
-    Without any, and in lanes to which there is none, that is `NONE`.
+    The latter knows flits of this rank's own wires; lanes without any have `NONE`.
     """
     count, delay, numbers = int(rules.lanes), int(rules.delay), state.nodes["number"]
     record = len(RECORDED) + state.headers.shape[1]
@@ -226,7 +225,7 @@ def _under_way(
     credits = [np.empty((0, LEFT_IN + 1), np.int64)]
 
     def note(to: Ints, step: int, head: Array, messages: Ints) -> None:
-        """Flits to these lanes; heads' messages."""
+        """Note flits to these lanes, with the records of the heads among them."""
         noted = np.zeros((len(to), RECORD + record), np.int64)
         noted[:, NODE], noted[:, LANE] = numbers[to // count], to % count
         noted[:, LEFT_IN], noted[:, IS_HEAD] = step, head
@@ -234,7 +233,7 @@ def _under_way(
         flights.append(noted)
 
     def note_credits(to: Ints, step: int) -> None:
-        """Credits for these channels."""
+        """Note credits for these channels."""
         credits.append(np.stack([numbers[to // count], to % count, 0 * to + step], axis=1))
 
     for step in reversed(steps):
@@ -253,7 +252,7 @@ def _under_way(
         note_credits(to[kind == CREDIT], step)
         flit = kind != CREDIT
         of_heads = places[kind == HEAD][:, np.newaxis] + 1 + np.arange(told)
-        # When a head comes is not known before it does.
+        # The column `came` is not sent: the step of arrival is known when the head arrives.
         heads = np.insert(words[of_heads, 0], MESSAGE_WORDS, 0, axis=1)
         note(to[flit], step, kind[flit] == HEAD, heads)
     return np.concatenate(flights), np.concatenate(credits), first
@@ -262,9 +261,10 @@ def _under_way(
 def restore_lanes(
     machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
 ) -> tuple[State, Wires]:
-    """Let lanes go on from what `lanes` gave; the state and the wires.
+    """Restore lanes from the fields that `lanes` gave; return the state and the wires.
 
-    The wires have room for what comes from other ranks, too: what was under way to this one.
+    The wires get what was under way from other ranks, too: so they have room for all links, while
+    those of a run that was not resumed have room for local links alone.
     """
     count, network_lanes = int(rules.lanes), int(rules.ports * rules.vcs)
     front = found["lanes"].reshape(len(state.lanes), -1)
@@ -280,7 +280,9 @@ def restore_lanes(
     by_node = filled.reshape(-1, count)
     state.nodes["flits"] = by_node.sum(axis=1)
     _mark_occupied(state, np.unique(into[(flits > 0) | (into % count >= network_lanes)]), count)
-    # Parts are numbered in order, heads under way behind them; `flown`: the part of each flit.
+    # Parts are numbered in order, then heads under way; `flown`: the part that a flit belongs to.
+    # A body flit under way belongs to the last head before it on its way to the same lane, or, if
+    # that head has arrived, to the lane's last part.
     head = flights[:, IS_HEAD] == 1
     numbers = len(parts) + np.cumsum(head) - 1
     first, last = np.full((2, len(state.lanes)), NONE, np.int64)
@@ -293,7 +295,7 @@ def restore_lanes(
     following = _following(rules, state, first, last, len(parts) + int(head.sum()))
     ends, of = np.unique(following, return_inverse=True)
     records = np.concatenate([parts[:, RECORD:], flights[head, RECORD:]])
-    # Now that messages have their places, lanes and wires name them.
+    # One record per chain is left; lanes and wires now refer to messages by their place in these.
     begins = np.cumsum(filled) - filled
     rows = np.repeat(into, flits)
     seats = np.arange(len(rows)) - begins[rows]
@@ -313,14 +315,14 @@ def restore_lanes(
 
 
 def _by_lane(machine: Machine, rows: Ints, count: int) -> tuple[Ints, Ints]:
-    """Rows in order of their lanes, and then their own; and the places of their lanes here."""
+    """Sort rows by lane, then by `ORDER`; return them, and the places of their lanes here."""
     places = machine.slots(np.ascontiguousarray(rows[:, NODE])) * count + rows[:, LANE]
     order = np.lexsort((rows[:, ORDER], places))
     return rows[order], places[order]
 
 
 def _mark_occupied(state: State, rows: Ints, count: int) -> None:
-    """Mark these lanes, and no others, as those in which something is."""
+    """Mark these lanes, and no others, as occupied."""
     parts = -(-count // LANES_PER_WORD)
     lane = rows % count
     state.occupied[:] = 0
@@ -350,13 +352,13 @@ def _following(rules: Rules, state: State, first: Ints, last: Ints, parts: int) 
 
 
 def wires(wired: int, delay: int, vcs: int) -> Wires:
-    """Wires with nothing on them, for so many links."""
+    """Make empty wires for `wired` links."""
     credits = np.zeros((delay, wired * vcs + 1), np.int32)
     return Wires(Flit.array(delay, wired + 1), credits, Wire.array(delay))
 
 
 def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count: int) -> None:
-    """Put flits, to these lanes and of these messages, on the wires."""
+    """Put flits for the lanes `flying`, of these messages, on the wires."""
     for row in range(len(wires.counts)):
         there = np.flatnonzero(flights[:, LEFT_IN] % len(wires.counts) == row)
         flits = wires.flits[row, : len(there)]
@@ -367,7 +369,7 @@ def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count
 
 @kernel
 def find_words(words: Rows, record: int, places: Ints) -> int:
-    """Write where words to a rank begin, each with what follows it; how many there are."""
+    """Write the places of words for a rank, without messages behind heads; return their number."""
     i = found = 0
     while i < words.shape[0]:
         places[found] = i
@@ -380,9 +382,10 @@ def find_words(words: Rows, record: int, places: Ints) -> int:
 
 @part
 def message_behind(row, rules, lanes, links, channels, ring, next_flits):
-    """The message that a lane is in the middle of, without a flit of it: that of the lane behind.
+    """Find the message that a lane is in the middle of, though it holds none of its flits.
 
-    Where that one is another rank's, it has said which message comes in.
+    Follow the channels' holders upstream to a lane that holds a flit of it, or its slot. If the
+    lane upstream is another rank's, the head from there has left the message in `incoming`.
     """
     ports, vcs, count = rules.ports, rules.vcs, rules.lanes
     while True:
@@ -403,7 +406,7 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
 
 @kernel
 def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Rows) -> int:
-    """Write the parts of messages in lanes, as many as there is room for; how many there are."""
+    """Write the parts of messages in lanes, as far as `rows` has room; return their number."""
     nodes, lanes, links, channels, ring, occupied, messages = (
         state.nodes, state.lanes, state.links, state.channels, state.ring, state.occupied,
         state.messages,
@@ -442,7 +445,7 @@ def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Rows) -> in
 
 
 def queues(machine: Machine, rules: Rules, state: State, ledger: Ledger) -> Fields:
-    """What is kept of queues without limit, and of what is under way between them."""
+    """Fields of unlimited queues, and of messages under way between them."""
     places = np.empty((len(state.messages) - ledger.free, QUEUED + 1), np.int64)
     note_queued(rules, state, ledger.now, places)
     busy = _kept(Queue, state.queues).reshape(machine.placement.count, -1)
@@ -455,7 +458,7 @@ def queues(machine: Machine, rules: Rules, state: State, ledger: Ledger) -> Fiel
 def restore_queues(
     machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
 ) -> State:
-    """Let queues go on from what `queues` gave."""
+    """Restore unlimited queues from the fields that `queues` gave."""
     rows = found["queues"]
     _keep(Queue, state.queues, found["busy"].reshape(-1))
     state.queues["root"] = state.due[:] = NONE
@@ -468,7 +471,7 @@ def restore_queues(
 
 @kernel
 def note_queued(rules: Rules, state: State, now: int, places: Rows) -> None:
-    """Write of every message where it waits or when it will have come, and which it is."""
+    """Write for every message the port that it waits for or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
     stack = np.empty(places.shape[0] + 1, np.int64)
     noted = 0
@@ -498,7 +501,7 @@ def note_queued(rules: Rules, state: State, now: int, places: Rows) -> None:
 
 @kernel
 def queue_up(places: Rows, rules: Rules, state: State) -> None:
-    """Let all messages wait where `places` says, or be under way."""
+    """Queue all messages at the ports that `places` says, or put them under way."""
     queues, due, messages, occupied = state.queues, state.due, state.messages, state.occupied
     for m in range(places.shape[0]):
         slot, out = np.int64(messages[m].slot), places[m, PORT]

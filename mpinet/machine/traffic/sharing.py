@@ -1,7 +1,7 @@
-"""Busses under open-loop traffic: which of its members' claims each takes in a step.
+"""Busses under open-loop traffic: the claim that each bus grants in a step.
 
-A bus carries a flit a step. Its members' claims are known to every rank that hosts one of them, and
-each of these ranks comes to the same end: what is kept of a bus here is what is kept of it there.
+A bus carries one flit per step. Every rank that hosts a member of a bus learns all claims on it and
+comes to the same decision, so that their copies of the bus's state stay equal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mpinet.machine.traffic.layout import NONE, Bus, Busses, Claim
 
 
 def make_busses(machine: Machine) -> Busses:
-    """The busses of hosted nodes; empty where there are links."""
+    """Make the tables of the hosted nodes' busses; empty tables for a network of links."""
     topology, nodes = machine.topology, machine.nodes
     if topology.links:
         short = np.empty(0, np.int32)
@@ -34,8 +34,8 @@ def make_busses(machine: Machine) -> Busses:
     rows["number"] = numbers
     rows["claimant"] = NONE
     return Busses(
-        # A place more than there are ports: kernels know by it that there are busses, on a rank
-        # without processors, too.
+        # One place more than there are ports: kernels recognize busses by a size above 0, which
+        # must hold on a rank without processors, too.
         np.append(of_ports.ravel(), np.int32(NONE)),
         leads.ravel(),
         rows,
@@ -44,7 +44,10 @@ def make_busses(machine: Machine) -> Busses:
 
 
 def settle(machine: Machine, busses: Busses, claimed: int) -> None:
-    """Let every bus take the claim that goes first, of so many of this rank's (collective)."""
+    """Let every bus grant its claim with the least keys (collective).
+
+    The first `claimed` rows of `busses.claims` are this rank's claims.
+    """
     mine = busses.claims[:claimed].view(np.int64).reshape(claimed, len(Claim.dtype.names or ()))
     node, bus, first_key, second_key, claimant, until = gather_claims(machine, mine).T
     order = np.lexsort((second_key, first_key, bus))

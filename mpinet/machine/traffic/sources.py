@@ -1,7 +1,7 @@
-"""What processors generate: draws that can be repeated, so that waiting messages take no memory.
+"""Sources of messages: draws that can be repeated, so that waiting messages take no memory.
 
-A message that is not yet in a slot is a number in a count; when it takes a slot, the draws of the
-steps since the one before are made again.
+A message that is not yet in a slot exists only as part of a count. When it takes a slot, the draws
+of the steps since the message before it are made again to find its step of birth.
 """
 
 from mpinet.compiled import part
@@ -13,14 +13,14 @@ from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM
 
 @part
 def turned(on, seed, node, step, on_below, off_below):
-    """Whether a burst is on in a step, if it was (not) in the one before."""
+    """Whether a burst is on in a step; `on` says whether it was in the step before."""
     word = draw32(seed, node, step, BURST_STREAM)
     return word >= off_below if on else word < on_below
 
 
 @part
 def flits_of(seed, node, step, short, long, long_below):
-    """The length of the message that a processor generates in a step."""
+    """Length, in flits, of the message that a processor generates in a step."""
     if long > 0 and draw32(seed, node, step, FLITS_STREAM) < long_below:
         return long
     return short
@@ -28,7 +28,7 @@ def flits_of(seed, node, step, short, long, long_below):
 
 @part
 def following_birth(born, dice, generating, bursty, seed, node, on_below, off_below):
-    """The step of the first message after the one that was born in a step."""
+    """Step in which the next message after that of step `born` is generated."""
     on, step = True, born
     while True:
         step += 1
@@ -54,5 +54,5 @@ def is_among(node, dead):
 
 @part
 def way_on(decide, node, header, params, dead, cut, neighbor, wired):
-    """The port that a message leaves by where there are faults, or `ARRIVED` or `STUCK`."""
+    """Return the port by which a message leaves, around faults, or `ARRIVED`, or `STUCK`."""
     return next_port(decide, node, header, params, True, dead, cut, neighbor, wired)

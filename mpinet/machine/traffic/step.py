@@ -1,13 +1,14 @@
 """The step of a machine under open-loop traffic: generate, bid, grant, leave, arrive.
 
-Each phase is a loop over all hosted nodes, for nothing that one node does in a phase is seen by
-another before the step ends: what leaves is on a wire until it arrives. Phases are functions that
-take whole groups of arrays and look into them once, before their loops: each look counts
-references. What is called within a loop takes records, which cost no more than a pointer.
+Each phase is a loop over all hosted nodes. No node sees in a step what another does in it, because
+a flit that leaves is on a wire until it arrives: so the order of nodes, and the ranks that host
+them, make no difference. Phases are functions that take whole groups of arrays and unpack them
+once, before their loops, because each access to a group counts references. Functions that are
+called within a loop take records, which cost no more than a pointer.
 
-Queues without limit are the same step with other lanes. There a lane is the queue of a channel: a
-message decides when it joins one, its channel is the only one that it bids for, and it leaves in
-one piece, for which the channel is busy as many steps as it has flits.
+Unlimited queues are the same step with other lanes. There a lane is the queue of a channel: a
+message chooses its output when it joins a queue, bids for that queue's channel alone, and leaves in
+one piece, which keeps the channel busy for as many steps as the message has flits.
 """
 
 import numpy as np
@@ -63,10 +64,10 @@ from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.routing import STUCK
 
 ADAPTIVE = False
-"""What `advance_adaptive` replaces: whether nodes choose among candidates."""
+"""Constant that `advance_adaptive` replaces by true: nodes choose among candidates."""
 
 UNLIMITED = False
-"""What `advance_unlimited` replaces: whether queues have no limit."""
+"""Constant that `advance_unlimited` replaces by true: queues have no limit."""
 
 
 @kernel
@@ -83,11 +84,11 @@ def advance(
     ledger: Ledger,
     steps: int,
 ) -> None:
-    """Make up to so many steps; the ledger says why there were fewer.
+    """Make up to `steps` steps; the ledger says why there were fewer.
 
-    What leaves for other ranks stands in `crossing`; with several ranks make one step a call. On
-    busses a step is two calls: the first ends with the claims on busses, the second begins when
-    `Bus.won` says whose they are.
+    Words for other ranks are appended to `crossing`, so with several ranks make one step per call.
+    On busses a step takes two calls: the first ends with the claims on busses, and the second needs
+    the winners in `Bus.won`.
     """
     bussed = busses.of_ports.size > 0
     calls = called(routes)
@@ -104,6 +105,7 @@ def advance(
             if ledger.wrong != 0:
                 return
             ledger.granted = grant(bids, rules, state, busses, bidding, scratch, ledger)
+            # Members of a bus may be on other ranks: Python compares all claims between the calls.
             if bussed:
                 claim(rules, state, busses, bidding, ledger)
                 return
@@ -112,13 +114,14 @@ def advance(
         leave(rules, state, wires, bidding, books, crossing, ledger)
         note_end(rules, ledger)
         arrive(calls, rules, state, wires, books, scratch, ledger)
+        # Of several ranks none can tell alone: there `OpenLoop` decides after the exchange.
         if rules.ranks == 1 and is_over(rules, ledger):
             return
 
 
 @idiom
 def called(routes):
-    """The routes with their rules taken out of their boxes, which phases cannot open."""
+    """Return the routes with plain functions for their boxed rules, which phases cannot unbox."""
     return Routes(
         routes.neighbor.call, routes.wired, routes.decide.call, routes.start.call, routes.params,
         routes.header_words, routes.class_of.call, routes.class_params, routes.candidates.call,
@@ -128,7 +131,7 @@ def called(routes):
 
 @idiom
 def make_scratch(routes, rules):
-    """Memory for a step, made once a call: phases can make none."""
+    """Allocate a step's scratch arrays, once per call: phases cannot allocate."""
     ways = np.empty((rules.ports * rules.classes if ADAPTIVE else 1, 2), np.int64)
     return Scratch(
         np.empty(routes.header_words, np.int64),
@@ -142,7 +145,10 @@ def make_scratch(routes, rules):
 
 @phase
 def begin(rules, state, ledger):
-    """Close the sources when it is time: then what has not entered is taken back."""
+    """Close the sources, once the window's messages are done or the limit of steps is reached.
+
+    Messages that have not entered by then are withdrawn.
+    """
     t = ledger.now
     if ledger.closed < 0 and (
         t >= rules.limit or (t >= rules.window_end and ledger.open_everywhere == 0)
@@ -155,7 +161,7 @@ def begin(rules, state, ledger):
 
 @part
 def withdraw(rules, state, ledger):
-    """Take back the messages that wait at their sources."""
+    """Withdraw the messages that still wait at their sources."""
     nodes, lanes, queues, occupied, messages, free = (
         state.nodes, state.lanes, state.queues, state.occupied, state.messages, state.free
     )  # fmt: skip
@@ -190,7 +196,7 @@ def withdraw(rules, state, ledger):
 
 @phase
 def generate(routes, rules, sources, state, books, scratch, ledger):
-    """Phase 1: messages are born, and take the slots of their sources; without limit, a queue."""
+    """Phase 1: generate messages and let them take slots of their sources, or unlimited queues."""
     nodes, occupied, lanes, messages, headers = (
         state.nodes, state.occupied, state.lanes, state.messages, state.headers
     )  # fmt: skip
@@ -209,7 +215,7 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
         node = nodes[slot]
         if node.number >= hosts or (faulty and is_among(node.number, dead)):
             continue
-        # What the last step has left: a look at every node after each step would cost more.
+        # The backlog that the last step left: this loop visits every node anyway.
         queue_max = max(queue_max, np.int64(node.waiting))
         births = 0
         if traced:
@@ -256,13 +262,13 @@ def generate(routes, rules, sources, state, books, scratch, ledger):
 
 @part
 def length_of(node, step, rules):
-    """Flits of the message that a source generates in a step."""
+    """Length, in flits, of the message that a source generates in a step."""
     return flits_of(rules.seed, node.number, step, rules.flits, rules.long_flits, rules.long_below)
 
 
 @part
 def draw_message(node, message, trace, target_of, pattern, rules):
-    """Make the first message that a source has in its queue."""
+    """Fill in a message record with the first message that waits at a source."""
     node.queued -= 1
     if rules.traced:
         row = node.next_taken
@@ -286,7 +292,10 @@ def draw_message(node, message, trace, target_of, pattern, rules):
 
 @phase
 def bid(routes, rules, state, busses, bidding, scratch, ledger):
-    """Phase 2: every lane whose front flit can go bids for an output; how many bids there are."""
+    """Phase 2: let every lane whose front flit can go bid for an output; return the bids' number.
+
+    The bids of a node lie side by side, by ascending lane: `grant` relies on both.
+    """
     nodes, occupied, lanes, queues, ring, channels, messages = (
         state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
         state.messages,
@@ -315,6 +324,7 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
                         m = np.int64(ring[(base + at) * buffer + lane.first])
                     else:
                         m = np.int64(lane.incoming)
+                    # A waiting head of an adaptive routing asks anew in every step: credits change.
                     if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0):
                         waits = ask(
                             m, lane, at, slot, header, ways, room, routes, rules, state, ledger
@@ -326,6 +336,7 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
                     out = np.int64(lane.out)
                 if bussed and out < ports:
                     bus = bus_rows[of_ports[slot * ports + out]]
+                    # A message that keeps a bus until its tail is the only one to bid for it.
                     if bus.until > t and bus.claimant != number * count + at:
                         continue
                 if out < ports and not UNLIMITED:
@@ -343,7 +354,10 @@ def bid(routes, rules, state, busses, bidding, scratch, ledger):
 
 @part
 def ask(m, lane, at, slot, header, ways, room, routes, rules, state, ledger):
-    """Ask the routing where the head in front of a lane goes; whether it rather waits."""
+    """Ask the routing for output and class of a lane's front message; return whether it waits.
+
+    Waiting is an adaptive routing's choice; other routings decide once, for the whole message.
+    """
     message, ports = state.messages[m], rules.ports
     node = state.nodes[slot].number
     in_port = in_group = np.int64(NONE)
@@ -357,6 +371,8 @@ def ask(m, lane, at, slot, header, ways, room, routes, rules, state, ledger):
         )
     out = port_on(m, slot, header, routes, rules, state, ledger)
     group = np.int64(NONE)
+    # The class breaks cycles of waiting: a head that crosses a dateline, for example, goes on in
+    # the next class, and takes none but that class's virtual channels.
     if ledger.wrong == 0 and out >= 0:
         group = routes.class_of(node, out, in_port, in_group, header, routes.class_params)
         if group < 0 or group >= rules.classes:
@@ -369,7 +385,7 @@ def ask(m, lane, at, slot, header, ways, room, routes, rules, state, ledger):
 
 @part
 def port_on(m, slot, header, routes, rules, state, ledger):
-    """The port by which a message goes on from a node, `ARRIVED`, or `STUCK`."""
+    """Return the port by which a message leaves a node, or `ARRIVED`, or `STUCK`."""
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
     for j in range(header.size):
         header[j] = headers[m, j]
@@ -396,7 +412,7 @@ def port_on(m, slot, header, routes, rules, state, ledger):
 def choose_way(
     m, lane, in_port, in_group, slot, header, ways, room, routes, rules, state, ledger
 ):  # fmt: skip
-    """Let a node choose among the candidates of an adaptive routing; whether the head waits."""
+    """Choose among the candidates of an adaptive routing; return whether the head waits."""
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
     for j in range(header.size):
         header[j] = headers[m, j]
@@ -413,6 +429,7 @@ def choose_way(
         lane.out, lane.group = rules.ports, DRAINED if many == STUCK else NONE
         return False
     keeps, length = rules.switching != WORMHOLE, message.length
+    # Store and forward sends no flit before the whole message is in the lane.
     there = rules.switching != SAF or in_port == NONE or lane.filled >= length
     way, waits, wrong = chosen_way(
         routes.choose, node, header, routes.params, ways[:many], room[:many],
@@ -429,9 +446,12 @@ def choose_way(
 
 @part
 def free_channel(lane, message, in_network, first, channels, rules, escape):
-    """The virtual channel that a lane's front flit can take; `NONE`: there is none."""
+    """Return the virtual channel that a lane's front flit can take, or `NONE`.
+
+    Among the free channels of its class a head takes the one with most credits, then the lowest.
+    """
     if lane.sent > 0:
-        # Behind its head a flit goes by the head's channel.
+        # Flits follow their head through the channel that it holds until the tail has left.
         return np.int64(lane.vc) if channels[first + lane.vc].credit > 0 else np.int64(NONE)
     need = np.int64(1)
     if ADAPTIVE:
@@ -439,6 +459,7 @@ def free_channel(lane, message, in_network, first, channels, rules, escape):
             message.length, rules.buffer, rules.switching != WORMHOLE, lane.group < escape
         )
     elif rules.switching != WORMHOLE:
+        # The next buffer must take the whole message, so that it never stands in two channels.
         need = message.length
         if rules.switching == SAF and in_network and lane.filled < need:
             return np.int64(NONE)
@@ -453,16 +474,17 @@ def free_channel(lane, message, in_network, first, channels, rules, escape):
 
 @phase
 def grant(many, rules, state, busses, bidding, scratch, ledger):
-    """Choose among the bids; how many are granted, whose places are in `Bidding.chosen`."""
+    """Choose among the bids: write the places of those granted, and return their number."""
     bids, chosen = bidding.bids, bidding.chosen
     if UNLIMITED:
-        # A queue's channel is asked for by nobody else, and there is no crossbar.
+        # Nobody else bids for a queue's channel, and there is no crossbar.
         for b in range(many):
             chosen[b] = b
         return many
     outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
     ports, policy, switching = rules.ports, rules.policy, rules.switching
-    # The first bid for each output, and in which node's turn outputs and inputs were taken.
+    # By output the first bid for it; by output and input the last node (slot) in which it was
+    # taken. A node compares these stamps with its own slot, so that no node has to clear them.
     asked, used_out, used_in = scratch.asked, scratch.used_out, scratch.used_in
     used_out[:] = NONE
     used_in[:] = NONE
@@ -495,7 +517,7 @@ def grant(many, rules, state, busses, bidding, scratch, ledger):
 
 @part
 def lead(leads, slot, out, ports):
-    """The output that a bid takes: the ports of a bus are one, that of the lowest of them."""
+    """Return the output that a bid takes: all ports of a node on one bus count as the lowest."""
     return np.int64(leads[slot * ports + out]) if leads.size > 0 and out < ports else np.int64(out)
 
 
@@ -503,7 +525,11 @@ def lead(leads, slot, out, ports):
 def grant_begun(
     first, last, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads
 ):  # fmt: skip
-    """Grant what belongs to messages that have begun to cross: begun means kept."""
+    """Grant the bids of messages that have begun to cross, which keep output and input.
+
+    Only wormhole switching shares an output among messages, flit by flit. Where the keeper has no
+    bid in this step its output stays idle.
+    """
     ports = rules.ports
     for o in range(ports + 1):
         keeper = outputs[slot * (ports + 1) + o].keeper
@@ -520,13 +546,17 @@ def grant_begun(
 
 @part
 def pass_turn(output, lane, count):
-    """Let the next turn at an output begin behind a lane."""
+    """Let an output's next search begin behind the lane that was served."""
     output.pointer = lane + 1 if lane + 1 < count else 0
 
 
 @part
 def grant_alone(first, granted, slot, used_out, used_in, rules, bids, chosen, outputs, leads):
-    """Grant the only bid of a node, if nothing that has begun to cross is in its way."""
+    """Grant the only bid of a node, unless a message that crosses keeps its output or input.
+
+    Most nodes have one bid at low load: this is `grant_in_turn` and `grant_in_order` without their
+    searches.
+    """
     each, ports = bids[first], rules.ports
     if rules.switching != WORMHOLE:
         if each.granted != 0 or (rules.one_input and used_in[each.lane // rules.vcs] == slot):
@@ -544,8 +574,13 @@ def grant_alone(first, granted, slot, used_out, used_in, rules, bids, chosen, ou
 def grant_in_turn(
     first, last, granted, slot, asked, used_out, used_in, turn, rules, bids, chosen, outputs, leads
 ):  # fmt: skip
-    """Let each output, beginning at another one every step, grant the lane whose turn it is."""
+    """Let each output grant the next lane in turn, starting at another output in every step.
+
+    The rotating start matters where an input port sends one flit per step: the first output to
+    choose finds all inputs free.
+    """
     ports, vcs, count = rules.ports, rules.vcs, rules.lanes
+    # Chain the bids for each output; backwards, so that chains ascend by lane.
     for b in range(last - 1, first - 1, -1):
         each = bids[b]
         if rules.switching == WORMHOLE:
@@ -579,7 +614,7 @@ def grant_in_turn(
             each.granted = 1
             used_out[to] = used_in[each.lane // vcs] = slot
             if leads.size == 0 or out == ports:
-                # The turn of a port on a bus goes on when the bus is won: in `keep_winners`.
+                # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
                 pass_turn(output, each.lane, count)
             chosen[granted] = best
             granted += 1
@@ -591,7 +626,11 @@ def grant_in_turn(
 def grant_in_order(
     first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages, leads
 ):  # fmt: skip
-    """Grant as far as outputs and inputs allow: what came first, then the least number."""
+    """Grant bids as outputs and inputs allow, the oldest message first (`fifo`: first come).
+
+    A message's number grows with its birth, so that the least number is the oldest; no two are
+    equal. Each round takes the best bid that is left, and drops it where output or input are taken.
+    """
     ports, base = rules.ports, slot * rules.lanes
     if rules.switching == WORMHOLE:
         for b in range(first, last):
@@ -625,7 +664,10 @@ def grant_in_order(
 
 @phase
 def claim(rules, state, busses, bidding, ledger):
-    """Claim busses for what has been granted a port on one; it waits for other members' claims."""
+    """Write a claim on a bus for every bid that was granted a port on one.
+
+    `sharing.settle` compares them with the claims of the bus's other members.
+    """
     nodes, lanes, messages = state.nodes, state.lanes, state.messages
     of_ports, rows, claims, bids, chosen = (
         busses.of_ports, busses.rows, busses.claims, bidding.bids, bidding.chosen
@@ -650,6 +692,7 @@ def claim(rules, state, busses, bidding, ledger):
             own.first_key, own.second_key = node < bus.pointer, node
         elif rules.policy == FIFO:
             own.first_key = lane.came
+        # As `Output.keeper` keeps an output, the message keeps the bus until its tail claims it.
         keeps = rules.switching != WORMHOLE and lane.sent + 1 < message.length
         own.until = FOREVER if keeps else 0
     ledger.claims, ledger.claimed = claimed, 1
@@ -657,7 +700,7 @@ def claim(rules, state, busses, bidding, ledger):
 
 @phase
 def keep_winners(rules, state, busses, bidding, ledger):
-    """Drop the bids whose claims on busses were lost; the turn goes on where they were won."""
+    """Drop the granted bids that lost their bus; pass the turn of those that won."""
     nodes, outputs, bids, chosen = state.nodes, state.outputs, bidding.bids, bidding.chosen
     of_ports, rows, ports = busses.of_ports, busses.rows, rules.ports
     kept = 0
@@ -679,7 +722,11 @@ def keep_winners(rules, state, busses, bidding, ledger):
 
 @phase
 def leave(rules, state, wires, bidding, books, crossing, ledger):
-    """Phase 3: what has been granted leaves its lane; what is not ejected is put on the wires."""
+    """Phase 3: move each granted flit from its lane onto a wire, or eject it.
+
+    Each flit that leaves a buffer returns a credit to the channel behind that buffer. Flits and
+    credits for nodes of other ranks become words in `crossing`.
+    """
     nodes, lanes, queues, channels, outputs, links, messages, free = (
         state.nodes, state.lanes, state.queues, state.channels, state.outputs, state.links,
         state.messages, state.free,
@@ -733,6 +780,8 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
         if out < ports:
             channel, link = channels[base + out * vcs + v], links[slot * ports + out]
             channel.credit -= 1
+            # Held: the message has the channel from its head to its tail, so that flits
+            # of two messages never mix in a lane, and a body flit needs no name.
             channel.holder = NONE if tail else at
             message.hops += head
             if measuring:
@@ -749,6 +798,7 @@ def leave(rules, state, wires, bidding, books, crossing, ledger):
             finish(message, t, lane.group == DRAINED, rules, latencies, edges, batches, ledger)
         if tail:
             lane.out, lane.sent = UNDECIDED, 0
+            # Beyond the last lane on this rank nobody here needs the message's record.
             if out == ports or links[slot * ports + out].owner != rules.rank:
                 give_back(m, free, ledger)
         else:
@@ -765,7 +815,7 @@ def leave_whole(
     m, at, slot, node, queue, link, rules, messages, headers, occupied, free, due, loads, words,
     owners, ledger,
 ):  # fmt: skip
-    """Let the first message of a queue without limit leave: its channel is taken for its length."""
+    """Send the first message of an unlimited queue; its channel is busy one step per flit."""
     message, t = messages[m], ledger.now
     queue.root, queue.until = without_first(m, messages, rules.policy == FIFO), t + message.length
     if queue.root == NONE:
@@ -786,13 +836,13 @@ def leave_whole(
 
 @part
 def steps_of(message, rules):
-    """Steps after which a message can go on at the next node: stored there, or cut through."""
+    """Steps until a message can leave the next node: its length if stored there, else 1."""
     return message.length if rules.switching == SAF else 1
 
 
 @part
 def put_due(m, slot, step, messages, due):
-    """Let a whole message be under way to a node, where it will have come in a step."""
+    """Put a whole message on its way to a node, to arrive in `step`."""
     message, row = messages[m], step % due.size
     message.slot, message.left = slot, due[row]
     due[row] = m
@@ -800,14 +850,17 @@ def put_due(m, slot, step, messages, due):
 
 @part
 def send(word, owner, words, owners, ledger):
-    """Write a word for another rank."""
+    """Append a word for another rank."""
     words[ledger.away, 0], owners[ledger.away] = word, owner
     ledger.away += 1
 
 
 @part
 def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
-    """Write a flit for another rank: where it goes, and behind a head its message."""
+    """Append a flit for another rank: the lane (or slot) it goes to; after a head, its message.
+
+    A body flit is one word: the receiver knows from the head which message comes into the lane.
+    """
     send(np.int64(to) << KIND_BITS | (HEAD if head else BODY), owner, words, owners, ledger)
     if not head:
         return
@@ -824,7 +877,7 @@ def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
 
 @phase
 def note_end(rules, ledger):
-    """Note the end of a step; what arrives now belongs to the next."""
+    """Count the step, and note what ranks tell each other of it, before arrivals change it."""
     if ledger.now == rules.window_end - 1:
         ledger.backlog_after = ledger.backlog
     ledger.moving = ledger.last_move >= ledger.now
@@ -834,12 +887,13 @@ def note_end(rules, ledger):
 
 @phase
 def arrive(routes, rules, state, wires, books, scratch, ledger):
-    """Phase 4: what left D - 1 steps ago arrives, and credits with it."""
+    """Phase 4: let flits and credits arrive that left D - 1 steps ago (D: the link delay)."""
     lanes, ring, occupied, nodes, channels, messages, due = (
         state.lanes, state.ring, state.occupied, state.nodes, state.channels, state.messages,
         state.due,
     )  # fmt: skip
     if UNLIMITED:
+        # Messages that arrive in one step are a list, chained by `Message.left`.
         header = scratch.header
         row = ledger.now % due.size
         m = np.int64(due[row])
@@ -850,6 +904,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
             m = following
         return
     row = ledger.now % rules.delay
+    # `note_end` has counted the step: this row is the oldest, and `leave` fills it next.
     flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
     flits_max = ledger.node_flits_max
     for i in range(wire.flits):
@@ -868,7 +923,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
 
 @part
 def put_in(m, to, slot, rules, lanes, ring, occupied, nodes):
-    """Put a flit of a message into a lane."""
+    """Append a flit of a message to a lane."""
     lane, node = lanes[to], nodes[slot]
     seat = lane.first + lane.filled
     if seat >= rules.buffer:
@@ -882,7 +937,7 @@ def put_in(m, to, slot, rules, lanes, ring, occupied, nodes):
 
 @part
 def join(m, slot, header, routes, rules, state, books, ledger):
-    """Let a message that has come, or is born, wait for its channel, if it is not at its end."""
+    """Queue a message, arrived or just born, for its next channel, or finish it at its target."""
     message, messages = state.messages[m], state.messages
     message.came = ledger.now
     out = port_on(m, slot, header, routes, rules, state, ledger)
@@ -904,7 +959,11 @@ def join(m, slot, header, routes, rules, state, books, ledger):
 
 @phase
 def is_over(rules, ledger):
-    """Book how long nothing has moved anywhere; whether nothing ever will."""
+    """Count the steps without a move; return whether the run is over (one rank).
+
+    After D such steps no wire carries anything: nothing moves again once sources are closed, and
+    flits that stand in lanes even before are in a deadlock.
+    """
     ledger.open_everywhere = ledger.open_told
     if ledger.moving != 0:
         ledger.quiet = 0
@@ -917,46 +976,46 @@ def is_over(rules, ledger):
 
 @part
 def complain(ledger, what, node, port, number):
-    """Note what a rule has done wrong."""
+    """Note which error a rule made, where, and with which message."""
     ledger.wrong, ledger.wrong_node, ledger.wrong_port = what, node, port
     ledger.wrong_number = number
 
 
 @part
 def is_set(occupied, slot, at, words):
-    """Whether something is in a lane."""
+    """Whether a lane is marked as occupied."""
     return occupied[slot * words + at // LANES_PER_WORD] & 1 << at % LANES_PER_WORD != 0
 
 
 @part
 def set_bit(occupied, slot, at, words):
-    """Mark a lane as one that something is in."""
+    """Mark a lane as occupied."""
     occupied[slot * words + at // LANES_PER_WORD] |= 1 << at % LANES_PER_WORD
 
 
 @part
 def clear(occupied, slot, at, words):
-    """Mark a lane as one that nothing is in."""
+    """Mark a lane as empty."""
     occupied[slot * words + at // LANES_PER_WORD] &= ~(1 << at % LANES_PER_WORD)
 
 
 @part
 def taken_from(free, ledger):
-    """The place for a new message."""
+    """Take a free row for a new message, and return it."""
     ledger.free -= 1
     return np.int64(free[ledger.free])
 
 
 @part
 def give_back(m, free, ledger):
-    """Let the place of a message be free."""
+    """Return the row of a message to the free ones."""
     free[ledger.free] = m
     ledger.free += 1
 
 
 @part
 def book_birth(length, rules, ledger):
-    """Book a message that is generated."""
+    """Count a message that is generated."""
     ledger.born += 1
     ledger.backlog += length
     if rules.warmup <= ledger.now < rules.window_end:
@@ -967,7 +1026,7 @@ def book_birth(length, rules, ledger):
 
 @part
 def enter(node, message, rules, ledger):
-    """Book that a message leaves its source."""
+    """Count a message that leaves its source and enters the network."""
     message.entered = ledger.now
     node.waiting -= 1
     ledger.entered += 1
@@ -978,7 +1037,10 @@ def enter(node, message, rules, ledger):
 
 @part
 def finish(message, step, lost, rules, latencies, edges, batches, ledger):
-    """Book that a message's last flit is taken in a step."""
+    """Count a message whose last flit is taken in `step`, and add it to the latencies.
+
+    `lost` says that the routing knew no way, so that a dead end drained it.
+    """
     born, measured = message.born, rules.warmup <= message.born < rules.window_end
     if measured:
         ledger.open -= 1
@@ -988,6 +1050,7 @@ def finish(message, step, lost, rules, latencies, edges, batches, ledger):
             ledger.undeliverable += 1
         return
     ledger.done += 1
+    # The seal is a sum, so that it is the same in whatever order ranks finish messages.
     word = draw32(step, born, message.source, message.entered + message.hops)
     ledger.seal = (ledger.seal + word) & SEAL_MASK
     if rules.warmup <= step < rules.window_end:
@@ -1015,7 +1078,10 @@ def take_in(
     books: Books,
     ledger: Ledger,
 ) -> None:
-    """Let what other ranks' nodes have sent arrive."""
+    """Let the flits and credits that other ranks have sent arrive.
+
+    Words of one rank come in the order in which they were sent: a message's flits behind its head.
+    """
     messages, headers, lanes, channels = (
         state.messages, state.headers, state.lanes, state.channels
     )  # fmt: skip
@@ -1046,6 +1112,7 @@ def take_in(
                 join(m, to, header, routes, rules, state, books, ledger)
             continue
         lane = lanes[to]
+        # The sender holds the lane's channel for this message until its tail.
         if kind == HEAD:
             lane.incoming = m
         slot = to // rules.lanes
@@ -1058,7 +1125,7 @@ def take_in(
 
 @kernel
 def count_tails(rules: Rules, state: State) -> int:
-    """Messages whose last flit is here and whose first has entered."""
+    """Number of messages that have entered and whose tail is on this rank."""
     lanes, ring, messages = state.lanes, state.ring, state.messages
     tails = 0
     for row in range(lanes.size):
@@ -1078,8 +1145,8 @@ def count_tails(rules: Rules, state: State) -> int:
 
 
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
-"""`advance` where nodes choose among candidates; compiled where one does."""
+"""`advance` for routings whose nodes choose among candidates; compiled at first use."""
 
 advance_unlimited = advance.bind("advance_unlimited", UNLIMITED=True)
 take_in_unlimited = take_in.bind("take_in_unlimited", UNLIMITED=True)
-"""The same where queues have no limit."""
+"""`advance` and `take_in` for unlimited queues."""
