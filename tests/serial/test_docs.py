@@ -122,6 +122,13 @@ def test_the_map_of_the_rooms_names_files_that_are_there():
     assert [path for path in paths if not (CHECKOUT / "mpinet" / path).exists()] == []
 
 
+def test_an_afternoons_reading_is_at_most_3000_lines():
+    reading = TEXTS["docs/architecture.md"].split("An afternoon's reading\n")[1]
+    files = re.findall(r"^\d+\. `([\w/.]+)`", reading, re.MULTILINE)
+    assert len(files) == 10
+    assert sum(TEXTS[file].count("\n") for file in files) <= 3000
+
+
 def test_links_between_pages_have_targets():
     pages = {name: text for name, text in TEXTS.items() if name.startswith("docs/")}
     targets = {
