@@ -18,6 +18,7 @@ from mpinet.draws import draw32
 from mpinet.errors import Disconnected
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
+from mpinet.programs.passkernels import take_server
 from mpinet.programs.schedules.timetable import Timetable
 
 ROUNDS = 8
@@ -168,13 +169,12 @@ def inform_over_busses(
 ) -> int:
     """Inform everybody, a step after the other; how many are informed."""
     size, count = since.size, bus_begin.size - 1
-    parent[:] = -1
     bus[:] = -1
     since[:] = -1
     since[root] = 0
     informed, step, before = 1, 0, 0
     urgency = np.empty(count, np.int64)
-    sender = np.full(count, -1)
+    sender, alike = np.full(count, -1), np.zeros(size, np.int64)
     busy, serves = np.zeros(size, np.int64), np.zeros(size, np.int64)
     while informed < size and informed > before:
         step += 1
@@ -195,41 +195,20 @@ def inform_over_busses(
             b = order[i]
             if urgency[b] < 0:
                 break
-            new, chosen = 0, -1
+            new = False
             for at in range(bus_begin[b], bus_begin[b + 1]):
-                member = members[at]
-                new += since[member] < 0
-                early = since[member] >= 0 and since[member] < step
-                if early and busy[member] != step and chosen < 0:
-                    chosen = member
-            if new == 0:
+                new |= since[members[at]] < 0
+            if not new:
                 continue
-            if chosen < 0:
-                for at in range(bus_begin[b], bus_begin[b + 1]):
-                    middle = members[at]
-                    if since[middle] < 0 or since[middle] == step:
-                        continue
-                    moved = serves[middle]
-                    for place in range(bus_begin[moved], bus_begin[moved + 1]):
-                        other = members[place]
-                        early = since[other] >= 0 and since[other] < step
-                        if early and busy[other] != step:
-                            sender[moved], busy[other], serves[other] = other, step, moved
-                            for each in range(bus_begin[moved], bus_begin[moved + 1]):
-                                if bus[members[each]] == moved:
-                                    parent[members[each]] = other
-                            chosen = middle
-                            break
-                    if chosen >= 0:
-                        break
-            if chosen < 0:
+            if take_server(bus_begin, members, b, step, since, alike, busy, serves, sender) < 0:
                 continue
-            sender[b], busy[chosen], serves[chosen] = chosen, step, b
             for at in range(bus_begin[b], bus_begin[b + 1]):
                 member = members[at]
                 if since[member] < 0:
-                    since[member], parent[member], bus[member] = step, chosen, b
+                    since[member], bus[member] = step, b
                     informed += 1
+    for node in range(size):  # only now: who sends on a bus may change while its step lasts
+        parent[node] = sender[bus[node]] if bus[node] >= 0 else -1
     return informed
 
 

@@ -7,13 +7,16 @@ A network is two arrays: ``begin``, shape (n + 1,), and ``others``: node v has t
 import numpy as np
 
 from mpinet.arguments import PortRule
-from mpinet.arrays import Flags, Ints, Shorts
-from mpinet.compiled import kernel
+from mpinet.arrays import Ints, Shorts
+from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw32
 
 DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS
 """Values of a digit by which nodes are sorted."""
+
+GONE = -1
+"""In place of a step: a node that a pass from the end has taken away."""
 
 
 @kernel
@@ -77,6 +80,44 @@ def lowest_nearer(begin: Ints, others: Shorts, distance: Shorts, parent: Shorts)
                 parent[node] = others[at]
 
 
+@inlined
+def take_server(begin, others, number, step, since, pick, busy, serves, served_by):
+    """Find who serves a number in a step, and write it down; -1 = nobody can.
+
+    Those can who are among its `others`, are in since an earlier step (-1: are not in at all), and
+    serve nobody else in this step; of several the one with the largest `pick`. Where all are busy,
+    one of them leaves what it serves to another: one augmenting move. Without it a step of one
+    port is a greedy matching only, and most networks take a step or two more.
+    """
+    server = free_server(begin, others, number, step, since, pick, busy)
+    if server < 0:
+        for at in range(begin[number], begin[number + 1]):
+            middle = others[at]
+            if since[middle] < 0 or since[middle] >= step:
+                continue
+            moved = serves[middle]  # of this step: else it would have been free
+            instead = free_server(begin, others, moved, step, since, pick, busy)
+            if instead >= 0:
+                served_by[moved], serves[instead], busy[instead] = instead, moved, step
+                server = middle
+                break
+    if server >= 0:
+        served_by[number], serves[server], busy[server] = server, number, step
+    return server
+
+
+@inlined
+def free_server(begin, others, number, step, since, pick, busy):
+    """Of those who can serve a number and serve nobody yet, the one with the largest `pick`."""
+    server = -1
+    for at in range(begin[number], begin[number + 1]):
+        other = others[at]
+        free = since[other] >= 0 and since[other] < step and busy[other] != step
+        if free and (server < 0 or pick[other] > pick[server]):
+            server = other
+    return server
+
+
 @kernel
 def reverse_pass(
     begin: Ints,
@@ -92,12 +133,10 @@ def reverse_pass(
 
     In a step (counted from the end) a node that is left serves one at most, and one that serves
     stays. Nobody goes who is the only neighbour of lower level that somebody has left, so that all
-    that are left stay connected. Where all neighbours serve, one of them leaves the one it serves
-    to another. Of switches only those are informed that serve somebody.
+    that are left stay connected. Of switches only those are informed that serve somebody.
     """
     size = level.size
-    left, needed = np.ones(size, np.bool_), np.zeros(size, np.bool_)
-    needed[:hosts] = True
+    since = np.zeros(size, np.int32)  # as `take_server` reads it: 0 = is left, -1 = has gone
     lower, holds = np.zeros(size, np.int32), np.zeros(size, np.int32)
     busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
     for node in range(size):
@@ -119,51 +158,30 @@ def reverse_pass(
             kept += 1
             if holds[node] > 0 or busy[node] == step:
                 continue
-            if needed[node]:
-                server = -1
-                for at in range(begin[node], begin[node + 1]):
-                    other = others[at]
-                    free = left[other] and busy[other] != step
-                    if free and (server < 0 or pick[other] > pick[server]):
-                        server = other
+            since[node] = GONE  # nor does it serve, in place of another, who serves it
+            if node < hosts or busy[node] > 0:
+                server = take_server(begin, others, node, step, since, pick, busy, serves, parent)
                 if server < 0:
-                    for at in range(begin[node], begin[node + 1]):
-                        middle = others[at]
-                        if not left[middle]:
-                            continue
-                        moved, instead = serves[middle], -1
-                        for place in range(begin[moved], begin[moved + 1]):
-                            other = others[place]
-                            free = left[other] and busy[other] != step and other != node
-                            if free and (instead < 0 or pick[other] > pick[instead]):
-                                instead = other
-                        if instead >= 0:
-                            parent[moved], serves[instead] = instead, moved
-                            busy[instead], needed[instead] = step, True
-                            server = middle
-                            break
-                if server < 0:
+                    since[node] = 0
                     continue
-                parent[node], turn[node] = server, step
-                busy[server], serves[server], needed[server] = step, node, True
-            left[node] = False
+                turn[node] = step
             kept -= 1
             for at in range(begin[node], begin[node + 1]):
                 other = others[at]
                 if level[other] < level[node]:
-                    holds[other] -= lower[node] == 1 and left[other]
+                    holds[other] -= lower[node] == 1 and since[other] != GONE
                 elif level[other] > level[node]:
                     lower[other] -= 1
-                    if lower[other] == 1 and left[other]:
-                        holds[lower_left(begin, others, level, left, other)] += 1
+                    if lower[other] == 1 and since[other] != GONE:
+                        holds[lower_left(begin, others, level, since, other)] += 1
         count = kept
 
 
 @kernel
-def lower_left(begin: Ints, others: Shorts, level: Shorts, left: Flags, node: int) -> int:
+def lower_left(begin: Ints, others: Shorts, level: Shorts, since: Shorts, node: int) -> int:
     """The first neighbour of lower level that is left."""
     for at in range(begin[node], begin[node + 1]):
-        if left[others[at]] and level[others[at]] < level[node]:
+        if since[others[at]] != GONE and level[others[at]] < level[node]:
             return int(others[at])
     return -1
 
@@ -181,8 +199,7 @@ def forward_pass(
 ) -> None:
     """Inform nodes in this order, each by a neighbour that was informed in a step before.
 
-    An informed node serves one a step at most. Where all those neighbours serve, one of them
-    leaves the one it serves to another. It ends when all processors are informed.
+    An informed node serves one a step at most. It ends when all processors are informed.
     """
     size = since.size
     busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
@@ -201,35 +218,10 @@ def forward_pass(
             if not near[turn]:
                 continue
             node = order[turn]
-            server, old = -1, False
-            for at in range(begin[node], begin[node + 1]):
-                other = others[at]
-                if since[other] < 0 or since[other] == step:
-                    continue
-                old = True
-                free = busy[other] != step
-                if free and (server < 0 or pick[other] > pick[server]):
-                    server = other
-            if server < 0 and old:
-                for at in range(begin[node], begin[node + 1]):
-                    middle = others[at]
-                    if since[middle] < 0 or since[middle] == step:
-                        continue
-                    moved, instead = serves[middle], -1
-                    for place in range(begin[moved], begin[moved + 1]):
-                        other = others[place]
-                        free = since[other] >= 0 and since[other] < step and busy[other] != step
-                        if free and (instead < 0 or pick[other] > pick[instead]):
-                            instead = other
-                    if instead >= 0:
-                        parent[moved], serves[instead] = instead, moved
-                        busy[instead] = step
-                        server = middle
-                        break
+            server = take_server(begin, others, node, step, since, pick, busy, serves, parent)
             if server < 0:
                 continue
-            parent[node], since[node] = server, step
-            busy[server], serves[server] = step, node
+            since[node] = step
             near[turn] = False
             for at in range(begin[node], begin[node + 1]):
                 if since[others[at]] < 0:
