@@ -102,33 +102,21 @@ def begun_farthest(task):
         np.full(hosts * hosts, NONE, np.int64),
     )
     waiting, work = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    state = first, following, waiting, work, np.empty(task.others.size, np.int64)
     for item in range(task.sources.size):
-        if task.sources[item] != item % hosts:
-            put_item(task, state, task.sources[item], item)
-    return state
-
-
-@inlined
-def put_item(task, state, node, item):
-    """Put an item in front of its target's list at a node, unless it has arrived."""
-    first, following, waiting, work, _ = state
-    target = item % task.distance.shape[1]
-    if node == target:
-        return
-    following[item], first[node, target] = first[node, target], item
-    waiting[node] += 1
-    work[node] += task.distance[node, target]
+        source, target = task.sources[item], item % hosts
+        if source != target:
+            following[item], first[source, target] = first[source, target], item
+            waiting[source] += 1
+            work[source] += task.distance[source, target]
+    return first, following, waiting, work, np.empty(task.others.size, np.int64)
 
 
 @inlined
 def pop_item(task, state, node, at, target):
     """Take the first item for a target, which goes over a link of its sender."""
-    first, following, waiting, work, _ = state
+    first, following = state[0], state[1]
     item = first[node, target]
     first[node, target] = following[item]
-    waiting[node] -= 1
-    work[node] -= task.distance[node, target]
     return node, task.others[at], item
 
 
@@ -149,9 +137,15 @@ def farthest_first(task, state, seed, step, node):
 
 
 @inlined
-def leads_nearer(task, state, step, node, at, target):
-    """Whether a link begins a way of fewest hops."""
-    return task.distance[task.others[at], target] == task.distance[node, target] - 1
+def distances_of(task, state):
+    """Hops from nodes to processors."""
+    return task.distance
+
+
+@inlined
+def leads_nearer(distance, step, node, other, target):
+    """Whether a way of fewest hops begins with another node."""
+    return distance[other, target] == distance[node, target] - 1
 
 
 @inlined
@@ -172,6 +166,7 @@ def nearer_links(task, state, seed, step):
     choose first: by the hops that their items have left, with odd seeds by the items.
     """
     waiting, work, goes = state[2], state[3], state[4]
+    others, distance = task.others, task.distance
     links, value = np.empty(goes.size, np.int64), np.empty(goes.size, np.int64)
     keys = np.empty(waiting.size, np.int64)
     goes[:] = FREE
@@ -182,7 +177,7 @@ def nearer_links(task, state, seed, step):
             if free == 0:
                 break
             for at in range(begin, end):
-                if goes[at] == FREE and leads_nearer(task, state, step, node, at, target):
+                if goes[at] == FREE and leads_nearer(distance, step, node, others[at], target):
                     goes[at] = target
                     free -= 1
         noise = draw32(seed, int(node), int(step), 13) & 0xFF
@@ -200,12 +195,31 @@ def nearer_links(task, state, seed, step):
 
 
 @inlined
-def farthest_over(task, state, seed, step, node, at):
-    """The target of what a link would carry."""
-    return state[4][at]
+def load_farthest(task, state, seed, step, links, mine, carries):
+    """Let the links carry what they would."""
+    goes = state[4]
+    for node in range(mine.size):
+        if mine[node] >= 0:
+            carries[links[mine[node]]] = goes[links[mine[node]]]
 
 
-HANDS = {"begun": begun_farthest, "send": pop_item, "receive": put_item}
+@inlined
+def put_items(task, state, rows):
+    """Put the items of a step's rows where they have come to, in front of their targets' lists."""
+    first, following, waiting, work, _ = state
+    distance = task.distance
+    for row in range(rows.shape[0]):
+        sender, node, item = rows[row, 1], rows[row, 2], rows[row, 3]
+        target = item % distance.shape[1]
+        waiting[sender] -= 1
+        work[sender] -= distance[sender, target]
+        if node != target:
+            following[item], first[node, target] = first[node, target], item
+            waiting[node] += 1
+            work[node] += distance[node, target]
+
+
+HANDS = {"begun": begun_farthest, "send": pop_item, "receive": put_items}
 
 FARTHEST = Search(
     take_greedily.bind(
@@ -213,6 +227,7 @@ FARTHEST = Search(
         plan=plan_ports.bind(
             "plan_farthest",
             ranked=farthest_first,
+            looked_up=distances_of,
             serves=leads_nearer,
             copies=items_for,
             FREE_FIRST=False,
@@ -226,7 +241,7 @@ FARTHEST = Search(
 FARTHEST_OF_PAIRS = Search(
     take_greedily.bind(
         "take_farthest_of_pairs",
-        plan=plan_pairs.bind("plan_farthest_pairs", offers=nearer_links, chosen=farthest_over),
+        plan=plan_pairs.bind("plan_farthest_pairs", offers=nearer_links, load=load_farthest),
         **HANDS,
     ),
     STARTS,

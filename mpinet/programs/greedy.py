@@ -125,8 +125,8 @@ def send(task, state, group, at, want):
 
 
 @inlined
-def receive(task, state, node, item):
-    """Let a node have an item; nobody could send it on in the same step."""
+def receive(task, state, rows):
+    """Let the receivers of a step's rows have the items."""
 
 
 @kernel
@@ -152,8 +152,7 @@ def take_greedily(task: Task, seed: int, rows: Rows) -> int:
                 left -= receiver < task.counted
                 count += 1
         # Only now: what came first would else be sent on in the step in which it came.
-        for row in range(before, count):
-            receive(task, state, rows[row, 2], rows[row, 3])
+        receive(task, state, rows[before:count])
     return count
 
 
@@ -164,8 +163,14 @@ def ranked(task, state, seed, step, node):
 
 
 @inlined
-def serves(task, state, step, node, at, want):
-    """Whether a node's link can carry what it wants."""
+def looked_up(task, state):
+    """The table that `serves` reads, once a step: to unpack a tuple counts references."""
+    return np.empty((0, 0), np.int64)
+
+
+@inlined
+def serves(table, step, node, other, want):
+    """Whether a node's link to another can carry what the node wants."""
     return False
 
 
@@ -183,15 +188,16 @@ def promise(task, state, step, node, want):
 @inlined
 def plan_ports(task, state, seed, step, carries, turns):
     """Match every node's links with what it wants; who begins is drawn."""
+    begin, others, table = task.begin, task.others, looked_up(task, state)
     first = draw32(seed, int(step), 0, 7)
     for turn in range(turns.size):
         node = (turn + first) % turns.size
-        free = task.begin[node + 1] - task.begin[node]
+        free = begin[node + 1] - begin[node]
         for want in ranked(task, state, seed, step, node):
             if free == 0:
                 break
             for _ in range(copies(task, state, node, want, free)):
-                link = cleared_link(task, state, step, carries, node, want)
+                link = cleared_link(begin, others, table, step, carries, node, want)
                 if link < 0:
                     break
                 carries[link] = want
@@ -200,21 +206,21 @@ def plan_ports(task, state, seed, step, carries, turns):
 
 
 @inlined
-def cleared_link(task, state, step, carries, node, want):
+def cleared_link(begin, others, table, step, carries, node, want):
     """A link that serves and is free, or gets free when what it carries moves; -1 = none.
 
     It is one augmenting move, not a largest matching: longer ones are rare, and cost more.
     """
     if FREE_FIRST:
-        link = free_link(task, state, step, carries, node, want)
+        link = free_link(begin, others, table, step, carries, node, want)
         if link >= 0:
             return link
-    for at in range(task.begin[node], task.begin[node + 1]):
-        if not serves(task, state, step, node, at, want):
+    for at in range(begin[node], begin[node + 1]):
+        if not serves(table, step, node, others[at], want):
             continue
         if carries[at] == FREE:
             return at
-        instead = free_link(task, state, step, carries, node, carries[at])
+        instead = free_link(begin, others, table, step, carries, node, carries[at])
         if instead >= 0:
             carries[instead] = carries[at]
             return at
@@ -222,10 +228,10 @@ def cleared_link(task, state, step, carries, node, want):
 
 
 @inlined
-def free_link(task, state, step, carries, node, want):
+def free_link(begin, others, table, step, carries, node, want):
     """The first free link that serves, -1 = none."""
-    for at in range(task.begin[node], task.begin[node + 1]):
-        if carries[at] == FREE and serves(task, state, step, node, at, want):
+    for at in range(begin[node], begin[node + 1]):
+        if carries[at] == FREE and serves(table, step, node, others[at], want):
             return at
     return -1
 
@@ -240,23 +246,17 @@ def offers(task, state, seed, step):
 
 
 @inlined
-def chosen(task, state, seed, step, node, at):
-    """What goes over the link by which a node is matched."""
-    return FREE
+def load(task, state, seed, step, links, mine, carries):
+    """Write what goes over ``links[mine[node]]``; nodes without a partner have -1 in `mine`."""
 
 
 @inlined
 def plan_pairs(task, state, seed, step, carries, turns):
-    """Match nodes that send with nodes that receive; who chooses first what goes is drawn."""
+    """Match nodes that send with nodes that receive."""
     size = turns.size
     links, useful, keys = offers(task, state, seed, step)
     mine, theirs = np.empty(size, np.int64), np.empty(size, np.int64)
     seen, queue, came = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     partners, order = task.others[links], np.argsort(keys)
     match(task.begin, partners, useful, order, mine, theirs, seen, queue, came)
-    first = draw32(seed, int(step), 0, 10)
-    for turn in range(size):
-        node = (turn + first) % size
-        if mine[node] >= 0:
-            at = links[mine[node]]
-            carries[at] = chosen(task, state, seed, step, node, at)
+    load(task, state, seed, step, links, mine, carries)

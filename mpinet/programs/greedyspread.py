@@ -153,10 +153,15 @@ def rarest_first(task, state, seed, step, node):
 
 
 @inlined
-def can_bring(task, state, step, node, at, item):
-    """Whether the neighbour behind a link has had an item before this step."""
-    when = state[0][task.others[at], item]
-    return when != LACKS and when < step
+def arrivals_of(task, state):
+    """When items came."""
+    return state[0]
+
+
+@inlined
+def can_bring(came, step, node, other, item):
+    """Whether a neighbour has had an item before this step."""
+    return came[other, item] != LACKS and came[other, item] < step
 
 
 @inlined
@@ -172,7 +177,11 @@ RAREST = Search(
         "take_rarest",
         begun=begun_rarest,
         plan=plan_ports.bind(
-            "plan_rarest", ranked=rarest_first, serves=can_bring, promise=will_come
+            "plan_rarest",
+            ranked=rarest_first,
+            looked_up=arrivals_of,
+            serves=can_bring,
+            promise=will_come,
         ),
         send=pulled,
     ),
@@ -206,46 +215,58 @@ def begun_matched(task):
 def news(task, state, seed, step):
     """Links over which the neighbour can tell something new; who lacks most chooses first."""
     held, lacking, _ = state
-    useful, keys = np.zeros(task.others.size, np.bool_), np.empty(lacking.size, np.int64)
+    begin, others = task.begin, task.others
+    useful, keys = np.zeros(others.size, np.bool_), np.empty(lacking.size, np.int64)
     for node in range(lacking.size):
-        for at in range(task.begin[node], task.begin[node + 1]):
+        for at in range(begin[node], begin[node + 1]):
             for word in range(held.shape[1] if lacking[node] > 0 else 0):
-                if held[task.others[at], word] & ~held[node, word]:
+                if held[others[at], word] & ~held[node, word]:
                     useful[at] = True
                     break
         noise = draw32(seed, int(node), int(step), 9) & 0xFFFF
         keys[node] = -(((int(node < task.counted) << 24) + lacking[node]) << 16 | noise)
-    return np.arange(task.others.size), useful, keys
+    return np.arange(others.size), useful, keys
 
 
 @inlined
-def rarest_of(task, state, seed, step, node, at):
-    """What fewest processors have of what the neighbour has and the node lacks."""
+def load_rarest(task, state, seed, step, links, mine, carries):
+    """Take what fewest processors have of what the partner has and the node lacks.
+
+    What one node takes counts at once for the next; who begins is drawn.
+    """
     held, _, holders = state
-    sender, rarest, fewest = task.others[at], -1, 0
-    for item in range(holders.size):
-        if held[sender, item >> 6] & ~held[node, item >> 6] & bit_of(item):
-            noise = draw32(seed, int(node * holders.size + item), int(step), 11) & 0xFFFF
-            key = holders[item] << 16 | noise
-            if rarest < 0 or key < fewest:
-                rarest, fewest = item, key
-    holders[rarest] += node < task.counted
-    return rarest
+    first = draw32(seed, int(step), 0, 10)
+    for turn in range(mine.size):
+        node = (turn + first) % mine.size
+        if mine[node] < 0:
+            continue
+        at = links[mine[node]]
+        sender, rarest, fewest = task.others[at], -1, 0
+        for item in range(holders.size):
+            if held[sender, item >> 6] & ~held[node, item >> 6] & bit_of(item):
+                noise = draw32(seed, int(node * holders.size + item), int(step), 11) & 0xFFFF
+                key = holders[item] << 16 | noise
+                if rarest < 0 or key < fewest:
+                    rarest, fewest = item, key
+        holders[rarest] += node < task.counted
+        carries[at] = rarest
 
 
 @inlined
-def hold(task, state, node, item):
-    """Set an item's bit."""
+def hold(task, state, rows):
+    """Set the items' bits."""
     held, lacking, _ = state
-    held[node, item >> 6] |= bit_of(item)
-    lacking[node] -= 1
+    for row in range(rows.shape[0]):
+        node, item = rows[row, 2], rows[row, 3]
+        held[node, item >> 6] |= bit_of(item)
+        lacking[node] -= 1
 
 
 MATCHED = Search(
     take_greedily.bind(
         "take_matched",
         begun=begun_matched,
-        plan=plan_pairs.bind("plan_matched", offers=news, chosen=rarest_of),
+        plan=plan_pairs.bind("plan_matched", offers=news, load=load_rarest),
         send=pulled,
         receive=hold,
     ),
