@@ -5,10 +5,11 @@ The papers' claims lie in their rooms, ``papers/<paper>/``; a user's in a file o
 
 from mpinet.claims.grid import Grid, once, over, points
 from mpinet.claims.paper import Paper, PaperTable
-from mpinet.claims.statement import Claim, Measured, OutOfReach, claim, unsettled
+from mpinet.claims.statement import Claim, Corrected, Measured, OutOfReach, claim, unsettled
 
 __all__ = [
     "Claim",
+    "Corrected",
     "Grid",
     "Measured",
     "OutOfReach",

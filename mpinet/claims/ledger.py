@@ -24,20 +24,14 @@ def paper(room: str) -> Paper:
 
 
 def claims_of(room: str) -> list[Claim]:
-    """A paper's claims, in its order."""
+    """A paper's claims, in its order; then the corrections of those that are refuted, then ours."""
     own = paper(room)
     kept = set(own.kept())
-    modules = (import_module(f"mpinet.papers.{room}.{name}") for name in own.modules)
+    claims = _claims(room, own.modules)
+    corrections = sorted(_corrections(claims), key=lambda claim: _turn(claim, own.corrections))
     return _distinct(
-        replace(
-            claim,
-            paper=room,
-            cause=own.cause_of(claim.id) or claim.cause,
-            fails_where=own.fails_where(claim.id) or claim.fails_where,
-            kept=claim.id in kept,
-        )
-        for module in modules
-        for claim in _in(module)
+        replace(claim, paper=room, kept=claim.id in kept)
+        for claim in (*claims, *corrections, *_claims(room, own.ours))
     )
 
 
@@ -50,7 +44,8 @@ def claims_in(file: str) -> list[Claim]:
         The file cannot be imported, or holds no claims, or two of one id.
     """
     name = file.removesuffix(".py").rpartition("/")[2]
-    found = _distinct(replace(claim, paper=name) for claim in _in(import_from(file)))
+    claims = list(_in(import_from(file)))
+    found = _distinct(replace(claim, paper=name) for claim in (*claims, *_corrections(claims)))
     if not found:
         raise UsageError(f"{file} has no claims: make some with @mpinet.claims.claim.")
     return found
@@ -102,6 +97,24 @@ def _rooms(words: Sequence[str]) -> Sequence[str]:
 
 def _means(name: str, claim: Claim) -> bool:
     return name == claim.paper or fnmatchcase(claim.id, name)
+
+
+def _claims(room: str, modules: Iterable[str]) -> list[Claim]:
+    """The claims of a room's modules."""
+    return [
+        claim for name in modules for claim in _in(import_module(f"mpinet.papers.{room}.{name}"))
+    ]
+
+
+def _corrections(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """The corrected statements that stand in the rows of claims."""
+    yield from (claim.corrected for claim in claims if claim.corrected)
+
+
+def _turn(claim: Claim, order: Sequence[str]) -> int:
+    """The place of the first id, or pattern, in an order that means a claim; else behind all."""
+    places = (place for place, name in enumerate(order) if fnmatchcase(claim.id, name))
+    return next(places, len(order))
 
 
 def _in(module: ModuleType) -> Iterator[Claim]:

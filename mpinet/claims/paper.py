@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-
-from mpinet.claims.statement import Predicate
-
-Failing = Mapping[str, tuple[str, Predicate]]
-"""What failing points have in common (`Claim.fails_where`), by ids of claims, or patterns."""
 
 
 @dataclass(frozen=True)
@@ -173,10 +167,6 @@ class Paper:
     causes : mapping of str to str
         The paper's errors, by the names that its claims have for them (`Claim.cause`): a sentence
         on each.
-    refuted : mapping of str to str
-        The ids, or patterns of ids, of the claims that each of these errors refutes.
-    failing : mapping of str to (str, callable)
-        What the points have in common at which claims fail, by their ids, or patterns of ids.
     citation : str
         Authors, journal, volume, year and pages.
     doi : str
@@ -185,6 +175,11 @@ class Paper:
         Its plots.
     findings : tuple of MainFinding
         Its main findings.
+    corrections : tuple of str
+        Ids of corrected statements, or patterns of ids, in the order in which the ledger has them,
+        behind the paper's claims; those that are not named come last, in the order of their rows.
+    ours : tuple of str
+        Modules of the package with rows of ours, which the ledger has behind the corrections.
     """
 
     room: str
@@ -192,26 +187,12 @@ class Paper:
     modules: tuple[str, ...]
     tables: tuple[PaperTable | MeasuredTable, ...] = ()
     causes: Mapping[str, str] = field(default_factory=dict)
-    refuted: Mapping[str, str] = field(default_factory=dict)
-    failing: Failing = field(default_factory=dict)
     citation: str = ""
     doi: str = ""
     plots: tuple[Plot, ...] = ()
     findings: tuple[MainFinding, ...] = ()
-
-    def cause_of(self, claim: str) -> str:
-        """The error that refutes the claim of this id; empty if none does."""
-        for cause, ids in self.refuted.items():
-            if any(fnmatchcase(claim, pattern) for pattern in ids.split()):
-                return cause
-        return ""
-
-    def fails_where(self, claim: str) -> tuple[str, Predicate] | None:
-        """What the points have in common at which the claim of this id fails; None if unknown."""
-        for ids, common in self.failing.items():
-            if fnmatchcase(claim, ids):
-                return common
-        return None
+    corrections: tuple[str, ...] = ()
+    ours: tuple[str, ...] = ()
 
     def kept(self) -> Iterator[str]:
         """The claims of which tables and plots show every point."""

@@ -1,21 +1,23 @@
 """A claim: a statement of a paper, what it says in numbers, and how that is measured.
 
 A claim has a formula (what the paper says at a point), a measurement on the emulator, a relation
-that has to hold between the two, and a grid of points to try. The decorator `claim` makes one of
-the function that measures; `unsettled` records one that cannot be measured, and why.
+that has to hold between the two, and a grid of points to try. A refuted one has in the same row the
+error that refutes it, what its failing points have in common, and the statement as it holds
+(`Corrected`). The decorator `claim` makes a claim of the function that measures; `unsettled`
+records one that cannot be measured, and why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 from mpinet.claims.grid import Grid, Point, once
 from mpinet.claims.relation import FACTS, RELATIONS
 from mpinet.errors import OutOfReach, UsageError
 
-__all__ = ["Claim", "Measured", "OutOfReach", "Predicate", "claim", "unsettled"]
+__all__ = ["Claim", "Corrected", "Measured", "OutOfReach", "Predicate", "claim", "unsettled"]
 
 Predicate = Callable[..., bool]
 """Whether something is so of a point; called with its arguments."""
@@ -35,6 +37,59 @@ class Measured:
 
     value: Any
     where: dict[str, Any] = field(default_factory=dict)
+
+
+AS_IT_HOLDS = "as it holds"
+"""The place of a corrected statement: no page of the paper."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A refuted statement as it holds; it is measured where and how its row is, unless it says so.
+
+    Attributes
+    ----------
+    id, statement, relation, note
+        As in `Claim`: those of the corrected statement.
+    claimed, measured, grid, cost, tolerance, measures
+        As in `Claim`. Default: those of the refuted claim; a fact needs no `claimed`.
+    """
+
+    id: str
+    statement: str
+    claimed: Any = None
+    relation: str = "="
+    measured: Callable[..., Any] | None = None
+    grid: Grid | None = None
+    cost: Callable[..., float] | None = None
+    tolerance: float | None = None
+    measures: bool | None = None
+    note: str = ""
+
+    def instead_of(self, refuted: Claim) -> Claim:
+        """The claim that takes the place of the refuted one."""
+        claimed = refuted.claimed if self.relation not in FACTS else None
+        return replace(
+            refuted,
+            id=self.id,
+            place=AS_IT_HOLDS,
+            statement=self.statement,
+            relation=self.relation,
+            claimed=_value(
+                self.id, self.relation, claimed if self.claimed is None else self.claimed
+            ),
+            measured=self.measured or refuted.measured,
+            grid=self.grid or refuted.grid,
+            cost=self.cost or refuted.cost,
+            tolerance=refuted.tolerance if self.tolerance is None else self.tolerance,
+            measures=refuted.measures if self.measures is None else self.measures,
+            note=self.note,
+            cause="",
+            corrects=refuted.id,
+            degenerate=None,
+            fails_where=None,
+            corrected=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -75,6 +130,8 @@ class Claim:
         claims that fail for one reason share it.
     corrects : str
         Id of the refuted claim that this corrected statement takes the place of.
+    corrected : Claim, or None
+        The corrected statement that takes the place of this one, where it stands in its row.
     beats : str
         Id of the claim whose stated number of steps this row sets beside the fewest that there
         are: it is no statement of the paper's, and fails where the steps are beaten.
@@ -108,6 +165,7 @@ class Claim:
     fails_where: tuple[str, Predicate] | None = None
     kept: bool = False
     beats: str = ""
+    corrected: Claim | None = None
 
     @property
     def measurement(self) -> Callable[..., Any]:
@@ -138,6 +196,7 @@ def claim(
     measures: bool = True,
     degenerate: Predicate | None = None,
     fails_where: tuple[str, Predicate] | None = None,
+    corrected: Corrected | None = None,
     beats: str = "",
 ) -> Claim: ...
 @overload
@@ -157,6 +216,7 @@ def claim(
     measures: bool = True,
     degenerate: Predicate | None = None,
     fails_where: tuple[str, Predicate] | None = None,
+    corrected: Corrected | None = None,
     beats: str = "",
 ) -> Callable[[Callable[..., Any]], Claim]: ...
 def claim(
@@ -176,6 +236,7 @@ def claim(
     measures: bool = True,
     degenerate: Predicate | None = None,
     fails_where: tuple[str, Predicate] | None = None,
+    corrected: Corrected | None = None,
     beats: str = "",
 ) -> Any:
     """Make a claim of its measurement: the decorated function, or one that there is already.
@@ -186,6 +247,8 @@ def claim(
         As in `Claim`. A relation that states a fact needs no `claimed`.
     note, cause, corrects, measures, degenerate, fails_where, beats
         As in `Claim`: what else is known of it.
+    corrected : Corrected, optional
+        The statement as it holds, where this one is refuted: the ledger has it as a claim, too.
     measured : callable, optional
         As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
     grid : Grid, optional
@@ -215,18 +278,12 @@ def claim(
     ...           measured=connectivity),
     ... )
     """
-    if relation not in RELATIONS:
-        raise UsageError(
-            f"Claim {id} has the relation {relation!r}; there are {' '.join(RELATIONS)}."
-        )
-    if claimed is None and relation not in FACTS:
-        raise UsageError(f"Claim {id} does not say what is claimed.")
-    value = True if claimed is None else claimed
+    value = _value(id, relation, claimed)
 
     def make(measurement: Callable[..., Any]) -> Claim:
         points = grid or once()
         remark = f"A row of ours, beside the steps that {beats} states. {note}".strip()
-        return Claim(
+        made = Claim(
             id,
             place,
             statement,
@@ -244,8 +301,20 @@ def claim(
             fails_where=fails_where,
             beats=beats,
         )
+        return replace(made, corrected=corrected.instead_of(made)) if corrected else made
 
     return make if measured is None else make(measured)
+
+
+def _value(id: str, relation: str, claimed: Any) -> Any:
+    """What is claimed; `UsageError` if nothing is, or if there is no such relation."""
+    if relation not in RELATIONS:
+        raise UsageError(
+            f"Claim {id} has the relation {relation!r}; there are {' '.join(RELATIONS)}."
+        )
+    if claimed is None and relation not in FACTS:
+        raise UsageError(f"Claim {id} does not say what is claimed.")
+    return True if claimed is None else claimed
 
 
 def unsettled(

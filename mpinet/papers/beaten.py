@@ -12,6 +12,7 @@ from typing import Any
 from mpinet import measure
 from mpinet.claims import Claim, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
+from mpinet.claims.statement import Predicate
 from mpinet.measure.broadcasttime import BroadcastTime
 
 PLACE = "beside the optimum"
@@ -55,12 +56,13 @@ def beaten(
     note: str = "",
     cost: Callable[..., float] | None = None,
     large: frozenset[str] = frozenset(),
+    fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
     """A row beside a claim's steps.
 
     Parameters
     ----------
-    id, note, cost
+    id, note, cost, fails_where
         As in `Claim`.
     beats : str
         Id of the claim that states the steps.
@@ -92,6 +94,7 @@ def beaten(
         grid=grid,
         cost=cost,
         note=f"{note} {CERTIFIED}".strip(),
+        fails_where=fails_where,
         beats=beats,
         measured=measured,
     )

@@ -1,8 +1,7 @@
 """The claims of the paper on block shift networks, each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gbsn.causes import CAUSES, REFUTED
-from mpinet.papers.gbsn.failing import FAILING
+from mpinet.papers.gbsn.causes import CAUSES
 from mpinet.papers.gbsn.findings import FINDINGS
 
 PAPER = Paper(
@@ -21,9 +20,8 @@ PAPER = Paper(
         "routing",
         "collectives",
         "untested",
-        "corrected",
-        "optimum",
     ),
+    ours=("optimum",),
     tables=(
         PaperTable(
             "Table I: numbers of nodes and node degrees (only the hypercube's row is known)",
@@ -32,8 +30,6 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
-    refuted=REFUTED,
-    failing=FAILING,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "
     "Systems I: Fundamental Theory and Applications 49(4), April 2002 (a brief). The copy "

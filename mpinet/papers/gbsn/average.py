@@ -67,6 +67,12 @@ def average_of_bsn(topology: str) -> float:
     return float(formula_1(*words(topology)))
 
 
+def is_barely_shifted(topology: str) -> bool:
+    """Whether it is BSN(b,b) on b + 1 bits, b >= 5."""
+    a, b, n = words(topology)
+    return a == b == n - 1 >= 5
+
+
 FORMULA_1 = (
     claim(
         "GBSN-E1-graph",
@@ -78,6 +84,7 @@ FORMULA_1 = (
         tolerance=CLOSE,
         grid=SHIFTED,
         measured=mean_distance,
+        cause="average",
     ),
     claim(
         "GBSN-E1-twsr",
@@ -89,6 +96,11 @@ FORMULA_1 = (
         tolerance=CLOSE,
         grid=SHIFTED,
         measured=lambda topology: mean(route_lengths(topology, "twsr")),
+        cause="average",
+        fails_where=(
+            "it is none of BSN(b,b) on b + 1 bits, b >= 5",
+            lambda topology: not is_barely_shifted(topology),
+        ),
     ),
 )
 
@@ -167,6 +179,7 @@ FORMULAS_3_AND_4 = (
         claimed=lower_bound,
         grid=SEVERAL,
         measured=mean_distance,
+        cause="average",
     ),
     claim(
         "GBSN-E3-lower-route",
@@ -177,6 +190,7 @@ FORMULAS_3_AND_4 = (
         claimed=lower_bound,
         grid=SEVERAL,
         measured=lambda topology: mean(route_lengths(topology, "gbsn")),
+        cause="average",
     ),
     claim(
         "GBSN-E4-upper-graph",

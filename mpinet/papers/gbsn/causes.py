@@ -1,4 +1,4 @@
-"""The errors of the paper: a sentence on each, and the claims that it refutes."""
+"""The errors of the paper (`Claim.cause`): a sentence on each."""
 
 from __future__ import annotations
 
@@ -26,22 +26,3 @@ CAUSES: dict[str, str] = {
     "right-shifts": "Not every block has a node whose right shift leads to the wanted block.",
 }
 """The errors by their names."""
-
-REFUTED: dict[str, str] = {
-    "coinciding-links": "GBSN-S2-two-shift-links GBSN-S3-degree-bsn",
-    "figure-names": "GBSN-F1-same-a GBSN-F1-same-b",
-    "word-for-word": "GBSN-S2-literal-connected GBSN-S2-complementary-literal",
-    "small-blocks": "GBSN-S2-two-partial-links GBSN-S2-complementary-canonical "
-    "GBSN-S3-degree-gbsn-min",
-    "degree": "GBSN-S3-degree-gbsn-max",
-    "diameter-bounds": "GBSN-P31-lower-product GBSN-P31-upper-product GBSN-P31-lower-sum "
-    "GBSN-P31-upper-sum",
-    "factor-b": "GBSN-S3-diameter-factor-b GBSN-S3-operations",
-    "average": "GBSN-E1-graph GBSN-E1-twsr GBSN-E3-lower-graph GBSN-E3-lower-route",
-    "slowdown": "GBSN-P41-slowdown GBSN-P41-slowdown-max",
-    "embedding": "GBSN-P42-partial-existential GBSN-P42-dil-partial GBSN-P42-dil-shift "
-    "GBSN-P42-congestion GBSN-S4-three-steps-same",
-    "factor-below-one": "GBSN-P41-range",
-    "right-shifts": "GBSN-S4-right-shift-suffices",
-}
-"""The claims that each refutes."""

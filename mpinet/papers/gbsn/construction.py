@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.claims import Grid, Measured, claim, points
-from mpinet.papers.gbsn.definition import is_needy
+from mpinet.papers.gbsn.definition import is_needy, subsection_widths
 from mpinet.papers.gbsn.grids import (
     SEVERAL,
     Blocks,
@@ -44,6 +44,25 @@ def complementary(topology: str) -> Measured | bool:
     return True
 
 
+def has_one_partial_link(of: Blocks) -> bool:
+    """Whether a block of 2^j + 1 nodes has a highest subsection of one bit.
+
+    Its last node differs from the others in the highest bit and in lower ones, so that changing
+    the highest bit is the only change of one subsection that leads to a node.
+    """
+    return any(
+        (size - 1).bit_count() == 1 and subsection_widths(ceil_lg(size), a)[-1] == 1
+        for size, a in zip(of.m, of.a, strict=True)
+    )
+
+
+ONE_PARTIAL_LINK = (
+    "some block has 2^j + 1 nodes (two, for j = 0) and its a_i divides j, so that its last node "
+    "has one partial link",
+    lambda topology: has_one_partial_link(blocks(topology)),
+)
+
+
 SECTION_2 = (
     claim(
         "GBSN-S2-any-size",
@@ -62,6 +81,11 @@ SECTION_2 = (
         relation="all",
         grid=F,
         measured=lambda topology: reached(literal(topology)),
+        cause="word-for-word",
+        fails_where=(
+            "some block's first node has no right shift of its own",
+            lambda topology: has_needy_blocks(blocks(topology)),
+        ),
     ),
     claim(
         "GBSN-S2-max-two-shift",
@@ -89,6 +113,8 @@ SECTION_2 = (
         claimed=2,
         grid=F,
         measured=lambda topology: least(partial_links(topology)),
+        cause="small-blocks",
+        fails_where=ONE_PARTIAL_LINK,
     ),
     claim(
         "GBSN-S2-complementary-literal",
@@ -98,6 +124,7 @@ SECTION_2 = (
         relation="all",
         grid=SEVERAL,
         measured=lambda topology: complementary(literal(topology)),
+        cause="word-for-word",
     ),
     claim(
         "GBSN-S2-complementary-canonical",
@@ -107,6 +134,7 @@ SECTION_2 = (
         relation="all",
         grid=SEVERAL,
         measured=complementary,
+        cause="small-blocks",
     ),
 )
 

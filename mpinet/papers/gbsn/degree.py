@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points
+from mpinet.papers.gbsn.construction import ONE_PARTIAL_LINK
 from mpinet.papers.gbsn.definition import subsection_widths
 from mpinet.papers.gbsn.grids import SEVERAL, SHIFTED, F, blocks, ceil_lg, few, regular, words
 from mpinet.papers.gbsn.measured import degree_of_each, least, most
@@ -53,6 +54,13 @@ DEGREES = (
         claimed=stated_degree,
         grid=SHIFTED,
         measured=largest_degree,
+        cause="coinciding-links",
+        fails_where=("n = 2b", lambda topology: words(topology).n == 2 * words(topology).b),
+        corrected=Corrected(
+            "GBSN-C-degree-bsn",
+            "the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2 at most",
+            relation="<=",
+        ),
     ),
     claim(
         "GBSN-S3-degree-bsn-generic",
@@ -70,6 +78,11 @@ DEGREES = (
         claimed=stated_largest,
         grid=F,
         measured=largest_degree,
+        cause="degree",
+        fails_where=(
+            "some block's nodes have more partial ports, with two for shifts, than the bound",
+            lambda topology: partial_ports_and_two(topology) > stated_largest(topology),
+        ),
     ),
     claim(
         "GBSN-S3-degree-gbsn-max-bw",
@@ -99,6 +112,8 @@ DEGREES = (
         claimed=2,
         grid=SEVERAL,
         measured=lambda topology: least(degree_of_each(topology)),
+        cause="small-blocks",
+        fails_where=ONE_PARTIAL_LINK,
     ),
 )
 

@@ -53,6 +53,7 @@ BOUNDS = (
         claimed=lambda topology: lower_sum(topology) * blocks(topology).sections,
         grid=PROPOSITION_3_1,
         measured=diameter,
+        cause="diameter-bounds",
     ),
     claim(
         "GBSN-P31-upper-product",
@@ -62,6 +63,8 @@ BOUNDS = (
         claimed=lambda topology: upper_sum(topology) * blocks(topology).sections,
         grid=PROPOSITION_3_1,
         measured=diameter,
+        cause="diameter-bounds",
+        fails_where=("n <= 2b", lambda topology: blocks(topology).sections == 2),
     ),
     claim(
         "GBSN-P31-lower-sum",
@@ -71,6 +74,7 @@ BOUNDS = (
         claimed=lambda topology: lower_sum(topology) + blocks(topology).sections,
         grid=PROPOSITION_3_1,
         measured=diameter,
+        cause="diameter-bounds",
     ),
     claim(
         "GBSN-P31-upper-sum",
@@ -80,6 +84,7 @@ BOUNDS = (
         claimed=lambda topology: upper_sum(topology) + blocks(topology).sections,
         grid=PROPOSITION_3_1,
         measured=diameter,
+        cause="diameter-bounds",
     ),
 )
 
@@ -111,6 +116,7 @@ diameter_between_sums = claim(
     grid=powers(
         "N = 4, 8, 16, all b, a | b, a <= lg max m, a_i all 1 or maximal", 1, maximal_only=False
     ),
+    cause="factor-b",
 )
 def diameter_against_bsn(topology: str, a: int) -> Measured:
     """Flood both networks from all nodes, and divide the diameters."""

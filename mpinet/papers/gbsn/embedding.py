@@ -48,6 +48,12 @@ HOSTS = powers(
 """GBSNs and equally large BSNs of the same b."""
 
 
+UNEQUAL = (
+    "the blocks are not all of one size",
+    lambda topology, **_: len(set(blocks(topology).m)) > 1,
+)
+
+
 @claim(
     "GBSN-P42-partial-existential",
     place="Prop. 4.2",
@@ -59,6 +65,8 @@ HOSTS = powers(
         [{"topology": name(2, m, largest_parts(m))} for m in vectors(8) if max(m) > 2],
     ),
     degenerate=leans_on_completion,
+    cause="embedding",
+    fails_where=UNEQUAL,
 )
 def two_circles(topology: str) -> bool:
     """Try all halves of the nodes."""
@@ -87,6 +95,8 @@ dilation_of_partial_links = claim(
     note=EMBEDDING,
     degenerate=leans_on_completion,
     measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).partial),
+    cause="embedding",
+    fails_where=UNEQUAL,
 )
 
 
@@ -112,6 +122,7 @@ dilation_of_shift_links = claim(
     note=EMBEDDING,
     degenerate=leans_on_completion,
     measured=lambda topology, a: dilation(topology, ports(guest_of(topology, a)).shift),
+    cause="embedding",
 )
 
 
@@ -171,6 +182,8 @@ CONGESTION = (
         note=EMBEDDING,
         degenerate=leans_on_completion,
         measured=congestion,
+        cause="embedding",
+        fails_where=UNEQUAL,
     ),
     claim(
         "GBSN-P42-regular",

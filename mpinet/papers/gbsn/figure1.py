@@ -67,6 +67,7 @@ SAME_GRAPHS = (
         claimed=True,
         grid=once("n = 4"),
         measured=lambda: one_graph(CIRCLES, COMPLETE),
+        cause="figure-names",
     ),
     claim(
         "GBSN-F1-same-b",
@@ -75,6 +76,7 @@ SAME_GRAPHS = (
         "GBSN(2|4,4,4,3) (text)",
         claimed=True,
         measured=lambda: one_graph(CAPTION, TEXT),
+        cause="figure-names",
     ),
 )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import Measured, claim, over
+from mpinet.claims import Corrected, Measured, claim, over
 from mpinet.papers.gbsn.definition import Link, bsn_links, link, shift_links
 from mpinet.papers.gbsn.grids import SHIFTED, UP_TO_8, bsn, words
-from mpinet.papers.gbsn.measured import compare, least, links
+from mpinet.papers.gbsn.measured import compare, least, links, most
 from mpinet.papers.gbsn.measured import shift_links as shift_links_of
 from mpinet.papers.measured import distances, informed
 
@@ -88,6 +88,13 @@ def sequential_links(b: int, n: int) -> set[Link]:
     statement="each node of BSN(a,b), b < n, has two shift links",
     claimed=2,
     grid=SHIFTED,
+    cause="coinciding-links",
+    corrected=Corrected(
+        "GBSN-C-two-shift-links",
+        "each node of BSN(a,b), b < n, has two shift links at most",
+        relation="<=",
+        measured=lambda topology: most(shift_links_of(topology)),
+    ),
 )
 def shift_links_of_nodes(topology: str) -> Measured:
     """The fewest that a node has: more than two it cannot have."""

@@ -85,6 +85,11 @@ RIGHT_SHIFTS = (
         relation="all",
         grid=F,
         measured=by_right_shifts,
+        cause="right-shifts",
+        fails_where=(
+            "there are two or more blocks",
+            lambda topology: len(blocks(topology).m) > 1,
+        ),
     ),
     claim(
         "GBSN-S4-right-shift-fig1",

@@ -87,6 +87,7 @@ PROPOSITION_4_1 = (
         grid=HOSTS,
         cost=lambda topology, a: 10.0,
         measured=least_slowdown,
+        cause="slowdown",
     ),
     claim(
         "GBSN-P41-slowdown-max",
@@ -97,6 +98,7 @@ PROPOSITION_4_1 = (
         claimed=lambda topology, a: max(1, a / smallest_lg(topology)),
         grid=HOSTS,
         measured=least_slowdown,
+        cause="slowdown",
     ),
 )
 
@@ -108,6 +110,8 @@ PROPOSITION_4_1 = (
     relation="all",
     grid=over("a, x in 1..4", a=range(1, 5), x=range(1, 5)),
     measures=False,
+    cause="factor-below-one",
+    fails_where=("x > a", lambda a, x: x > a),
 )
 def within_range(a: int, x: int) -> Measured:
     """The factor itself: nothing is to be measured here."""

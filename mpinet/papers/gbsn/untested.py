@@ -98,6 +98,11 @@ three_steps = claim(
     note="Reading: a step is a message over a link, and nodes keep their numbers.",
     degenerate=leans_on_completion,
     measured=lambda topology, a: stretch(topology, guest_of(topology, a)),
+    cause="embedding",
+    fails_where=(
+        "there are three or more blocks",
+        lambda topology, a: len(blocks(topology).m) > 2,
+    ),
 )
 
 
@@ -154,6 +159,7 @@ def steps_on_bsn(guest: str) -> int:
     note="Reading: the bound is the slowdown factor's, a (IV). No broadcast takes fewer steps than "
     "its root's farthest node has hops, which bounds the slowdown from below.",
     degenerate=leans_on_completion,
+    cause="factor-b",
 )
 def broadcast_slowdown(topology: str, a: int) -> Measured:
     """The GBSN's diameter by the steps of the BSN's broadcast, run on the one-port machine."""

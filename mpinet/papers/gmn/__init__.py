@@ -1,8 +1,7 @@
 """The claims of the paper on G(m,N), each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gmn.causes import CAUSES, REFUTED
-from mpinet.papers.gmn.failing import FAILING
+from mpinet.papers.gmn.causes import CAUSES
 from mpinet.papers.gmn.findings import FINDINGS
 
 SIZES = (96, 256, 640, 1536, 3584)
@@ -26,9 +25,15 @@ PAPER = Paper(
         "ascend",
         "printed",
         "comparison",
-        "corrected",
-        "arbitrary",
     ),
+    corrections=(
+        "GMN-C-gap",
+        "GMN-C-avgdeg-even",
+        "GMN-C-super-eq",
+        "GMN-C-rcdeg",
+        "GMN-C-hoptypes",
+    ),
+    ours=("arbitrary",),
     tables=(
         PaperTable(
             "Table 1: chordal rings, distributed loop networks and G(m,N)",
@@ -37,8 +42,6 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
-    refuted=REFUTED,
-    failing=FAILING,
     citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
     "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"
     " Institute, Calcutta, and Jadavpur University; received 6 April 1995, revised 20 April"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from mpinet.claims import Claim, Grid, Measured, claim, points
+from mpinet.claims.statement import Predicate
 from mpinet.papers.gmn.digits import bound_2
-from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters
+from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters, sectors_of
 from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.papers.gmn.walks import Walk, bypassed, compare
 
@@ -115,6 +116,8 @@ def bypass_claim(
     pieces: Pieces,
     offsets: tuple[int, ...],
     note: str = "",
+    cause: str = "",
+    fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
     """The claim that a replacement ends where the piece of the path does, without the fault."""
 
@@ -137,6 +140,8 @@ def bypass_claim(
         grid=with_hops(*offsets),
         note=note,
         measured=replaced,
+        cause=cause,
+        fails_where=fails_where,
     )
 
 
@@ -157,6 +162,11 @@ CASES = [
         case_2_twice,
         (2,),
         MISPRINT,
+        cause="bypass",
+        fails_where=(
+            "the hop of type r+2 jumps N/2",
+            lambda topology, hop: 2 * 2 ** (hop + 2) == sectors_of(topology),
+        ),
     ),
     bypass_claim(
         "case3a",
@@ -198,6 +208,11 @@ CASES = [
     statement="every hop type r has the types that cases 1 and 2 name beside it, r-2 and r+2",
     claimed=lambda topology, hop: {"r-2": True, "r+2": True},
     grid=with_hops(),
+    cause="bypass",
+    fails_where=(
+        "r < 2, or r is one of the two highest types",
+        lambda topology, hop: not 2 <= hop < parameters(topology)[0] // 2 - 2,
+    ),
 )
 def named_hops(topology: str, hop: int) -> dict[str, bool]:
     """Look for both types in sector 0."""

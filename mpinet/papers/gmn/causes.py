@@ -1,4 +1,4 @@
-"""The errors of the paper: a sentence on each, and the claims that it refutes."""
+"""The errors of the paper (`Claim.cause`): a sentence on each."""
 
 from __future__ import annotations
 
@@ -21,18 +21,3 @@ CAUSES: dict[str, str] = {
     "the best.",
 }
 """The errors by their names."""
-
-REFUTED: dict[str, str] = {
-    "borders": "GMN-S-gap",
-    "half-round": "GMN-S-avgdeg-even GMN-S-super-eq",
-    "recursive-circulant": "GMN-S-super-rc GMN-S-rcdeg",
-    "diagonal-range": "GMN-D-diag-printed",
-    "ends-of-routes": "GMN-D-nonH GMN-R-len GMN-FT-online",
-    "odd-sectors": "GMN-R-hoptypes",
-    "bypass": "GMN-FT-case2x2 GMN-FT-avail",
-    "powers": "GMN-A-q",
-    "pseudocode": "GMN-A-print-*",
-    "comparison": "GMN-I-superior GMN-TB1-256-ch-diam GMN-TB1-640-ch-diam "
-    "GMN-TB1-1536-ch-diam GMN-TB1-3584-ch-diam",
-}
-"""The claims that each refutes."""

@@ -104,6 +104,8 @@ best_double_loop = claim(
         lambda topology: size_of(topology) <= 256
     ),
     cost=lambda topology: 800 * size_of(topology),
+    cause="comparison",
+    fails_where=("N <= 208", lambda topology: size_of(topology) <= 208),
 )
 def superior(topology: str) -> Measured:
     """Compare it with the least diameter over all chords, and over all second jumps."""
@@ -176,6 +178,7 @@ def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -
         grid=once(f"N = {N} {what}".strip()),
         cost=(lambda: N**2 * 1.5) if measure in (best_chord, best_jump) else None,
         measured=cell,
+        cause="comparison" if measure is best_chord and N > 96 else "",
     )
 
 

@@ -12,7 +12,7 @@ from mpinet.claims import claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
-from mpinet.papers.gmn.grids import listed, name, parameters, sectors_of, size_of
+from mpinet.papers.gmn.grids import HALF_ROUND, listed, name, parameters, sectors_of, size_of
 from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
@@ -46,6 +46,8 @@ dimensions = claim(
     ),
     grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
     measured=lambda topology: Loops(Machine(topology)).dimensions,
+    cause="powers",
+    fails_where=HALF_ROUND,
 )
 
 

@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.census import census
 from mpinet.papers.gmn.digits import bound_2
@@ -43,6 +43,13 @@ EDGES_BESIDE_HOPS = (
         grid=MID,
         cost=cost_of_pairs,
         measured=lambda topology: census(topology).walked,
+        cause="ends-of-routes",
+        corrected=Corrected(
+            "GMN-C-nonH",
+            "every route has at most m + 2 edges besides the hops of H and the diagonal",
+            relation="<=",
+            claimed=lambda topology: parameters(topology)[0] + 2,
+        ),
     ),
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 from mpinet.arrays import Ints
 from mpinet.claims import Measured, claim, once, over, points
 from mpinet.networks import open as open_topology
-from mpinet.papers.gmn.grids import TO_20, each_m, name, parameters, sectors_of
+from mpinet.papers.gmn.grids import TO_20, each_m, largest_size, name, parameters, sectors_of
 from mpinet.papers.gmn.numbers import (
     EVEN_ONES,
     HIGHEST,
@@ -246,6 +246,12 @@ highest_beyond_lemma_2 = claim(
 )
 
 
+def has_odd_half(topology: str) -> bool:
+    """Whether it is the largest G(m,N) of an m for which m//2 is odd."""
+    m, N = parameters(topology)
+    return largest_size(m) == N and m // 2 % 2 == 1
+
+
 @claim(
     "GMN-D-diag-printed",
     place="4",
@@ -254,6 +260,8 @@ highest_beyond_lemma_2 = claim(
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
     grid=TO_20,
+    cause="diagonal-range",
+    fails_where=("N = m 2^(floor(m/2) + 1) and floor(m/2) is odd", has_odd_half),
 )
 def highest_beyond_print(topology: str) -> Measured | int:
     """The routing's range is replaced by the printed one."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints, Rows
-from mpinet.claims import Grid, Measured, claim, points
+from mpinet.claims import Corrected, Grid, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.measure.cuts import biconnected
@@ -189,5 +189,13 @@ ROUTES_AROUND = (
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,
         measured=lambda topology: longest_around(topology, "online"),
+        cause="ends-of-routes",
+        corrected=Corrected(
+            "GMN-C-FT-online",
+            "with one dead node that only its neighbours know, the repaired route has at most"
+            " m + B2 + 8 hops: 6 more than the longest route without",
+            relation="<=",
+            claimed=lambda topology: longest_stated(topology) + 8,
+        ),
     ),
 )

@@ -57,6 +57,10 @@ def jumps_half(topology: str) -> bool:
     return m % 2 == 0 and m * 2 ** (m // 2) == N
 
 
+HALF_ROUND = ("the largest hop jumps N/2, as the diagonal does", jumps_half)
+"""Where two links are one (`Claim.fails_where`)."""
+
+
 def listed(first: int, last: int, most: int = 2**62) -> list[dict[str, str]]:
     """All G(m,N) with m in first..last and N <= most as points, by size."""
     return [{"topology": name(m, N)} for m in range(first, last + 1) for N in sizes(m) if most >= N]

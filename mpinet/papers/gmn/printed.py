@@ -9,9 +9,11 @@ import numpy as np
 
 from mpinet.arrays import Ints
 from mpinet.claims import Claim, claim
+from mpinet.claims.statement import Predicate
 from mpinet.machine.machine import Machine
 from mpinet.papers.gmn.ascend import Tangle
 from mpinet.papers.gmn.cycles import TWO_HOSTS
+from mpinet.papers.gmn.grids import parameters
 from mpinet.programs import ascend
 from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
@@ -50,7 +52,12 @@ class PermutedBit(Loops):
         return self._numbered((numbers + jumps) % self._size)
 
 
-def print_claim(id: str, statement: str, schedule: type[Loops]) -> Claim:
+def print_claim(
+    id: str,
+    statement: str,
+    schedule: type[Loops],
+    fails_where: tuple[str, Predicate] | None = None,
+) -> Claim:
     """The claim that step 2 is right with one point as printed."""
     return claim(
         f"GMN-A-print-{id}",
@@ -61,6 +68,8 @@ def print_claim(id: str, statement: str, schedule: type[Loops]) -> Claim:
         measured=lambda topology: (
             ascend.run(Machine(topology), Tangle(), ASCEND, algorithm=schedule).correct
         ),
+        cause="pseudocode",
+        fails_where=fails_where,
     )
 
 
@@ -68,7 +77,10 @@ PRINTED = (
     print_claim("p0", "the printed window also at position 0", OneWindow),
     print_claim("deg4", "nodes of degree 4 alone, as printed,", NoDiagonal),
     print_claim(
-        "bit", "the printed choice of +h or -h by a bit of the permuted number", PermutedBit
+        "bit",
+        "the printed choice of +h or -h by a bit of the permuted number",
+        PermutedBit,
+        ("m > 4", lambda topology: parameters(topology)[0] > 4),
     ),
 )
 """As printed, one point at a time."""

@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 
-from mpinet.claims import Measured, claim, once
+from mpinet.claims import Corrected, Measured, claim, once
 from mpinet.measure.routes import walk
 from mpinet.networks import open as open_topology
 from mpinet.networks.gmn.parameters import largest
@@ -113,6 +113,17 @@ longest_route = claim(
     grid=MID,
     cost=cost_of_pairs,
     measured=lambda topology: census(topology).longest,
+    cause="ends-of-routes",
+    fails_where=(
+        "m is neither 10 nor 11",
+        lambda topology: parameters(topology)[0] not in (10, 11),
+    ),
+    corrected=Corrected(
+        "GMN-C-len",
+        "no route is longer than m + B2 + 2",
+        relation="<=",
+        claimed=lambda topology: longest_stated(topology) + 2,
+    ),
 )
 
 
@@ -122,6 +133,13 @@ longest_route = claim(
     statement="with both signs there are m types of hops",
     claimed=lambda topology: parameters(topology)[0],
     grid=largest_of_each(3, 49),
+    cause="odd-sectors",
+    fails_where=("m is odd", lambda topology: parameters(topology)[0] % 2 == 1),
+    corrected=Corrected(
+        "GMN-C-hoptypes",
+        "with both signs there are 2 (m//2) types of hops",
+        claimed=lambda topology: parameters(topology)[0] // 2 * 2,
+    ),
 )
 def signed_types(topology: str) -> int:
     """Different jumps over the ports of hop nodes."""

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from mpinet.arrays import Ints
-from mpinet.claims import Measured, OutOfReach, claim, over, points
+from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import degrees, edges
 from mpinet.papers.gmn.grids import (
     ALL,
+    HALF_ROUND,
     WIDEST_MADE,
+    jumps_half,
     largest_size,
     name,
     parameters,
@@ -123,6 +125,12 @@ def missing(topology: str, part: str) -> Measured | bool:
     return Measured(False, {"circulant": part, "missing link": f"{u}-{v}"})
 
 
+def has_jumps_beyond(topology: str) -> bool:
+    """Whether the circulant has a jump that neither a hop nor the way round makes."""
+    m, sectors = parameters(topology)[0], sectors_of(topology)
+    return sectors > 2 ** (m // 2) and sectors.bit_count() > 2
+
+
 GRAPH_OF_SECTORS = (
     claim(
         "GMN-S-super",
@@ -143,6 +151,11 @@ GRAPH_OF_SECTORS = (
         grid=ALL,
         cost=size_of,
         measured=lambda topology: missing(topology, f"rcirculant:{sectors_of(topology)},2"),
+        cause="recursive-circulant",
+        fails_where=(
+            "N/m is larger than 2^floor(m/2), and no power of 2 nor the sum of two",
+            has_jumps_beyond,
+        ),
     ),
     claim(
         "GMN-S-super-eq",
@@ -154,6 +167,16 @@ GRAPH_OF_SECTORS = (
         measured=lambda topology: np.array_equal(
             links_of(paper_circulant(topology)), coalesced(topology)
         ),
+        cause="half-round",
+        fails_where=HALF_ROUND,
+        corrected=Corrected(
+            "GMN-C-super-eq",
+            "with sectors as nodes it equals the circulant of the powers of 2 only for N = m "
+            "2^(m//2+1), and for N = m 2^(m/2), m even",
+            claimed=lambda topology: (
+                size_of(topology) == largest_size(parameters(topology)[0]) or jumps_half(topology)
+            ),
+        ),
     ),
     claim(
         "GMN-S-rcdeg",
@@ -163,5 +186,13 @@ GRAPH_OF_SECTORS = (
         claimed=lambda n: n,
         grid=over(n=range(2, 15)),
         measured=lambda n: max(degrees(f"rcirculant:{2**n},2")),
+        cause="recursive-circulant",
+        fails_where=("n > 2", lambda n: n > 2),
+        corrected=Corrected(
+            "GMN-C-rcdeg",
+            "the degree of the recursive circulant G(2^n,2) is 2n-1",
+            claimed=lambda n: 2 * n - 1,
+            tolerance=0,
+        ),
     ),
 )

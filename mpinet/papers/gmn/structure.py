@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Measured, claim, once, over, points
+from mpinet.claims import Corrected, Measured, claim, once, over, points
 from mpinet.errors import TopologyError
 from mpinet.measure.distance import diameter
 from mpinet.measure.hamiltonian import hamiltonian_cycle, is_hamiltonian_cycle
@@ -17,6 +17,7 @@ from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import (
     ALL,
     EVEN,
+    HALF_ROUND,
     MID,
     ODD,
     is_small,
@@ -94,6 +95,17 @@ GAPS = (
         claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
         grid=points("N <= 18432", lambda: successive(False)),
         measured=lambda N, m, next_m: next_size(N) - N,
+        cause="borders",
+        fails_where=(
+            "N is the largest size of its m, and N mod 2(m+1) is neither 0 nor 2",
+            lambda N, m, next_m: m != next_m and N % (2 * (m + 1)) not in (0, 2),
+        ),
+        corrected=Corrected(
+            "GMN-C-gap",
+            "from one size to the next it is at most 2m, m that of the next",
+            relation="<=",
+            claimed=lambda N, m, next_m: 2 * next_m,
+        ),
     ),
     claim(
         "GMN-S-gap-within-m",
@@ -147,6 +159,14 @@ DEGREES = (
         grid=EVEN,
         cost=size_of,
         measured=average_degree,
+        cause="half-round",
+        fails_where=HALF_ROUND,
+        corrected=Corrected(
+            "GMN-C-avgdeg-even",
+            "the average degree is 3 + 1/m for even m, but 3 where N = m 2^(m/2), whose "
+            "largest hop is the diagonal",
+            claimed=lambda topology: 3 if jumps_half(topology) else 3 + 1 / parameters(topology)[0],
+        ),
     ),
     claim(
         "GMN-S-avgdeg-odd",

@@ -4,8 +4,7 @@ Its modules follow the paper's sections; the last one has what docs/papers/hdn, 
 """
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.hdn.causes import CAUSES, REFUTED
-from mpinet.papers.hdn.failing import FAILING
+from mpinet.papers.hdn.causes import CAUSES
 from mpinet.papers.hdn.findings import FINDINGS
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
@@ -27,9 +26,27 @@ PAPER = Paper(
         "example",
         "broadcasts",
         "beyond",
-        "corrected",
-        "optimum",
     ),
+    corrections=(
+        "HDN-C-symmetric",
+        "HDN-C-range",
+        "HDN-C-nodes",
+        "HDN-C-degree-235",
+        "HDN-C-Tab3-d",
+        "HDN-C-diameter",
+        "HDN-C-diameter-table-2",
+        "HDN-C-diameter-recurrence",
+        "HDN-C-quotient-diameter",
+        "HDN-C-bisection",
+        "HDN-C-cr-monotone",
+        "HDN-C-torus3d",
+        "HDN-C-ccc",
+        "HDN-C-dualcube-base",
+        "HDN-C-printed-broadcast",
+        "HDN-C-Th3-recurrence",
+        "HDN-C-EX-length",
+    ),
+    ours=("optimum",),
     tables=(
         PaperTable(
             "Table 1: nodes of HDN(B,k,S) over the 2x3x5 torus, by the size of the last super-node",
@@ -79,8 +96,6 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
-    refuted=REFUTED,
-    failing=FAILING,
     findings=FINDINGS,
     citation="Yamin Li, Shietung Peng, Wanming Chu: Hierarchical dual-net: a flexible "
     "interconnection network and its routing algorithm. International Journal of Networking"

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, OutOfReach, claim, points
+from mpinet.claims import Corrected, Measured, OutOfReach, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.bisection import Bisection
 from mpinet.papers.hdn.grids import listed, net, nodes_of, of_r1, size_of
@@ -55,6 +55,12 @@ def bisection(topology: str) -> Bisection:
     return measure.bisection_width(topology, EFFORT)
 
 
+def is_narrow_in_cluster(topology: str) -> bool:
+    """Whether half of a cluster's super-nodes hang on fewer links than N_{k-1}/2."""
+    found = net(topology)
+    return 2 * width_in_cluster(topology) < found.nodes(found.k - 1)
+
+
 @claim(
     "HDN-S3-bisection",
     place="Sec 3",
@@ -65,6 +71,21 @@ def bisection(topology: str) -> Bisection:
     ),
     cost=lambda topology: 500 if size_of(topology) <= MOST_SEARCHED else 1,
     note=CERTIFIED,
+    cause="bisection",
+    fails_where=(
+        "fewer than N_{k-1}/2 links part half of the SN^k of a cluster from the others: as many "
+        "times n_k part the network",
+        is_narrow_in_cluster,
+    ),
+    corrected=Corrected(
+        "HDN-C-bisection",
+        "where n_k is even, the bisection width is at most N/4: a cut between whole "
+        "clusters parts so many links",
+        relation="<=",
+        claimed=quarter,
+        cost=nodes_of,
+        measured=lambda topology: aligned.measurement(topology, 0),
+    ),
 )
 def width(topology: str) -> Measured:
     """The width, or a bound that is on one side of N/4."""

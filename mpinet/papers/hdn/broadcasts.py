@@ -7,10 +7,11 @@ after the other, unless the claim is about the printed product of the times.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import ceil, log2, prod
 from typing import Any
 
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
@@ -22,6 +23,7 @@ from mpinet.papers.hdn.grids import (
     R1_BY_SIZE,
     Net,
     covers_base,
+    is_not_nested,
     is_small,
     listed,
     net,
@@ -67,6 +69,13 @@ def sum_of_times(topology: str) -> int:
     return sum(product.broadcast((j,)) for j in product.all)
 
 
+def times_multiply(topology: str) -> bool:
+    """Whether the sum of the factors' times is their product."""
+    found: Net = net(topology)
+    times = [found.broadcast((j,)) for j in found.all]
+    return sum(times) == prod(times)
+
+
 BROADCASTS_OF_PRODUCTS = (
     claim(
         "HDN-S5-T-product",
@@ -75,6 +84,11 @@ BROADCASTS_OF_PRODUCTS = (
         claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
         grid=PRODUCTS,
         measured=slowest_one_port,
+        cause="times-multiplied",
+        fails_where=(
+            "the sum of the factors' times is not their product",
+            lambda topology: not times_multiply(topology),
+        ),
     ),
     claim(
         "HDN-S5-T-sum",
@@ -115,6 +129,16 @@ R1_AND_FIGURES = points(
     "R1, and the networks of Figures 10 and 11", lambda: listed([*of_r1(), FIG10, FIG11])
 ).quick(lambda topology: is_small(topology) or topology == FIG11)
 
+
+def left_informed(topology: str) -> int:
+    """N, divided by the nodes of what each super-node has that the next level's lacks."""
+    found = net(topology)
+    share = 1
+    for low, high in pairwise(found.members):
+        share = share**2 * prod(found.base[j][1] for j in set(low) - set(high))
+    return found.nodes(found.k) // share
+
+
 complete = claim(
     "HDN-A2-complete",
     place="Algorithm 2 as printed",
@@ -127,7 +151,28 @@ complete = claim(
     "sources).",
     degenerate=covers_base,
     measured=lambda topology: runs(topology, PRINTED).fewest_informed,
+    cause="broadcast-order",
+    fails_where=("some SN^i is not contained in SN^(i+1)", is_not_nested),
+    corrected=Corrected(
+        "HDN-C-printed-broadcast",
+        "from any source the printed algorithm informs N divided by the product, i = "
+        "1..k-1, of the 2^(k-1-i)th powers of the numbers of nodes of what SN^i has and "
+        "SN^(i+1) lacks: every node only if each super-node is contained in the next "
+        "level's",
+        claimed=left_informed,
+        measured=lambda topology: runs(topology, PRINTED).fewest_informed,
+    ),
 )
+
+
+def outweighs_first(topology: str) -> bool:
+    """Whether k = 2 and what SN^2 has beyond SN^1 takes no less time than the other way round."""
+    found = net(topology)
+    if found.k != 2:
+        return False
+    first, second = map(set, found.members)
+    beyond, lacking = (found.broadcast(tuple(part)) for part in (second - first, first - second))
+    return bool(second - first) and beyond >= lacking
 
 
 @claim(
@@ -139,6 +184,11 @@ complete = claim(
     claimed=theorem_3,
     grid=R1_BY_SIZE,
     cost=pairs_of,
+    cause="broadcast-order",
+    fails_where=(
+        "k = 2, SN^2 is not contained in SN^1, and T(SN^2 - SN^1) >= T(SN^1 - SN^2)",
+        outweighs_first,
+    ),
 )
 def printed_steps(topology: str) -> Measured:
     """The step of the last reception, of informed nodes too, over all sources."""
@@ -170,6 +220,24 @@ def printed_recurrence(found: Net) -> int:
     return steps
 
 
+def exceeds_in_recurrence(topology: str) -> bool:
+    """Whether 2 T(SN^k) + 3 T(SN^{k-1}) + .. exceeds what the bound has left, for k = 2, 3."""
+    found = net(topology)
+    times = [found.broadcast(members) for members in found.members]
+    if found.k == 2:
+        return 2 * times[1] > times[0]
+    return 2 * times[2] + 3 * times[1] > 2 * times[0]
+
+
+def steps_by_recurrence(topology: str) -> int:
+    """Solve the recurrence."""
+    found = net(topology)
+    steps = found.broadcast(found.all)
+    for members in found.members:
+        steps = 2 * steps + 2 - found.broadcast(members)
+    return steps
+
+
 @claim(
     "HDN-Th3-recurrence",
     place="proof of Theorem 3",
@@ -180,6 +248,17 @@ def printed_recurrence(found: Net) -> int:
     measures=False,
     degenerate=covers_base,
     grid=points("R1, k = 2, 3; by formula", lambda: listed(of_r1(lambda found: found.k in (2, 3)))),
+    cause="broadcast-order",
+    fails_where=(
+        "k = 2 and 2 T(SN^2) > T(SN^1), or k = 3 and 2 T(SN^3) + 3 T(SN^2) > 2 T(SN^1)",
+        exceeds_in_recurrence,
+    ),
+    corrected=Corrected(
+        "HDN-C-Th3-recurrence",
+        "T_k = 2 T_{k-1} + 2 - T(SN^k), T_0 = T(B), comes to Theorem 3's value",
+        claimed=theorem_3,
+        measured=steps_by_recurrence,
+    ),
 )
 def solved_recurrence(topology: str) -> int:
     """Solve the printed recurrence."""

@@ -1,4 +1,4 @@
-"""The errors of the paper: a sentence on each, and the claims that it refutes."""
+"""The errors of the paper (`Claim.cause`): a sentence on each."""
 
 from __future__ import annotations
 
@@ -33,25 +33,3 @@ CAUSES: dict[str, str] = {
     "without the nodes of SN^(k-1) that SN^k lacks.",
 }
 """The errors by their names."""
-
-REFUTED: dict[str, str] = {
-    "asymmetry": "HDN-S1-symmetric",
-    "sizes-only": "HDN-Fig5-unique",
-    "node-count": "HDN-Th1-nodes",
-    "whole-base": "HDN-Th1-diameter HDN-S3-diameter-recurrence HDN-S3-cr-monotone",
-    "quotient": "HDN-S3-quotient-diameter",
-    "brackets": "HDN-Tab2-hdn-diameter",
-    "bisection": "HDN-S3-bisection",
-    "torus-degree": "HDN-S3-degree-235 HDN-Tab3-d",
-    "torus-halves": "HDN-Tab2-torus3d",
-    "ccc-diameter": "HDN-Tab2-ccc",
-    "dualcube-base": "HDN-S3-dualcube-base",
-    "size-range": "HDN-S3-range",
-    "better-degree": "HDN-S1-better",
-    "reindexing": "HDN-S4-snid-range HDN-Tab4-r2 HDN-Tab4-r3 HDN-Tab4-serial-equal HDN-EX-reindex",
-    "landing": "HDN-Th2-bound HDN-Th2-recursive-call",
-    "example-path": "HDN-EX-path-links HDN-EX-length",
-    "times-multiplied": "HDN-S5-T-product",
-    "broadcast-order": "HDN-A2-complete HDN-A2-steps HDN-Th3-recurrence",
-}
-"""The claims that each refutes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, log2, prod
 from typing import Any
 
-from mpinet.claims import Claim, Measured, claim, once, over, points, unsettled
+from mpinet.claims import Claim, Corrected, Measured, claim, once, over, points, unsettled
 from mpinet.papers.hdn.grids import listed, net, number_in, rdns, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree
 from mpinet.papers.hdn.ratio import ROWS, TABLE_3, Row, cells, cost_ratio, ratio_of
@@ -18,6 +18,22 @@ TORI_OF_BLOCK = {1: "torus:10x10x10", 2: "torus:80x80x80"}
 def sides(topology: str) -> list[int]:
     """The sides of a torus."""
     return [int(side) for side in topology.partition(":")[2].split("x")]
+
+
+def floored(topology: str) -> dict[str, int]:
+    """Table 2's row of the 3D torus: sides of two nodes are single links, halves rounded down."""
+    lengths = sides(topology)
+    return {
+        "n": prod(lengths),
+        "d": sum(1 if side == 2 else 2 for side in lengths),
+        "D": sum(side // 2 for side in lengths),
+    }
+
+
+def of_ccc(topology: str) -> dict[str, int]:
+    """2n + floor(n/2) - 2, 6 for n = 3."""
+    n = number_in(topology)
+    return {"n": n * 2**n, "d": 3, "D": 2 * n + n // 2 - 2 if n > 3 else 6}
 
 
 TABLE_2 = (
@@ -44,6 +60,17 @@ TABLE_2 = (
         ),
         degenerate=lambda topology: 2 in sides(topology),
         measured=cells,
+        cause="torus-halves",
+        fails_where=(
+            "some side is odd, or has two nodes",
+            lambda topology: any(side % 2 or side == 2 for side in sides(topology)),
+        ),
+        corrected=Corrected(
+            "HDN-C-torus3d",
+            "a 3D torus has xyz nodes, the diameter floor(x/2) + floor(y/2) + floor(z/2), and"
+            " a degree of 2 for each side, 1 for a side of two nodes",
+            claimed=floored,
+        ),
     ),
     claim(
         "HDN-Tab2-cube",
@@ -68,6 +95,13 @@ TABLE_2 = (
         },
         grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
         measured=cells,
+        cause="ccc-diameter",
+        fails_where=("n > 5", lambda topology: number_in(topology) > 5),
+        corrected=Corrected(
+            "HDN-C-ccc",
+            "CCC(n) has n 2^n nodes, degree 3 and the diameter 2n + floor(n/2) - 2, 6 for n = 3",
+            claimed=of_ccc,
+        ),
     ),
     claim(
         "HDN-Tab2-dualcube",
@@ -89,6 +123,13 @@ TABLE_2 = (
         claimed=lambda n: 2 ** (2 * n - 1),
         grid=over(n=range(2, 8)),
         measured=lambda n: reached(f"rdn:{'x'.join(['2'] * n)},1"),
+        cause="dualcube-base",
+        corrected=Corrected(
+            "HDN-C-dualcube-base",
+            "the dual-cube(n), with 2^(2n-1) nodes, is the RDN with k = 1 over an (n-1)-cube",
+            claimed=lambda n: 2 ** (2 * n - 1),
+            measured=lambda n: reached(f"rdn:{'x'.join(['2'] * (n - 1))},1"),
+        ),
     ),
     claim(
         "HDN-Tab2-rdn",
@@ -168,6 +209,13 @@ HDNS = [hdn_row(row) for row in ROWS]
     claimed={",".join(map(str, row.sizes)): row.d for row in ROWS},
     grid=once("Table 3"),
     cost=lambda: 500,
+    cause="torus-degree",
+    corrected=Corrected(
+        "HDN-C-Tab3-d",
+        "the degrees of the six HDNs of Table 3 are 6, 6, 6, 7, 7, 7",
+        claimed={",".join(map(str, row.sizes)): 5 + len(row.sizes) for row in ROWS},
+        cost=lambda: 500,
+    ),
 )
 def degrees() -> dict[str, Any]:
     """Count every node's neighbours."""
@@ -188,6 +236,7 @@ def degrees() -> dict[str, Any]:
     },
     grid=points("Table 3", TABLE_3).quick(lambda topology: size_of(topology) <= 130000),
     cost=swept_of,
+    cause="better-degree",
 )
 def better(topology: str) -> Measured:
     """Compare measured degrees and diameters, the degrees as those of simple graphs."""

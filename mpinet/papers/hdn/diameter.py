@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.papers.hdn.built import quotient
 from mpinet.papers.hdn.grids import (
     R1,
@@ -21,6 +21,7 @@ from mpinet.papers.hdn.grids import (
     sub_products,
 )
 from mpinet.papers.hdn.measured import diameter
+from mpinet.papers.hdn.measured import diameter as measured_diameter
 
 
 def quotients() -> list[dict[str, str]]:
@@ -35,6 +36,12 @@ def quotients() -> list[dict[str, str]]:
     return sorted(found, key=lambda point: (size_of(point["topology"]), *point.values()))
 
 
+def is_outside(topology: str, members: str) -> bool:
+    """Whether a super-node is not contained in that of every level."""
+    inner = set(read_members(members))
+    return any(inner - set(below) for below in net(topology).members)
+
+
 @claim(
     "HDN-S3-quotient-diameter",
     place="Sec 3",
@@ -42,6 +49,14 @@ def quotients() -> list[dict[str, str]]:
     "of the super-node: D_{i-1} - D(Q) = D(SN^i)",
     claimed=lambda topology, members: net(topology).diameter(read_members(members)),
     grid=points("i = 1, 2: B = K2, C3, C5, K2^2, K2xC3, all S; i = 3: K2, all S", quotients),
+    cause="quotient",
+    fails_where=("the super-node is not contained in every SN^j", is_outside),
+    corrected=Corrected(
+        "HDN-C-quotient-diameter",
+        "making each super-node of HDN(B,i-1,S) a single node lessens the diameter by at "
+        "least that of the super-node",
+        relation=">=",
+    ),
 )
 def quotient_diameter(topology: str, members: str) -> Measured:
     """Measure both diameters."""
@@ -63,12 +78,30 @@ def is_doubled(topology: str) -> bool:
     grid=R1,
     cost=pairs_of,
     degenerate=covers_base,
+    cause="whole-base",
+    fails_where=("k = 1 and SN^1 = B", is_doubled),
+    corrected=Corrected(
+        "HDN-C-diameter-recurrence",
+        "D_i - 2 D_{i-1} = 2 - D(SN^i), less 1 where i = 1 and SN^1 = B, both diameters measured",
+        claimed=lambda topology: (
+            2 - net(topology).diameter(net(topology).members[-1]) - int(is_doubled(topology))
+        ),
+    ),
 )
 def recurrence(topology: str) -> Measured:
     """Measure both diameters."""
     own, cluster = diameter(topology), diameter(net(topology).lower.name).value
     where = {"D of the network": own.value, "D of a cluster": cluster}
     return Measured(own.value - 2 * cluster, where | own.where)
+
+
+FIRST_IS_BASE = ("SN^1 = B", covers_base)
+
+
+def hops(topology: str) -> int:
+    """Theorem 1's value, less 2^(k-1) where SN^1 = B."""
+    found = net(topology)
+    return found.closed_form(found.diameter) - (2 ** (found.k - 1) if covers_base(topology) else 0)
 
 
 diameter_by_theorem_1 = claim(
@@ -80,6 +113,14 @@ diameter_by_theorem_1 = claim(
     cost=lambda topology: min(pairs_of(topology), 300),
     measured=diameter,
     degenerate=covers_base,
+    cause="whole-base",
+    fails_where=FIRST_IS_BASE,
+    corrected=Corrected(
+        "HDN-C-diameter",
+        "the diameter is Theorem 1's value, less 2^(k-1) where SN^1 = B",
+        claimed=hops,
+        cost=lambda topology: min(pairs_of(topology), 300),
+    ),
 )
 
 
@@ -92,6 +133,13 @@ def by_table_2(topology: str) -> int:
     return 2**k * (found.diameter(found.all) - inside) + 2 ** (k + 1) - 2
 
 
+def is_bracketed_otherwise(topology: str) -> bool:
+    """Whether super-nodes have other nodes, but for two copies of a complete graph."""
+    found = net(topology)
+    doubled = found.k == 1 and covers_base(topology) and found.diameter(found.all) == 1
+    return any(found.s(level) > 1 for level in range(1, found.k + 1)) and not doubled
+
+
 @claim(
     "HDN-Tab2-hdn-diameter",
     place="Table 2",
@@ -100,6 +148,18 @@ def by_table_2(topology: str) -> int:
     claimed=lambda topology: {"D": by_table_2(topology)},
     grid=R1,
     cost=pairs_of,
+    cause="brackets",
+    fails_where=(
+        "some SN^i has more than one node, and it is not two copies of a complete graph",
+        is_bracketed_otherwise,
+    ),
+    corrected=Corrected(
+        "HDN-C-diameter-table-2",
+        "with the brackets of Theorem 1, and 2^(k-1) less where SN^1 = B, Table 2's "
+        "formula gives the diameter",
+        claimed=lambda topology: {"D": hops(topology)},
+        measured=lambda topology: {"D": measured_diameter(topology).value},
+    ),
 )
 def diameter_by_table_2(topology: str) -> Measured:
     """The largest distance, with a pair."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, once, points
+from mpinet.claims import Corrected, Measured, claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.papers.hdn.grids import FIG10, FIG11
 from mpinet.papers.hdn.measured import counts, cross_port, dual_net
@@ -127,6 +128,7 @@ def intermediate() -> dict[str, Label]:
     "coordinates being moved as Section 4 says",
     claimed={"u": TO_U1[0], "u'": TO_U1[-1], "v'": TO_V1[-1], "v": TO_V1[0]},
     grid=once("network of Figure 11"),
+    cause="reindexing",
 )
 def reindexed() -> dict[str, Label]:
     """Look the nodes up by their printed indices of level 2."""
@@ -202,6 +204,7 @@ def inside_torus(source: int, target: int) -> list[Label]:
     "the nodes with the labels that are printed for it",
     claimed=17,
     grid=once("network of Figure 11"),
+    cause="example-path",
 )
 def path_links() -> Measured:
     """Ask for each hop whether its ends are neighbours."""
@@ -235,12 +238,26 @@ def subpath() -> list[Label]:
     return [network.digits(node)[-2:] for node in nodes[u2 : v1 + 1]]
 
 
+def example_hops() -> dict[str, Any]:
+    """Walk the route, and flood from u."""
+    nodes = route()[0]
+    flooded = measure.distance_matrix(FIG11, [nodes[0]])[0]
+    return {"hops": len(nodes) - 1, "distance": int(flooded[nodes[-1]])}
+
+
 @claim(
     "HDN-EX-length",
     place="Sec 4 example",
     statement="the route of Algorithm 1 from u to v has 17 hops",
     claimed=17,
     grid=once("network of Figure 11"),
+    cause="example-path",
+    corrected=Corrected(
+        "HDN-C-EX-length",
+        "the route of Algorithm 1 from u to v has 9 hops, and no way is shorter",
+        claimed={"hops": 9, "distance": 9},
+        measured=example_hops,
+    ),
 )
 def route_length() -> Measured:
     """Walk the route and count its hops."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from mpinet import measure
-from mpinet.claims import Measured, claim, once, points
-from mpinet.papers.hdn.grids import FIG11, listed, nodes_of, r1, size_of
+from mpinet.claims import Corrected, Measured, claim, once, points
+from mpinet.papers.hdn.beyond import contains_next
+from mpinet.papers.hdn.grids import FIG11, listed, net, nodes_of, r1, size_of
 from mpinet.papers.hdn.measured import counts, diameter
 from mpinet.papers.measured import alike
 
 DRAWN = ("nodes", "clusters of a class", "degree")
 """What can be counted in Figures 4 to 6."""
+
+
+def grows(topology: str) -> bool:
+    """Whether some level's super-node is not contained in that of the level below."""
+    return any(set(high) - set(low) for low, high in pairwise(net(topology).members))
+
 
 symmetric = claim(
     "HDN-S1-symmetric",
@@ -22,6 +31,15 @@ symmetric = claim(
     ),
     cost=nodes_of,
     measured=alike,
+    cause="asymmetry",
+    fails_where=("some SN^(i+1) is not contained in SN^i", grows),
+    corrected=Corrected(
+        "HDN-C-symmetric",
+        "all nodes of HDN(B,k,S) have the same number of nodes at each distance if and "
+        "only if each level's super-node contains the next one's",
+        claimed=lambda topology: contains_next(net(topology)),
+        measured=lambda topology: Measured(bool((found := alike(topology)).value), found.where),
+    ),
 )
 
 FIGURES_4_AND_5 = (
@@ -60,6 +78,7 @@ FIGURES_4_AND_5 = (
     "({0},{1}) are isomorphic",
     relation="iso",
     grid=once("s_1 = s_2 = 2"),
+    cause="sizes-only",
 )
 def figure_5_unique() -> Measured:
     """Compare canonical forms; if they differ, the largest distances show why."""

@@ -5,10 +5,23 @@ from __future__ import annotations
 from mpinet.claims import points
 from mpinet.papers.beaten import beaten
 from mpinet.papers.hdn.broadcasts import PRODUCTS, sum_of_times, theorem_3
-from mpinet.papers.hdn.grids import FIG11, listed, of_r1, pairs_of, size_of
+from mpinet.papers.hdn.grids import FIG11, listed, net, of_r1, pairs_of, size_of
 
 MOST = 64
 """Most nodes of a network whose optimum is found."""
+
+
+def leaves_odd_ring(topology: str) -> bool:
+    """Whether SN^1 is the whole base, or lacks a ring of an odd number of nodes."""
+    found = net(topology)
+    outside = found.parts(tuple(set(found.all) - set(found.members[0])))
+    return not outside or any(kind == "C" and size % 2 == 1 for kind, size in outside)
+
+
+def has_two_odd_rings(topology: str) -> bool:
+    """Whether two factors are rings of an odd number of nodes."""
+    return sum(kind == "C" and size % 2 == 1 for kind, size in net(topology).base) > 1
+
 
 BESIDE_OPTIMUM = (
     beaten(
@@ -24,6 +37,7 @@ BESIDE_OPTIMUM = (
         note="Of the network of Figure 11 only a schedule is known, which beats them; no search "
         "was made there.",
         large=frozenset([FIG11]),
+        fails_where=("SN^1 = B, or an odd ring is outside SN^1", leaves_odd_ring),
     ),
     beaten(
         "HDN-B-product",
@@ -32,5 +46,6 @@ BESIDE_OPTIMUM = (
         stated=sum_of_times,
         grid=PRODUCTS,
         cost=pairs_of,
+        fails_where=("two factors are odd rings", has_two_odd_rings),
     ),
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from mpinet.claims import Measured, claim, once, over, points
+from mpinet.claims import Corrected, Measured, claim, once, over, points
 from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.sweeps import reached
@@ -128,6 +128,11 @@ def covers_at_last(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     return larger[0] == SIZES[-1] > s[0]
 
 
+def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
+    """Compare the cost ratios where SN^1 does not become B."""
+    return covers_at_last(s, larger) or bool(ratio_of(sized(s)) <= ratio_of(sized(larger)))
+
+
 @claim(
     "HDN-S3-cr-monotone",
     place="Sec 3",
@@ -142,6 +147,16 @@ def covers_at_last(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     note="With Theorem 1's diameter in place of the measured one it holds at all entries: the "
     "theorem's error where SN^1 = B hides that it falls. With the degrees of simple graphs, 5 + k, "
     "it also falls from S = (1,3) to (1,5).",
+    cause="whole-base",
+    fails_where=("s_1 grows to 30, so that SN^1 = B", covers_at_last),
+    corrected=Corrected(
+        "HDN-C-cr-monotone",
+        "the cost ratio, w = 1/2, with measured nodes and diameters and the paper's "
+        "degree, does not fall when an s_i grows and the others stay, unless SN^1 becomes"
+        " the whole base",
+        relation="all",
+        measured=monotone_below_base,
+    ),
 )
 def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     """From measured nodes and diameters of both."""

@@ -41,6 +41,14 @@ def valid(topology: str) -> Measured:
     return at_pair(False, largest_pair(lost)) if lost.any() else Measured(True)
 
 
+def lands_far(topology: str) -> bool:
+    """Whether k = 2, and SN^2 has two nodes two hops apart outside SN^1."""
+    found = net(topology)
+    if found.k != 2:
+        return False
+    return found.diameter(tuple(sorted(set(found.members[1]) - set(found.members[0])))) >= 2
+
+
 longest_route = claim(
     "HDN-Th2-bound",
     place="Theorem 2",
@@ -51,6 +59,8 @@ longest_route = claim(
     grid=R1_BY_SIZE,
     cost=pairs_of,
     measured=lambda topology: farthest(lengths(topology, ALGORITHM_1)),
+    cause="landing",
+    fails_where=("k = 2 and SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )
 
 
@@ -69,6 +79,8 @@ def recursive_bound(topology: str) -> int:
     claimed=recursive_bound,
     grid=within_r1("k = 2", lambda found: found.k == 2),
     cost=pairs_of,
+    cause="landing",
+    fails_where=("SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )
 def recursive_call(topology: str) -> Measured:
     """The longest route in a cluster between such nodes, with the first pair, as nodes of it."""

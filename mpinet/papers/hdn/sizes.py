@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mpinet.claims import Claim, Measured, claim, once, points
+from math import prod
+
+from mpinet.claims import Claim, Corrected, Measured, claim, once, points
 from mpinet.papers.hdn.grids import (
     R1,
     TORUS,
@@ -81,6 +83,12 @@ HUNDREDS, MILLIONS = range(200, 1000), range(2 * 10**6, 10**7)
 """What "several" of them are."""
 
 
+def spread() -> dict[str, int]:
+    """The numbers of nodes that node 0 reaches."""
+    where = extremes.measurement().where
+    return {name: where[name][1] for name in ("smallest", "largest")}
+
+
 @claim(
     "HDN-S3-range",
     place="Sec 3",
@@ -91,6 +99,14 @@ HUNDREDS, MILLIONS = range(200, 1000), range(2 * 10**6, 10**7)
     note="Reading: several hundreds are 200 to 999, several millions 2 to 9 million. Table 1 "
     "prints "
     "60 as the smallest.",
+    cause="size-range",
+    corrected=Corrected(
+        "HDN-C-range",
+        "the networks of Table 1 have from 60 to 6,480,000 nodes",
+        claimed={"smallest": 60, "largest": 6480000},
+        cost=lambda: 8000,
+        measured=spread,
+    ),
 )
 def extremes() -> Measured:
     """Count what node 0 reaches in every network of the table."""
@@ -131,6 +147,19 @@ def closed_form(topology: str) -> int:
     return (2 * found.nodes(0)) ** (2**found.k) // divisor
 
 
+def has_inner_supernode(topology: str) -> bool:
+    """Whether a level below the highest has a super-node of more than one node."""
+    found = net(topology)
+    return any(found.s(level) > 1 for level in range(1, found.k))
+
+
+def node_count(topology: str) -> int:
+    """(2 N_0)^(2^k) / (2 s_1^(2^(k-1)) .. s_k): each level's size counts in all levels above."""
+    found = net(topology)
+    divisor = 2 * prod(found.s(i) ** 2 ** (found.k - i) for i in range(1, found.k + 1))
+    return (2 * found.nodes(0)) ** (2**found.k) // divisor
+
+
 THEOREM_1 = (
     claim(
         "HDN-Th1-nodes",
@@ -141,6 +170,13 @@ THEOREM_1 = (
         cost=nodes_of,
         measured=reached,
         degenerate=covers_base,
+        cause="node-count",
+        fails_where=("some SN^i, i < k, has more than one node", has_inner_supernode),
+        corrected=Corrected(
+            "HDN-C-nodes",
+            "HDN(B,k,S) has (2 N_0)^(2^k) / (2 s_1^(2^(k-1)) s_2^(2^(k-2)) .. s_k) nodes",
+            claimed=node_count,
+        ),
     ),
     claim(
         "HDN-Th1-degree",
@@ -163,5 +199,11 @@ THEOREM_1 = (
         ).quick(lambda topology: size_of(topology) <= 20000),
         cost=swept_of,
         measured=degree,
+        cause="torus-degree",
+        corrected=Corrected(
+            "HDN-C-degree-235",
+            "over the 2x3x5 torus, whose nodes have 5 different neighbours, the degree is 5 + k",
+            claimed=lambda topology: 5 + net(topology).k,
+        ),
     ),
 )

@@ -6,8 +6,7 @@ the network of the hops that move the dot; the whole network has pattern B, too.
 """
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.lens.causes import CAUSES, REFUTED
-from mpinet.papers.lens.failing import FAILING
+from mpinet.papers.lens.causes import CAUSES
 from mpinet.papers.lens.findings import FINDINGS
 
 PAPER = Paper(
@@ -25,10 +24,13 @@ PAPER = Paper(
         "multistage",
         "conclusions",
         "own",
-        "corrected",
-        "collectives",
-        "optimum",
     ),
+    corrections=(
+        "LENS-C-star-outermost-bus",
+        "LENS-C-diameter-A",
+        "LENS-C-box-lines",
+    ),
+    ours=("collectives", "optimum"),
     tables=(
         PaperTable(
             "Figure 2. Routing in the completed lens (p = 4, n = 10)",
@@ -40,8 +42,6 @@ PAPER = Paper(
     ),
     causes=CAUSES,
     findings=FINDINGS,
-    refuted=REFUTED,
-    failing=FAILING,
     citation="Raphael A. Finkel, Marvin H. Solomon: The lens interconnection strategy. Computer "
     "Sciences Technical Report 387, University of Wisconsin-Madison, April 1980. A version "
     "appeared in IEEE Transactions on Computers C-30(12), 1981, 960-965.",

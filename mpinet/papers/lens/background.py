@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, unsettled
+from mpinet.claims import Corrected, Measured, claim, unsettled
 from mpinet.papers.grids import numbers, of, pairs_of, up_to
 from mpinet.papers.lens.grids import by_size, family
 from mpinet.papers.lens.loads import extremes
@@ -186,6 +186,14 @@ def used(topology: str, bus: int) -> float:
     tolerance=0.5,
     claimed=of(lambda p, n: 2 * (p - 1) / p ** (2 * n)),
     grid=by_size("star, p=4, n=3", ["busstar:4,3"]),
+    cause="outermost-bus",
+    corrected=Corrected(
+        "LENS-C-star-outermost-bus",
+        "the star's outermost busses are used with probability (p-1)(2N-p)/N^2, about 2(p-1)/N",
+        note=OURS,
+        claimed=of(lambda p, n: (p - 1) * (2 * p**n - p) / p ** (2 * n)),
+        tolerance=1e-12,
+    ),
 )
 def outermost_bus(topology: str) -> Measured:
     """Share of the pairs that use the bus that is used least."""

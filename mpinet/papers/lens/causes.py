@@ -1,4 +1,4 @@
-"""The errors of the report: a sentence on each, and the claims that it refutes."""
+"""The errors of the report (`Claim.cause`): a sentence on each."""
 
 from __future__ import annotations
 
@@ -17,16 +17,3 @@ CAUSES: dict[str, str] = {
     "small-cases": "What is said of every p and n fails at p = 2, or at n = 2.",
 }
 """The errors by their names."""
-
-REFUTED: dict[str, str] = {
-    "outermost-bus": "LENS-S2-star-outermost-bus",
-    "not-joined": "LENS-S4-length-A LENS-S4-diameter-2n",
-    "borders": "LENS-S4-region-borders",
-    "example": "LENS-S4-example-p",
-    "literal-shift": "LENS-T1-H-literal",
-    "lines": "LENS-S7-box-lines",
-    "diameter": "LENS-S8-diameter-completed LENS-S8-diameter-lens",
-    "single-path": "LENS-S8-multiple-minimal",
-    "small-cases": "LENS-S5-worst-case-A LENS-S8-fixed-neighbours",
-}
-"""The claims that each refutes."""

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from mpinet.arrays import Flags, Matrix
-from mpinet.claims import Measured, claim
+from mpinet.claims import Corrected, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import of, pairs_of
 from mpinet.papers.lens.grids import C_MORE, C_SMALL, CLASSES, C
@@ -223,4 +223,11 @@ DIAMETER_A = claim(
     grid=C_MORE,
     cost=pairs_of,
     measured=lambda topology: largest(topology, distances_a(topology)),
+    cause="small-cases",
+    fails_where=("p = 2", of(lambda p, n: p == 2)),
+    corrected=Corrected(
+        "LENS-C-worst-case-A",
+        "the largest distance by pattern A is floor(3n/2) if p>=3, floor(n/2) if p=2",
+        claimed=of(lambda p, n: 3 * n // 2 if p >= 3 else n // 2),
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, OutOfReach, claim, over
+from mpinet.claims import Corrected, Measured, OutOfReach, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
@@ -46,6 +46,7 @@ COMPLETED_DIAMETER = claim(
     grid=C_WIDE,
     cost=pairs_of,
     measured=diameter,
+    cause="diameter",
 )
 
 FORMULA = claim(
@@ -76,6 +77,7 @@ LENS_DIAMETER = claim(
     grid=U_WIDE,
     cost=pairs_of,
     measured=diameter,
+    cause="diameter",
 )
 
 DEGREES = claim(
@@ -95,6 +97,13 @@ DEGREES = claim(
     claimed=1,
     grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
     note="It holds from n = 3 on (LENS-C-fixed-neighbours); two levels share a bus once more.",
+    cause="small-cases",
+    corrected=Corrected(
+        "LENS-C-fixed-neighbours",
+        "in the completed lens the number of neighbours does not depend on n, n>=3",
+        claimed=1,
+        measured=lambda p: neighbour_numbers.measurement(p, first=3),
+    ),
 )
 def neighbour_numbers(p: int, first: int = 2) -> Measured:
     """Count the different numbers of neighbours."""
@@ -147,6 +156,7 @@ def comparisons(n: int) -> Measured:
     claimed=1,
     grid=circles("completed lens, p=3, n 2..5", [(3, n) for n in range(2, 6)]),
     cost=pairs_of,
+    cause="single-path",
 )
 def fewest_paths(topology: str) -> Measured:
     """The least number of shortest paths; two that take different busses are different."""

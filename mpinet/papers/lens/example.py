@@ -44,6 +44,7 @@ PRINTED_P = claim(
     claimed=dict.fromkeys(LISTED, True),
     grid=over("n=5, p=3, q in 3..6", q=range(3, 7)),
     measured=lambda q: {address: has(as_topology(f"lens:3,{q},5"), address) for address in LISTED},
+    cause="example",
 )
 
 BOTH_PATTERNS = claim(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import as_topology
@@ -215,6 +215,13 @@ BOX_LINE_COUNTS = claim(
     claimed=of(lambda p, q, n: [sorted((p, q))]),
     grid=SEVEN,
     measured=lambda topology: sorted(sorted(pair) for pair in lines_of_boxes(topology)),
+    cause="lines",
+    corrected=Corrected(
+        "LENS-C-box-lines",
+        "in the lens an exchange group has p-1 lines one way and q-1 the other (outer "
+        "rows left out)",
+        claimed=of(lambda p, q, n: [sorted((p - 1, q - 1))]),
+    ),
 )
 
 FOUR_LINES = claim(

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from mpinet.arrays import Matrix
-from mpinet.claims import Measured, claim, points
+from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.papers.grids import of, pairs_of
 from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U
 from mpinet.papers.lens.measured import distances, distances_a, ways
@@ -69,6 +69,11 @@ ADJACENT = pairs_claim(
     claimed=True,
     grid=U,
     cost=pairs_of,
+    cause="borders",
+    fails_where=(
+        "p > 2 and n > 1, or p = 2, q > 2 and n > 2",
+        of(lambda p, q, n: n > 1 if p > 2 else q > 2 and n > 2),
+    ),
 )
 def borders(topology: str) -> Measured:
     """Look at all regions, which are found by their definition."""
@@ -103,6 +108,8 @@ EVERY_LENGTH = pairs_claim(
     claimed=stated_lengths,
     measured=distances_a,
     grid=U,
+    cause="not-joined",
+    fails_where=("p > 2", of(lambda p, q, n: p > 2)),
 )
 
 JOINED_LENGTH = pairs_claim(
@@ -183,6 +190,13 @@ ALL_MINIMAL = claim(
     claimed=of(lambda p, q, n: {"pairs without a path": 0, "largest distance": 2 * n}),
     grid=U_WIDE,
     cost=pairs_of,
+    cause="not-joined",
+    corrected=Corrected(
+        "LENS-C-diameter-A",
+        "the largest distance by pattern A of processors that it joins is 2n-2, p>=3",
+        claimed=of(lambda p, q, n: 2 * n - 2),
+        measured=lambda topology: largest(topology, distances_a(topology)),
+    ),
 )
 def diameter_a(topology: str) -> Measured:
     """Flood; the witness is a pair without a path, if there is one."""

@@ -97,6 +97,7 @@ GENERATORS = [
         cost=pairs_of,
         corrects="LENS-T1-H-literal" if id == "H" else "",
         measured=partial(is_automorphism, name=name),
+        cause="literal-shift" if id == "H-literal" else "",
     )
     for id, name, grid, statement in (
         ("H", "H", C, "H, the circle of digits turning and taking the dot along"),

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, labelled
-from mpinet.papers.sth.causes import CAUSES, REFUTED
-from mpinet.papers.sth.failing import FAILING
+from mpinet.papers.sth.causes import CAUSES
 from mpinet.papers.sth.findings import FINDINGS
 from mpinet.papers.sth.grids import dlh_of, hypercube_of, sth_of
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
@@ -84,9 +83,27 @@ PAPER = Paper(
         "discussion",
         "figures",
         "own",
-        "corrected",
-        "optimum",
     ),
+    corrections=(
+        "STH-C-tq-diameter",
+        "STH-C-tq-diameter-n2",
+        "STH-C-sth-diameter-tq",
+        "STH-C-*-transitive-*",
+        "STH-C-*-width",
+        "STH-C-lst-average",
+        "STH-C-tq-average",
+        "STH-C-additive",
+        "STH-C-sth-average-tq",
+        "STH-C-average-grows",
+        "STH-C-*-fault-diameter*",
+        "STH-C-routes",
+        "STH-C-nodes-hx",
+        "STH-C-diameter-hx",
+        "STH-C-cf-hx",
+        "STH-C-cost-hx",
+        "STH-C-cf-sth-*",
+    ),
+    ours=("optimum",),
     tables=(
         PaperTable(
             "Table 1. Bisection width of LST(m)",
@@ -173,8 +190,6 @@ PAPER = Paper(
         ),
     ),
     causes=CAUSES,
-    refuted=REFUTED,
-    failing=FAILING,
     findings=FINDINGS,
     citation="Jahangir Alam, Rajesh Kumar: STH: a highly scalable and economical topology for "
     "massively parallel systems. Indian Journal of Science and Technology, 2011.",

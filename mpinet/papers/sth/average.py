@@ -11,10 +11,10 @@ from functools import partial
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import claim
+from mpinet.claims import Claim, Corrected, claim
 from mpinet.papers.grids import of, up_to
-from mpinet.papers.sth.grids import KINDS, SMALL, VALID, factors, family, sths
-from mpinet.papers.sth.measured import average, nodes
+from mpinet.papers.sth.grids import KINDS, SMALL, VALID, beyond, factors, family, sths
+from mpinet.papers.sth.measured import average, extent, nodes
 
 ROUNDING = 1e-9
 """Far more than the rounding error of an average."""
@@ -80,6 +80,12 @@ LOOP_AVERAGE = claim(
     tolerance=ROUNDING,
     grid=family("lst", range(2, 65)),
     measured=average,
+    cause="averages",
+    corrected=Corrected(
+        "STH-C-lst-average",
+        "the average distance of LST(m) is m(4m+7)/(8m-1), as that of each node is",
+        claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1)),
+    ),
 )
 
 
@@ -93,8 +99,22 @@ def sth_formula(m: int, n: int) -> float:
     return m * (4 * m + 7) / (8 * m - 1) ** 2 + cube_formula(n)
 
 
-CUBE_AVERAGES = [
-    claim(
+def cube_distances(n: int) -> int:
+    """Sum of the distances of all ordered pairs in definition 8's cube."""
+    k = n - 2
+    return (8 * k + 16) * 4**k - 4 * 3**k + 4
+
+
+def sth_average(m: int, n: int) -> float:
+    """Means that count a node itself add up in a product; then over different nodes."""
+    size = m * 2 ** (n + 3)
+    mean = m * (4 * m + 7) / (8 * m) + cube_distances(n) / 4**n
+    return mean * size / (size - 1)
+
+
+def cube_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
+    """The average distance of a kind of cube."""
+    return claim(
         f"STH-L6-tq-average-{kind}",
         place="lemma 6",
         statement=f"the average distance of the cube ({KINDS[kind]}) is (n 2^(n-1) - 1)/(2^n - 1)",
@@ -102,9 +122,32 @@ CUBE_AVERAGES = [
         tolerance=ROUNDING,
         grid=family(kind, (n for n in (*VALID[kind], 10) if n >= 3 and (kind != "hkv" or n % 2))),
         measured=average,
+        cause="averages",
+        fails_where=beyond(3),
+        corrected=corrected,
     )
-    for kind in KINDS
+
+
+CUBE_AVERAGES = [
+    cube_average_claim(
+        "tq",
+        Corrected(
+            "STH-C-tq-average",
+            "the average distance of the cube of definition 8 is "
+            "(8n 4^(n-2) - 4 3^(n-2) + 4) / (2^n (2^n - 1))",
+            claimed=of(lambda n: cube_distances(n) / (2**n * (2**n - 1))),
+        ),
+    ),
+    cube_average_claim("cq"),
+    cube_average_claim("hkv"),
 ]
+
+
+def mean_with_itself(topology: str) -> float:
+    """Mean distance over all ordered pairs, a node and itself included."""
+    found = extent(topology)
+    return found.total / found.nodes**2
+
 
 ADDITIVE = claim(
     "STH-L6-additive",
@@ -114,10 +157,20 @@ ADDITIVE = claim(
     tolerance=ROUNDING,
     grid=SMALL,
     measured=average,
+    cause="averages",
+    corrected=Corrected(
+        "STH-C-additive",
+        "the mean distance of the product, a node's to itself counted, is the sum of "
+        "those of LST(m) and of the cube",
+        claimed=lambda topology: sum(map(mean_with_itself, factors(topology))),
+        measured=mean_with_itself,
+    ),
 )
 
-STH_AVERAGES = [
-    claim(
+
+def sth_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
+    """The average distance of STH with a kind of cube."""
+    return claim(
         f"STH-L6-sth-average-{kind}",
         place="lemma 6",
         statement=f"the average distance of STH(m,n) ({KINDS[kind]}) is m(4m+7)/(8m-1)^2 + "
@@ -126,6 +179,21 @@ STH_AVERAGES = [
         tolerance=ROUNDING,
         grid=sths("m=2..8, n=3..8", range(2, 9), [kind], range(3, 9)).quick(up_to(1024)),
         measured=average,
+        cause="averages",
+        corrected=corrected,
     )
-    for kind in KINDS
+
+
+STH_AVERAGES = [
+    sth_average_claim(
+        "tq",
+        Corrected(
+            "STH-C-sth-average-tq",
+            "the average distance of STH(m,n) with the cube of definition 8 is N/(N-1) times "
+            "the sum of (4m+7)/8 and of the cube's mean distance, a node's to itself counted",
+            claimed=of(sth_average),
+        ),
+    ),
+    sth_average_claim("cq"),
+    sth_average_claim("hkv"),
 ]

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mpinet.claims import Claim, Measured, claim
+from mpinet import measure
+from mpinet.claims import Claim, Corrected, Measured, claim
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import VALID, factors, family, sth, sths
 from mpinet.papers.sth.measured import bisection, nodes, width
@@ -28,7 +29,18 @@ def width_claim(id: str, *, claimed: Callable[[str], float], **said: Any) -> Cla
     )
 
 
-def loop_width(m: int, printed: int) -> Measured:
+def width_corrected(id: str, statement: str, claimed: Callable[[str], float]) -> Corrected:
+    """A bisection width as it is, measured as far as it takes to judge this value."""
+    return Corrected(
+        id,
+        statement,
+        claimed=claimed,
+        measured=lambda topology: width(topology, claimed(topology)),
+        note=CERTIFIED,
+    )
+
+
+def table_1_row(m: int, printed: int) -> Measured:
     """A row of table 1."""
     cut = width(f"lst:{m}", printed)
     return Measured({"N": nodes(f"lst:{m}"), "width": cut.value}, cut.where)
@@ -40,11 +52,18 @@ LOOP_WIDTHS = [
         place="table 1",
         statement=f"the bisection width of LST({m}), of {8 * m} nodes, is {printed}",
         claimed={"N": 8 * m, "width": printed},
-        measured=partial(loop_width, m, printed),
+        measured=partial(table_1_row, m, printed),
         note=CERTIFIED,
+        cause="widths",
     )
     for m, printed in ((2, 20), (3, 32), (4, 44), (5, 56))
 ]
+
+
+def loop_width(m: int) -> int:
+    """8 for m = 2, 10 from m = 3 on."""
+    return 8 if m == 2 else 10
+
 
 EVERY_LOOP = width_claim(
     "STH-T1-general",
@@ -52,6 +71,12 @@ EVERY_LOOP = width_claim(
     statement="the bisection width of LST(m) is 12m-4",
     claimed=of(lambda m: 12 * m - 4),
     grid=family("lst", (*range(2, 17), 32, 64, 128), "lst, 2..16,32,64,128").quick(up_to(64)),
+    cause="widths",
+    corrected=width_corrected(
+        "STH-C-lst-width",
+        "the bisection width of LST(m) is 8 for m = 2, 10 from m = 3 on",
+        of(loop_width),
+    ),
 )
 
 CUBE_WIDTH = width_claim(
@@ -79,7 +104,19 @@ PRODUCT_WIDTH = width_claim(
     statement="the bisection width of LST(2) times TQ_3 is the product of their bisection widths",
     claimed=_product_of_widths,
     grid=networks("LST(2) times TQ_3", [sth(2, 3)]),
+    cause="widths",
 )
+
+
+def product_cut(topology: str) -> int:
+    """Width of the cut that halves every copy of the loop as the loop's narrowest cut does."""
+    loop, _ = factors(topology)
+    inside = set(bisection(loop).side)
+    size = nodes(loop)
+    return measure.cut_width(
+        topology, [node for node in range(nodes(topology)) if node % size in inside]
+    )
+
 
 STH_WIDTH = width_claim(
     "STH-L5-sth-bisection",
@@ -88,6 +125,15 @@ STH_WIDTH = width_claim(
     claimed=of(lambda m, n: (3 * m - 1) * 2 ** (n + 1)),
     grid=sths("m=2..4, n=2..6", (2, 3, 4), ["tq"], range(7)).quick(up_to(128)),
     cost=of(lambda m, n: m * 2**n / 50),
+    cause="widths",
+    corrected=Corrected(
+        "STH-C-sth-width",
+        "the bisection width of STH(m,n) is at most that of LST(m) times 2^n: 8 2^n for m"
+        " = 2, 10 2^n from m = 3 on",
+        relation="<=",
+        claimed=of(lambda m, n: loop_width(m) * 2**n),
+        measured=product_cut,
+    ),
 )
 
 

@@ -1,4 +1,4 @@
-"""The errors of the paper: a sentence on each, and the claims that it refutes."""
+"""The errors of the paper (`Claim.cause`): a sentence on each."""
 
 from __future__ import annotations
 
@@ -24,23 +24,3 @@ CAUSES: dict[str, str] = {
     "have.",
 }
 """The errors by their names."""
-
-REFUTED: dict[str, str] = {
-    "cube": "STH-L3-tq-diameter-tq STH-L3-sth-diameter-tq STH-T4-diameter-sth-tq "
-    "STH-T4-cost-sth-tq STH-T5-*-sth-tq STH-T6-bc-sth-tq STH-F3-tq STH-F5-tq STH-F6-tq STH-F9-tq "
-    "STH-F10-tq",
-    "n2": "STH-D8-diameter-n2",
-    "symmetry": "STH-L4-tq-transitive-* STH-L4-tq-cayley STH-L4-sth-transitive-*",
-    "widths": "STH-T1-* STH-L5-product-rule STH-L5-sth-bisection STH-T4-bw-dlh STH-T4-bw-sth "
-    "STH-T6-bw-dlh STH-T6-bw-sth STH-F7",
-    "averages": "STH-L6-lst-average STH-L6-tq-average-* STH-L6-additive STH-L6-sth-average-* "
-    "STH-T7-avg-dlh STH-T7-avg-sth-* STH-T7-density-dlh STH-T7-density-sth-* "
-    "STH-S-average-constant STH-S-density-sth STH-S-density-lowest STH-F11 STH-F12",
-    "hexcell": "STH-T4-nodes-hx STH-T4-diameter-hx STH-T4-cf-hx STH-T4-cost-hx STH-T5-hx "
-    "STH-T8-*-hx STH-S-scal99-hx STH-F8",
-    "faults": "STH-L7-lst-fault-diameter STH-L7-tq-fault-diameter-*",
-    "cost-factor": "STH-T4-cf-sth-*",
-    "routing": "STH-R-shortest STH-R-optimal",
-    "one-dimension": "STH-T8-*-def8",
-}
-"""The claims that each refutes."""

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, unsettled
+from mpinet.claims import Corrected, Measured, claim, unsettled
 from mpinet.measure.wiring import as_topology, to_graph
 from mpinet.papers.grids import of, up_to
 from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, sths
@@ -102,6 +102,12 @@ TWISTED_SQUARE = claim(
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(2, 3), "tq, n=2"),
     measured=diameter,
+    cause="n2",
+    corrected=Corrected(
+        "STH-C-tq-diameter-n2",
+        "the diameter of TQ_2 is 2",
+        claimed=2,
+    ),
 )
 
 

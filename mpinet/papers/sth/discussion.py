@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Claim, Grid, Measured, claim
+from mpinet.claims import Claim, Corrected, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
+from mpinet.claims.statement import Predicate
 from mpinet.measure import loads
 from mpinet.measure.wiring import as_topology
-from mpinet.papers.grids import networks, up_to
+from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, one_to_all
 from mpinet.papers.sth.grids import (
@@ -66,6 +67,8 @@ def difference(
     measured: Callable[[str], Any],
     relation: str = "<",
     grid: Grid = ROWS_OF_STH,
+    cause: str = "",
+    fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
     """A claim of the sign of a difference, row by row."""
     return claim(
@@ -78,6 +81,8 @@ def difference(
         cost=_network_cost,
         note=STANDS_IN,
         measured=measured,
+        cause=cause,
+        fails_where=fails_where,
     )
 
 
@@ -210,6 +215,13 @@ AVERAGE_CONSTANT = claim(
     grid=ROWS_OF_STH,
     cost=_network_cost,
     measured=average,
+    cause="averages",
+    corrected=Corrected(
+        "STH-C-average-grows",
+        "STH's average distance is at least m/2 hops: it grows as m does",
+        relation=">=",
+        claimed=of(lambda m, n: m / 2),
+    ),
 )
 
 
@@ -251,6 +263,7 @@ DENSITY_CONSTANT = claim(
     grid=ROWS_OF_STH,
     cost=_network_cost,
     measured=density,
+    cause="averages",
 )
 
 HYPERCUBE_DENSITY = claim(
@@ -283,6 +296,8 @@ DENSITY = difference(
     statement="STH has a lower traffic density than the hypercube and DLH: the difference is "
     "negative",
     measured=density_difference,
+    cause="averages",
+    fails_where=("m > 2", of(lambda m, n: m > 2)),
 )
 
 SCALABILITY = [
@@ -294,6 +309,7 @@ SCALABILITY = [
         relation=">",
         claimed=99,
         measured=lambda family=family: available(family, 2) / 500,
+        cause="hexcell" if family == "hx" else "",
     )
     for family, name in (("dlh", "DLH"), ("hx", "Hex-Cell"), ("sth", "STH"))
 ]

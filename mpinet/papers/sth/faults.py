@@ -7,9 +7,10 @@ proved for all removals: by disjoint paths from above, by the nodes of one remov
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from mpinet import measure
-from mpinet.claims import Grid, Measured, claim
+from mpinet.claims import Claim, Corrected, Grid, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import CUBES, KINDS, VALID, factors, family, sth
@@ -72,6 +73,12 @@ LOOP_FAULTS = claim(
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 17)),
     measured=lambda topology: fault_diameter(topology, 3),
+    corrected=Corrected(
+        "STH-C-lst-fault-diameter",
+        "the 3-fault diameter D_4 of LST(m) is m+3",
+        claimed=of(lambda m: m + 3),
+    ),
+    cause="faults",
 )
 
 CUBE_CONNECTIVITY = claim(
@@ -84,16 +91,52 @@ CUBE_CONNECTIVITY = claim(
     measured=connectivity,
 )
 
-CUBE_FAULTS = [
-    claim(
+
+def cube_faults(kind: str, **known: Any) -> Claim:
+    """The fault diameter of a kind of cube."""
+    return claim(
         f"STH-L7-tq-fault-diameter-{kind}",
         place="lemma 7",
         statement=f"the (n-1)-fault diameter D_n of the cube ({KINDS[kind]}) is n-1",
         claimed=of(lambda n: n - 1),
         grid=family(kind, (n for n in VALID[kind] if 3 <= n <= 8)),
         measured=lambda topology: fault_diameter(topology, numbers(topology)[0] - 1),
+        cause="faults",
+        **known,
     )
-    for kind in KINDS
+
+
+def half_and_two(kind: str) -> Corrected:
+    """The fault diameter of crossed and HKV cubes as it is."""
+    return Corrected(
+        f"STH-C-tq-fault-diameter-{kind}",
+        f"the (n-1)-fault diameter D_n of the cube ({KINDS[kind]}) is ceil(n/2)+2, but 3 for n = 3",
+        claimed=of(lambda n: 3 if n == 3 else (n + 1) // 2 + 2),
+    )
+
+
+CUBE_FAULTS = [
+    cube_faults(
+        "tq",
+        corrected=Corrected(
+            "STH-C-tq-fault-diameter-tq",
+            "the (n-1)-fault diameter D_n of the cube of definition 8 is n+1, but 3 for n = 3",
+            claimed=of(lambda n: 3 if n == 3 else n + 1),
+        ),
+    ),
+    cube_faults(
+        "cq",
+        fails_where=(
+            "n < 6, where it is n, or n > 7, where it is less than n-1",
+            of(lambda n: n < 6 or n > 7),
+        ),
+        corrected=half_and_two("cq"),
+    ),
+    cube_faults(
+        "hkv",
+        fails_where=("n < 7, where it is n", of(lambda n: n < 7)),
+        corrected=half_and_two("hkv"),
+    ),
 ]
 
 STH_CONNECTIVITY = claim(

@@ -62,8 +62,8 @@ def _of_kinds(
 ) -> list[Claim]:
     """A figure with each of the two cubes in STH."""
     return [
-        _figure(number, named, table, series, measured, kind, note)
-        for kind, series in WITH_KIND.items()
+        _figure(number, named, table, WITH_KIND[kind], measured, kind, note, cause)
+        for kind, cause in (("tq", "cube"), ("cq", ""))
     ]
 
 
@@ -75,6 +75,7 @@ def _figure(
     measured: Callable[[str], float],
     kind: str = "",
     note: str = "",
+    cause: str = "",
 ) -> Claim:
     """A figure over the eight rows of a table; of one kind of cube if it depends on that."""
     which, printed, column = table
@@ -94,6 +95,7 @@ def _figure(
         cost=lambda topology: size_of(topology) / 4096,
         note=note or (READING if kind else ""),
         measured=found,
+        cause=cause,
     )
 
 
@@ -116,6 +118,7 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
     grid=rows(sth_of).quick(up_to(1024)),
     cost=lambda topology: 10,
     note=f"{EITHER} {CERTIFIED}",
+    cause="widths",
 )
 def widths(topology: str) -> dict[str, float]:
     """Exact, or by a cut that is narrower than printed."""
@@ -140,6 +143,7 @@ PERCENTAGES = claim(
     measured=lambda psi: {
         FAMILIES[family][0]: percentage(family, psi) for family in WITH_SINGLE_LINK
     },
+    cause="hexcell",
 )
 
 
@@ -164,6 +168,22 @@ BROADCASTS = [
 ]
 
 AVERAGES = [
-    _figure(11, "average distances", (7, TABLE_7, "average"), WITH_HC, average, note=EITHER),
-    _figure(12, "traffic densities", (7, TABLE_7, "density"), WITH_HC, density, note=EITHER),
+    _figure(
+        11,
+        "average distances",
+        (7, TABLE_7, "average"),
+        WITH_HC,
+        average,
+        note=EITHER,
+        cause="averages",
+    ),
+    _figure(
+        12,
+        "traffic densities",
+        (7, TABLE_7, "density"),
+        WITH_HC,
+        density,
+        note=EITHER,
+        cause="averages",
+    ),
 ]

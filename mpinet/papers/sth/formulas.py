@@ -45,6 +45,16 @@ def sth_diameter(m: int, n: int) -> int:
     return m + 1 + ceil((n + 1) / 2)
 
 
+def twisted_diameter(n: int) -> int:
+    """The diameter of definition 8's cube as it is: n - 1, but 2 for n = 2."""
+    return max(2, n - 1)
+
+
+def sth_diameter_by_kind(kind: str, m: int, n: int) -> int:
+    """The diameter of STH(m,n) as it is: lemma 3's where it holds, else with definition 8's."""
+    return m + 1 + twisted_diameter(n) if kind == "tq" else sth_diameter(m, n)
+
+
 def basic_cells(nodes: int) -> dict[str, tuple[int, ...]]:
     """Diameter, links, cost factor and cost of DLH, Hex-Cell and STH: a row of table 5."""
     (m, n), (p, q) = dlh_parameters(nodes), sth_parameters(nodes)

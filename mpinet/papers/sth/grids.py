@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mpinet.claims import Grid
-from mpinet.papers.grids import networks, numbers
+from mpinet.papers.grids import networks, numbers, of
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.printed import ROWS
 
@@ -93,3 +93,12 @@ HEXCELLS = family("hexcell", range(1, 9), "Hex-Cell, 1..8 levels")
 def rows(network: Callable[[int], str]) -> Grid:
     """A network for each of the rows of tables 5 to 7."""
     return networks("the 8 rows, N=2^10..2^17", map(network, ROWS))
+
+
+def beyond(n: int) -> tuple[str, Callable[..., bool]]:
+    """More dimensions than this, of a cube or of STH(m,n) (`Claim.fails_where`)."""
+    return f"n > {n}", of(lambda *parameters: parameters[-1] > n)
+
+
+NOT_FOUR = ("m is not 4", of(lambda m, n: m != 4))
+"""Where the printed width of DLH(m,n) is not its own (`Claim.fails_where`)."""

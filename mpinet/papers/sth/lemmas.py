@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import ceil
+from typing import Any
 
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim
+from mpinet.claims import Claim, Corrected, Measured, claim
 from mpinet.measure.wiring import as_topology
 from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import degrees
-from mpinet.papers.sth.formulas import sth_diameter
-from mpinet.papers.sth.grids import KINDS, SMALL, VALID, factors, family, sth, sths
+from mpinet.papers.sth.formulas import sth_diameter, sth_diameter_by_kind, twisted_diameter
+from mpinet.papers.sth.grids import KINDS, SMALL, VALID, beyond, factors, family, sth, sths
 from mpinet.papers.sth.measured import common_degree, diameter, extent, nodes
 from mpinet.papers.witness import first_pair
 
@@ -53,28 +54,62 @@ LOOP_DIAMETER = claim(
     measured=diameter,
 )
 
-CUBE_DIAMETERS = [
-    claim(
+
+def cube_diameter_claim(kind: str, **known: Any) -> Claim:
+    """The diameter of a kind of cube."""
+    return claim(
         f"STH-L3-tq-diameter-{kind}",
         place="lemma 3",
         statement=f"the diameter of the cube of n dimensions ({KINDS[kind]}) is ceil((n+1)/2)",
         claimed=of(lambda n: ceil((n + 1) / 2)),
         grid=family(kind, VALID[kind]),
         measured=diameter,
+        **known,
     )
-    for kind in KINDS
+
+
+CUBE_DIAMETERS = [
+    cube_diameter_claim(
+        "tq",
+        cause="cube",
+        fails_where=beyond(4),
+        corrected=Corrected(
+            "STH-C-tq-diameter",
+            "the diameter of the cube of definition 8 is n-1, but 2 for n = 2",
+            claimed=of(twisted_diameter),
+        ),
+    ),
+    cube_diameter_claim("cq"),
+    cube_diameter_claim("hkv"),
 ]
 
-STH_DIAMETERS = [
-    claim(
+
+def sth_diameter_claim(kind: str, **known: Any) -> Claim:
+    """The diameter of STH with a kind of cube."""
+    return claim(
         f"STH-L3-sth-diameter-{kind}",
         place="lemma 3",
         statement=f"the diameter of STH(m,n) ({KINDS[kind]}) is m+1 + ceil((n+1)/2)",
         claimed=of(sth_diameter),
         grid=sths("m=2..8, n<=9", range(2, 9), [kind], range(10)).quick(up_to(1024)),
         measured=diameter,
+        **known,
     )
-    for kind in KINDS
+
+
+STH_DIAMETERS = [
+    sth_diameter_claim(
+        "tq",
+        cause="cube",
+        fails_where=beyond(4),
+        corrected=Corrected(
+            "STH-C-sth-diameter-tq",
+            "the diameter of STH(m,n) with the cube of definition 8 is m+n, but m+3 for n=2",
+            claimed=of(lambda m, n: sth_diameter_by_kind("tq", m, n)),
+        ),
+    ),
+    sth_diameter_claim("cq"),
+    sth_diameter_claim("hkv"),
 ]
 
 SUM = claim(
@@ -128,6 +163,9 @@ def transitive(topology: str) -> Measured:
     return Measured(False, {"orbits": len(found), "source": found[0][0], "target": found[1][0]})
 
 
+AT_MOST_SYMMETRIC = {"tq": 3, "cq": 4, "hkv": 3}
+"""Dimensions up to which each kind of cube is vertex-symmetric."""
+
 CUBES_TRANSITIVE = [
     claim(
         f"STH-L4-tq-transitive-{kind}",
@@ -136,8 +174,17 @@ CUBES_TRANSITIVE = [
         relation="all",
         grid=family(kind, (n for n in VALID[kind] if n <= 6)),
         measured=transitive,
+        cause="symmetry",
+        fails_where=beyond(most),
+        corrected=Corrected(
+            f"STH-C-tq-transitive-{kind}",
+            f"the cube of n dimensions ({KINDS[kind]}) is vertex-symmetric if and only if "
+            f"n <= {most}",
+            claimed=of(lambda n, most=most: n <= most),
+            measured=measure.vertex_transitive,
+        ),
     )
-    for kind in KINDS
+    for kind, most in AT_MOST_SYMMETRIC.items()
 ]
 
 
@@ -148,6 +195,8 @@ CUBES_TRANSITIVE = [
     "one of them make a group",
     relation="all",
     grid=family("tq", (3, 4)),
+    cause="symmetry",
+    fails_where=beyond(3),
 )
 def cayley(topology: str) -> Measured:
     """Search the subgroups, of up to three generators, of the automorphism group."""
@@ -182,6 +231,15 @@ STH_TRANSITIVE = [
         relation="all",
         grid=networks("m=2, n<=5", [sth(2, n, kind) for n in VALID[kind] if n <= 5]),
         measured=transitive,
+        cause="symmetry",
+        fails_where=beyond(most),
+        corrected=Corrected(
+            f"STH-C-sth-transitive-{kind}",
+            f"STH(2,n) ({KINDS[kind]}), n <= 5, is vertex-symmetric if and only if its cube "
+            f"is: n <= {most}",
+            claimed=of(lambda m, n, most=most: n <= most),
+            measured=measure.vertex_transitive,
+        ),
     )
-    for kind in KINDS
+    for kind, most in AT_MOST_SYMMETRIC.items()
 ]

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim
+from mpinet.claims import Corrected, Measured, claim
 from mpinet.machine import Machine
 from mpinet.measure.wiring import as_topology
 from mpinet.networks.sth.candidates import FIRST, TARGET, WALK
@@ -120,6 +120,7 @@ def terminates(topology: str) -> Measured:
     "than the distance",
     claimed=0,
     grid=LOOPS,
+    cause="routing",
 )
 def shortest(topology: str) -> Measured:
     """The most hops that a route has more than the distance."""
@@ -146,6 +147,13 @@ OPTIMAL = claim(
     claimed=lambda topology: numbers(topology)[0] + 1,
     grid=LOOPS,
     measured=lambda topology: longest(topology, "paper"),
+    cause="routing",
+    corrected=Corrected(
+        "STH-C-routes",
+        "the longest route of the paper's routing in LST(m) has 4m-2 hops",
+        claimed=lambda topology: 4 * numbers(topology)[0] - 2,
+        measured=lambda topology: longest(topology, "paper"),
+    ),
 )
 
 

@@ -5,15 +5,26 @@ Values are cells of the table, by the network's column.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from math import sqrt
 from typing import Any
 
-from mpinet.claims import Claim, Grid, Measured, claim
+from mpinet.claims import Claim, Corrected, Grid, Measured, claim
 from mpinet.papers.grids import of, up_to
 from mpinet.papers.measured import links
-from mpinet.papers.sth.formulas import sth_diameter
-from mpinet.papers.sth.grids import DLHS, HEXCELLS, KINDS, SMALL, family, sths
+from mpinet.papers.sth.bisection import width_corrected
+from mpinet.papers.sth.formulas import sth_diameter, sth_diameter_by_kind
+from mpinet.papers.sth.grids import (
+    DLHS,
+    HEXCELLS,
+    KINDS,
+    NOT_FOUR,
+    SMALL,
+    beyond,
+    family,
+    sths,
+)
 from mpinet.papers.sth.measured import common_degree, degree, diameter, extent, nodes, width
 from mpinet.papers.widths import CERTIFIED
 
@@ -53,7 +64,7 @@ def _cell(
     *,
     relation: str = "=",
     grid: Grid | None = None,
-    note: str = "",
+    **known: Any,
 ) -> Claim:
     """A cell of the table: a formula of a network's parameters, and the measure."""
     column, usual = NETWORKS[id.partition("-")[2]]
@@ -72,32 +83,64 @@ def _cell(
         relation=relation,
         grid=grid or usual,
         measured=found,
-        note=note,
+        **known,
     )
 
 
 def _of_kinds(
-    row: str, measured: Callable[[str], Any], stated: str, formula: Callable[..., float]
+    row: str,
+    measured: Callable[[str], Any],
+    stated: str,
+    formula: Callable[..., float],
+    refuted: Mapping[str, dict[str, Any]],
 ) -> list[Claim]:
-    """The cells of STH with each kind of cube."""
+    """The cells of STH with each kind of cube, and what is known of those that are refuted."""
     return [
-        _cell(f"{row}-sth-{kind}", measured, f"STH(m,n) ({KINDS[kind]}) has {stated}", formula)
+        _cell(
+            f"{row}-sth-{kind}",
+            measured,
+            f"STH(m,n) ({KINDS[kind]}) has {stated}",
+            formula,
+            **refuted.get(kind, {}),
+        )
         for kind in KINDS
     ]
 
 
-def _width_cell(id: str, statement: str, formula: Callable[..., int], grid: Grid) -> Claim:
+def _of_twisted_cube(corrected: Corrected) -> dict[str, dict[str, Any]]:
+    """What is known of a cell that is refuted with the cube of definition 8 alone."""
+    return {"tq": {"cause": "cube", "fails_where": beyond(4), "corrected": corrected}}
+
+
+def _width_cell(
+    id: str, statement: str, formula: Callable[..., int], grid: Grid, **known: Any
+) -> Claim:
     """A cell of the row of bisection widths."""
 
     def found(topology: str) -> Measured:
         return width(topology, of(formula)(topology))
 
-    return _cell(id, found, statement, formula, grid=grid, note=CERTIFIED)
+    return _cell(id, found, statement, formula, grid=grid, note=CERTIFIED, **known)
 
+
+SEVERAL_LEVELS = ("i > 1", of(lambda i: i > 1))
 
 CELLS = [
     _cell("nodes-dlh", nodes, "DLH(m,n) has m 2^(n+2) nodes", lambda m, n: m * 2 ** (n + 2)),
-    _cell("nodes-hx", nodes, "a Hex-Cell has 6(2i-1) nodes", lambda i: 6 * (2 * i - 1)),
+    _cell(
+        "nodes-hx",
+        nodes,
+        "a Hex-Cell has 6(2i-1) nodes",
+        lambda i: 6 * (2 * i - 1),
+        cause="hexcell",
+        fails_where=SEVERAL_LEVELS,
+        corrected=Corrected(
+            "STH-C-nodes-hx",
+            "a Hex-Cell of i levels has 6i^2 nodes",
+            claimed=of(lambda i: 6 * i * i),
+            measured=nodes,
+        ),
+    ),
     _cell("nodes-sth", nodes, "STH(m,n) has m 2^(n+3) nodes", lambda m, n: m * 2 ** (n + 3)),
     _cell("degree-dlh", common_degree, "DLH(m,n) is regular of degree 3+n", lambda m, n: 3 + n),
     _cell("degree-hx", degree, "a Hex-Cell has degree 3 at most", lambda i: 3, relation="<="),
@@ -108,8 +151,29 @@ CELLS = [
         diameter,
         "a Hex-Cell has diameter 4 sqrt(2i-1) - 1",
         lambda i: 4 * sqrt(2 * i - 1) - 1,
+        cause="hexcell",
+        fails_where=SEVERAL_LEVELS,
+        corrected=Corrected(
+            "STH-C-diameter-hx",
+            "its diameter is 4i-1",
+            claimed=of(lambda i: 4 * i - 1),
+            measured=diameter,
+        ),
     ),
-    *_of_kinds("diameter", diameter, "diameter m+1 + ceil((n+1)/2)", sth_diameter),
+    *_of_kinds(
+        "diameter",
+        diameter,
+        "diameter m+1 + ceil((n+1)/2)",
+        sth_diameter,
+        _of_twisted_cube(
+            Corrected(
+                "STH-C-diameter-sth-tq",
+                "in table 4 STH(m,n) with the cube of definition 8 has diameter m+n, m+3 for n=2",
+                claimed=of(partial(sth_diameter_by_kind, "tq")),
+                measured=diameter,
+            )
+        ),
+    ),
     _cell(
         "links-dlh",
         links,
@@ -135,9 +199,33 @@ CELLS = [
         "a Hex-Cell of i >= 2 levels has the cost factor 3(4 sqrt(2i-1) - 1)",
         lambda i: 3 * (4 * sqrt(2 * i - 1) - 1),
         grid=family("hexcell", range(2, 9), "Hex-Cell, 2..8 levels"),
+        cause="hexcell",
+        corrected=Corrected(
+            "STH-C-cf-hx",
+            "its cost factor (degree times diameter) is 3(4i-1), i >= 2",
+            claimed=of(lambda i: 3 * (4 * i - 1)),
+            measured=cost_factor,
+        ),
     ),
     *_of_kinds(
-        "cf", cost_factor, "the cost factor (4+n)(m+n+1)", lambda m, n: (4 + n) * (m + n + 1)
+        "cf",
+        cost_factor,
+        "the cost factor (4+n)(m+n+1)",
+        lambda m, n: (4 + n) * (m + n + 1),
+        {
+            kind: {
+                "cause": "cost-factor",
+                "fails_where": beyond(2),
+                "corrected": Corrected(
+                    f"STH-C-cf-sth-{kind}",
+                    f"STH(m,n) ({KINDS[kind]}) has the cost factor (4+n) times its diameter, "
+                    + ("m+n, m+3 for n = 2" if kind == "tq" else "m+1 + ceil((n+1)/2)"),
+                    claimed=of(lambda m, n, kind=kind: (4 + n) * sth_diameter_by_kind(kind, m, n)),
+                    measured=cost_factor,
+                ),
+            }
+            for kind in KINDS
+        },
     ),
     _cell(
         "cost-dlh",
@@ -150,15 +238,44 @@ CELLS = [
         cost,
         "a Hex-Cell has the cost (4 sqrt(2i-1) - 1)(18i-12)",
         lambda i: (4 * sqrt(2 * i - 1) - 1) * (18 * i - 12),
+        cause="hexcell",
+        fails_where=SEVERAL_LEVELS,
+        corrected=Corrected(
+            "STH-C-cost-hx",
+            "its cost (links times diameter) is (9i^2-3i)(4i-1)",
+            claimed=of(lambda i: (9 * i * i - 3 * i) * (4 * i - 1)),
+            measured=cost,
+        ),
     ),
     *_of_kinds(
         "cost",
         cost,
         "the cost (m+1 + ceil((n+1)/2)) m 2^(n+2) (4+n)",
         lambda m, n: sth_diameter(m, n) * m * 2 ** (n + 2) * (4 + n),
+        _of_twisted_cube(
+            Corrected(
+                "STH-C-cost-sth-tq",
+                "STH(m,n) with the cube of definition 8 has m 2^(n+2) (4+n) links, and that times "
+                "its diameter, m+n, or m+3 for n = 2, as its cost",
+                claimed=of(
+                    lambda m, n: sth_diameter_by_kind("tq", m, n) * m * 2 ** (n + 2) * (4 + n)
+                ),
+                measured=cost,
+            )
+        ),
     ),
     _width_cell(
-        "bw-dlh", "DLH(m,n) has bisection width m 2^n", lambda m, n: m * 2**n, DLHS.quick(up_to(64))
+        "bw-dlh",
+        "DLH(m,n) has bisection width m 2^n",
+        lambda m, n: m * 2**n,
+        DLHS.quick(up_to(64)),
+        cause="widths",
+        fails_where=NOT_FOUR,
+        corrected=width_corrected(
+            "STH-C-dlh-width",
+            "the bisection width of DLH(m,n) is 2^(n+2), whatever m",
+            of(lambda m, n: 2 ** (n + 2)),
+        ),
     ),
     _width_cell(
         "bw-hx",
@@ -171,5 +288,6 @@ CELLS = [
         "STH(m,n) has bisection width (3m-1) 2^(n+1)",
         lambda m, n: (3 * m - 1) * 2 ** (n + 1),
         SMALL.quick(up_to(64)),
+        cause="widths",
     ),
 ]

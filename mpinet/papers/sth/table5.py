@@ -44,7 +44,7 @@ def four_cells(topology: str) -> dict[str, int]:
     return {"D": D, "L": L, "d*D": d * D, "L*D": L * D}
 
 
-def _row_of(nodes: int, network: str, named: str, topology: str) -> Claim:
+def _row_of(nodes: int, network: str, named: str, topology: str, cause: str = "") -> Claim:
     """The four cells of one network in a row."""
     column = named.partition(" ")[0]
     at = COLUMNS.index(column)
@@ -61,15 +61,16 @@ def _row_of(nodes: int, network: str, named: str, topology: str) -> Claim:
         grid=networks(topology, [topology]),
         cost=lambda topology: nodes / 4096,
         measured=found,
+        cause=cause,
     )
 
 
 DLH_ROWS = [_row_of(nodes, "dlh", "DLH", dlh_of(nodes)) for nodes in ROWS]
 
 STH_ROWS = [
-    _row_of(nodes, f"sth-{kind}", f"STH {kind}", sth_of(nodes, kind))
+    _row_of(nodes, f"sth-{kind}", f"STH {kind}", sth_of(nodes, kind), cause)
     for nodes in ROWS
-    for kind in ("tq", "cq")
+    for kind, cause in (("tq", "cube"), ("cq", ""))
 ]
 
 
@@ -80,6 +81,7 @@ STH_ROWS = [
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
     note="No Hex-Cell has so many nodes: 6 d^2 = 2^k has no solution.",
+    cause="hexcell",
 )
 def hexcells(nodes: int) -> Measured:
     """Try the two Hex-Cells whose sizes are next to N."""

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from mpinet.claims import Claim, Measured, claim, unsettled
+from mpinet.claims.statement import Predicate
 from mpinet.papers.grids import networks, up_to
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.bisection import width_claim
 from mpinet.papers.sth.formulas import ONE_TO_ALL, all_to_all, broadcast_cells, one_to_all
-from mpinet.papers.sth.grids import KINDS, dlh_of, rows, sth_of
+from mpinet.papers.sth.grids import KINDS, NOT_FOUR, dlh_of, rows, sth_of
 from mpinet.papers.sth.measured import degree, extent, nodes
 from mpinet.papers.sth.printed import ROWS, TABLE_6
 from mpinet.papers.sth.table5 import COLUMNS, cells
@@ -34,7 +35,13 @@ BY_FORMULAS = [
 ]
 
 
-def _widths(network: str, column: str, statement: str, of_row: Callable[[int], str]) -> Claim:
+def _widths(
+    network: str,
+    column: str,
+    statement: str,
+    of_row: Callable[[int], str],
+    fails_where: tuple[str, Predicate] | None = None,
+) -> Claim:
     """A column of widths."""
     at = COLUMNS.index(column)
     printed = {of_row(nodes): TABLE_6[nodes]["width"][at] for nodes in ROWS}
@@ -45,11 +52,13 @@ def _widths(network: str, column: str, statement: str, of_row: Callable[[int], s
         claimed=lambda topology: printed[topology],
         grid=networks("the 8 rows, N=2^10..2^17", printed).quick(up_to(1024)),
         cost=lambda topology: 10 if size_of(topology) <= 2048 else 2,
+        cause="widths",
+        fails_where=fails_where,
     )
 
 
 WIDTHS = [
-    _widths("dlh", "DLH", "the row's width of DLH is its bisection width", dlh_of),
+    _widths("dlh", "DLH", "the row's width of DLH is its bisection width", dlh_of, NOT_FOUR),
     _widths("sth", "STH", "the row's width of STH is its bisection width", sth_of),
     unsettled(
         "STH-T6-bw-hx",
@@ -68,7 +77,7 @@ def broadcast_costs(topology: str) -> dict[str, float]:
     return {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(nodes(topology), d, D)}
 
 
-def _costs(network: str, named: str, of_row: Callable[[int], str]) -> Claim:
+def _costs(network: str, named: str, of_row: Callable[[int], str], cause: str = "") -> Claim:
     """The two columns of costs, at measured degrees and diameters."""
     at = COLUMNS.index(named.partition(" ")[0])
     names = ("one-to-all", "all-to-all")
@@ -85,13 +94,14 @@ def _costs(network: str, named: str, of_row: Callable[[int], str]) -> Claim:
         measured=lambda topology: Measured(
             broadcast_costs(topology), {"diameter": extent(topology).diameter}
         ),
+        cause=cause,
     )
 
 
 COSTS = [
     _costs("dlh", "DLH", dlh_of),
     *(
-        _costs(f"sth-{kind}", f"STH ({KINDS[kind]})", partial(sth_of, kind=kind))
-        for kind in ("tq", "cq")
+        _costs(f"sth-{kind}", f"STH ({KINDS[kind]})", partial(sth_of, kind=kind), cause)
+        for kind, cause in (("tq", "cube"), ("cq", ""))
     ),
 ]

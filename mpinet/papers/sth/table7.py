@@ -54,6 +54,7 @@ def _column(
         grid=rows(of_row),
         cost=lambda topology: size_of(topology) / 4096,
         measured=measured,
+        cause="" if network == "hc" else "averages",
     )
 
 

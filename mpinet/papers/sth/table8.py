@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.claims import Claim, claim
+from mpinet.claims import Claim, Corrected, claim
 from mpinet.claims.remembered import remembered
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.grids import sth
@@ -100,10 +100,27 @@ def percentage(family: str, psi: int) -> float:
     return round(100 * available(family, psi) / WANTED, 2)
 
 
+REFUTED = {"hx": "hexcell", "sth": "one-dimension", "tq": "one-dimension"}
+"""The error in the cells of each family (`Claim.cause`)."""
+
+
+def single_levels(psi: int, count: int) -> Corrected:
+    """What a cell of Hex-Cell counts."""
+    return Corrected(
+        f"STH-C-T8-{psi}-hx",
+        "table 8's Hex-Cell cells are those of the sizes 6(2i-1), the nodes of single "
+        f"levels: {count} sizes within {psi} percent",
+        claimed=count,
+        tolerance=0,
+        measures=False,
+        measured=lambda: near_sizes([6 * (2 * i - 1) for i in range(1, LARGEST)], psi),
+    )
+
+
 def _cell(psi: int, family: str, printed: tuple[int, float]) -> Claim:
     """A count and a percentage."""
     name = FAMILIES[family][0]
-    id = f"{family}-def8" if family in ("sth", "tq") else family
+    id = f"{family}-def8" if family in BY_DEFINITION[2:] else family
     return claim(
         f"STH-T8-{psi}-{id}",
         place=f"table 8, row {psi}",
@@ -116,6 +133,8 @@ def _cell(psi: int, family: str, printed: tuple[int, float]) -> Claim:
             f"{name} sizes": available(family, psi),
             f"{name} %": percentage(family, psi),
         },
+        cause=REFUTED.get(family, ""),
+        corrected=single_levels(psi, printed[0]) if family == "hx" else None,
     )
 
 
