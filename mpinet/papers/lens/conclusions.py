@@ -90,28 +90,30 @@ DEGREES = claim(
 )
 
 
-@claim(
-    "LENS-S8-fixed-neighbours",
-    place="1, 8",
-    statement="in the completed lens the number of neighbours does not depend on n",
-    claimed=1,
-    grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
-    note="It holds from n = 3 on (LENS-C-fixed-neighbours); two levels share a bus once more.",
-    cause="small-cases",
-    corrected=Corrected(
-        "LENS-C-fixed-neighbours",
-        "in the completed lens the number of neighbours does not depend on n, n>=3",
-        claimed=1,
-        measured=lambda p: neighbour_numbers.measurement(p, first=3),
-    ),
-)
-def neighbour_numbers(p: int, first: int = 2) -> Measured:
+def numbers_of_neighbours(p: int, first: int = 2) -> Measured:
     """Count the different numbers of neighbours."""
     levels = [n for radix, n in [*COMPLETED, *FURTHER] if radix == p and n >= first]
     if p == 2:
         levels = list(range(first, 7))
     found = {n: list(measure.degrees(f"clens:{p},{n}")) for n in sorted(levels)}
     return Measured(len({d for numbers in found.values() for d in numbers}), {"by n": found})
+
+
+neighbour_numbers = claim(
+    "LENS-S8-fixed-neighbours",
+    place="1, 8",
+    statement="in the completed lens the number of neighbours does not depend on n",
+    claimed=1,
+    grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
+    note="It holds from n = 3 on (LENS-C-fixed-neighbours); two levels share a bus once more.",
+    measured=numbers_of_neighbours,
+    cause="small-cases",
+    corrected=Corrected(
+        "LENS-C-fixed-neighbours",
+        "in the completed lens the number of neighbours does not depend on n, n>=3",
+        measured=lambda p: numbers_of_neighbours(p, first=3),
+    ),
+)
 
 
 @claim(

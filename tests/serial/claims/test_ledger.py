@@ -1,12 +1,16 @@
 """The ledger holds the claims of the five papers: none is missing, none is there unexplained."""
 
+import fnmatch
 from pathlib import Path
 
 import pytest
 
+from mpinet.claims import statement
 from mpinet.claims.ledger import PAPERS, claims_of, paper, select
 from mpinet.claims.relation import RELATIONS
+from mpinet.claims.verify import verify
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 
 IDS = Path(__file__).with_name("ids.txt").read_text().split()
 """The ids that the ledger promises, patterns in braces expanded."""
@@ -50,6 +54,62 @@ def test_a_corrected_statement_names_the_claim_that_it_corrects(room):
     known = {claim.id for claim in claims_of(room)}
     for claim in claims_of(room):
         assert not claim.corrects or claim.corrects in known - {claim.id}
+
+
+@pytest.mark.parametrize("room", PAPERS)
+def test_every_place_in_the_order_of_corrections_is_that_of_one(room):
+    corrections = [claim.id for claim in claims_of(room) if claim.place == statement.AS_IT_HOLDS]
+    for name in paper(room).corrections:
+        assert fnmatch.filter(corrections, name)
+
+
+RINGS = """
+from mpinet.claims import Corrected, claim, over
+from mpinet.measure import diameter
+
+WRONG = claim(
+    "RING-WRONG",
+    statement="a ring's diameter is N/2",
+    claimed=lambda n: n / 2,
+    tolerance=0.25,
+    grid=over(n=range(3, 9)),
+    note="of the wrong one",
+    measured=lambda n: diameter(f"ring:{n}"),
+    cause="rounding",
+    fails_where=("N is odd", lambda n: n % 2 == 1),
+    degenerate=lambda n: n == 3,
+    corrected=Corrected("RING-RIGHT", "it is N//2", claimed=lambda n: n // 2),
+)
+AFTER = claim("RING-AFTER", statement="any", relation="all", measured=lambda: True)
+"""
+
+
+def test_a_correction_follows_the_claims_of_a_file_and_is_measured_as_its_row_is(tmp_path):
+    file = tmp_path / "rings.py"
+    file.write_text(RINGS)
+    wrong, after, right = select([str(file)])
+    assert [wrong.id, after.id, right.id] == ["RING-WRONG", "RING-AFTER", "RING-RIGHT"]
+    assert right.corrects == wrong.id and right.paper == "rings"
+    for shared in ("grid", "measured", "cost", "tolerance", "measures"):
+        assert getattr(right, shared) is getattr(wrong, shared)
+    assert not right.note and not right.cause
+    assert right.fails_where is right.degenerate is right.corrected is None
+    verdicts = [row.verdict for row in verify([wrong, right], "full", Local())]
+    assert verdicts == ["refuted", "holds"]
+
+
+def test_a_correction_claims_what_its_row_does_unless_it_says_otherwise():
+    def corrected(**said):
+        correction = statement.Corrected(**said)
+        row = statement.claim(
+            "A", statement="a", claimed=3, measured=lambda: 4, corrected=correction
+        )
+        return row.corrected
+
+    assert corrected(id="B", statement="b", relation=">=").claimed == 3
+    assert corrected(id="B", statement="b", relation="all").claimed is True
+    with pytest.raises(UsageError, match="Claim B has the relation 'is'"):
+        corrected(id="B", statement="b", relation="is")
 
 
 def test_papers_claims_and_patterns_choose():
