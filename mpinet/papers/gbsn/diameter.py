@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import log2
 
 from mpinet import measure
@@ -44,47 +45,40 @@ def upper_sum(topology: str) -> int:
     return of.b * (of.sections - 1)
 
 
+bound = partial(
+    claim,
+    place="Prop. 3.1",
+    grid=PROPOSITION_3_1,
+    measured=diameter,
+    cause="diameter-bounds",
+)
+"""Makes a row of the bounds on the diameter."""
+
 BOUNDS = (
-    claim(
+    bound(
         "GBSN-P31-lower-product",
-        place="Prop. 3.1",
         statement="the diameter is at least ceil(n/b) times the sum of b/lg m' (product reading)",
         relation=">=",
         claimed=lambda topology: lower_sum(topology) * blocks(topology).sections,
-        grid=PROPOSITION_3_1,
-        measured=diameter,
-        cause="diameter-bounds",
     ),
-    claim(
+    bound(
         "GBSN-P31-upper-product",
-        place="Prop. 3.1",
         statement="the diameter is at most ceil(n/b) times the sum of b (product reading)",
         relation="<=",
         claimed=lambda topology: upper_sum(topology) * blocks(topology).sections,
-        grid=PROPOSITION_3_1,
-        measured=diameter,
-        cause="diameter-bounds",
         fails_where=("n <= 2b", lambda topology: blocks(topology).sections == 2),
     ),
-    claim(
+    bound(
         "GBSN-P31-lower-sum",
-        place="Prop. 3.1",
         statement="the diameter is at least ceil(n/b) plus the sum of b/lg m' (sum reading)",
         relation=">=",
         claimed=lambda topology: lower_sum(topology) + blocks(topology).sections,
-        grid=PROPOSITION_3_1,
-        measured=diameter,
-        cause="diameter-bounds",
     ),
-    claim(
+    bound(
         "GBSN-P31-upper-sum",
-        place="Prop. 3.1",
         statement="the diameter is at most ceil(n/b) plus the sum of b (sum reading)",
         relation="<=",
         claimed=lambda topology: upper_sum(topology) + blocks(topology).sections,
-        grid=PROPOSITION_3_1,
-        measured=diameter,
-        cause="diameter-bounds",
     ),
 )
 

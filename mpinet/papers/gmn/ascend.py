@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import log2
 from typing import Any
 
@@ -107,42 +108,33 @@ def iterations(topology: str) -> dict[str, Any]:
     return {"iterations": count, "at home": bool(np.array_equal(seen[0][HELD], seen[-1][HELD]))}
 
 
+units = partial(claim, place="6", grid=cycles.HOSTS, cost=size_of)
+"""Makes a row of the units that a pass takes."""
+
 UNITS = (
-    claim(
+    units(
         "GMN-A-step2",
-        place="6",
         statement="step 2 takes 4m + 2 units, all ports in use",
         claimed=lambda topology: 4 * parameters(topology)[0] + 2,
-        grid=cycles.HOSTS,
-        cost=size_of,
         measured=lambda topology: both_kinds(topology, lambda found: found[1]["step 2"]),
     ),
-    claim(
+    units(
         "GMN-A-step1",
-        place="6",
         statement="step 1 takes a time linear in m: m - 1 units",
         claimed=lambda topology: parameters(topology)[0] - 1,
-        grid=cycles.HOSTS,
-        cost=size_of,
         measured=lambda topology: both_kinds(topology, lambda found: found[1]["step 1"]),
     ),
-    claim(
+    units(
         "GMN-A-total",
-        place="6",
         statement="a pass takes 5m + 1 units",
         claimed=lambda topology: 5 * parameters(topology)[0] + 1,
-        grid=cycles.HOSTS,
-        cost=size_of,
         measured=lambda topology: both_kinds(topology, all_units),
     ),
-    claim(
+    units(
         "GMN-A-olog",
-        place="6",
         statement="a pass takes O(log N) units: at most 10 log2 N, as 2m < 4 log2 N",
         relation="<=",
         claimed=lambda topology: 10 * log2(size_of(topology)),
-        grid=cycles.HOSTS,
-        cost=size_of,
         measured=lambda topology: max(all_units(run(topology, kind)) for kind in KINDS),
     ),
 )
