@@ -324,12 +324,13 @@ def circulate(share: Share, schedule: type[PassSchedule]) -> int:
     """Items with the labels that they have gathered, twice when a pair changes places."""
     from mpinet.programs.schedules.exchange import DimensionExchange
 
-    on_the_way = _cut(share) if schedule is DimensionExchange else ON_THE_WAY
-    return share.hosted * (CIRCULATING + max(LABELLING, on_the_way))
+    if schedule is DimensionExchange:
+        return share.hosted * (CIRCULATING + max(LABELLING, _cut(share)))
+    return share.hosted * (CIRCULATING + LABELLING + ON_THE_WAY)
 
 
 CIRCULATING = 42
 """Bytes per processor: number, index, item."""
 
 LABELLING = 35
-"""Bytes per processor of labels while they are added, when nothing is on the way any more."""
+"""Bytes per processor of labels while they are added; by then no exchange is under way."""
