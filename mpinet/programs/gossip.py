@@ -21,11 +21,13 @@ from mpinet.machine.state import Fields, Held, State, Total
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
+from mpinet.programs.busgossip import bus_gossip_timetable
 from mpinet.programs.collective import CollectiveResult, choose, items, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.exchange import ROUTED, all_pairs, send_routed
-from mpinet.programs.greedyspread import gossip_timetable
+from mpinet.programs.matchedgossip import matched_timetable
 from mpinet.programs.preparation import NONE, Preparation
+from mpinet.programs.rarest import rarest_timetable
 from mpinet.programs.schedules.timetable import Part, Timetable
 from mpinet.programs.treegossip import gossip_along_tree
 from mpinet.programs.waves import count_bits
@@ -210,18 +212,28 @@ def _by_timetable(machine: Machine, own: Ints, take: Take, timetable: Timetable)
     return NONE
 
 
-def _search(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
-    """By the timetable that a greedy search finds for the machine's ports."""
-    one_port = machine.model.send == 1
-    return _by_timetable(machine, own, take, gossip_timetable(machine.topology, one_port, bound))
+def _take_rarest(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
+    """By the timetable of all ports."""
+    network = machine.topology
+    if not network.links:
+        return _by_timetable(machine, own, take, bus_gossip_timetable(network, False, bound))
+    return _by_timetable(machine, own, take, rarest_timetable(network, bound))
+
+
+def _take_matched(machine: Machine, own: Ints, take: Take, bound: int) -> Preparation:
+    """By the timetable of one port."""
+    network = machine.topology
+    if not network.links:
+        return _by_timetable(machine, own, take, bus_gossip_timetable(network, True, bound))
+    return _by_timetable(machine, own, take, matched_timetable(network, bound))
 
 
 _ALGORITHMS = {
     CYCLE: lambda machine, own, take, bound: _rotate(machine, own, take),
     TREE: lambda machine, own, take, bound: gossip_along_tree(machine, own, take),
     ROUTED: lambda machine, own, take, bound: _route(machine, own, take),
-    RAREST: _search,
-    MATCHING: _search,
+    RAREST: _take_rarest,
+    MATCHING: _take_matched,
 }
 
 

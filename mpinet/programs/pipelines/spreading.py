@@ -10,6 +10,7 @@ is turned round. Every rank finds the same schedule.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +19,13 @@ from mpinet.arrays import Ints
 from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
-from mpinet.programs.greedyspread import needed_rows, spread_rows
+from mpinet.programs.busgossip import rows_over_busses
+from mpinet.programs.matchedgossip import matched_rows, needed_rows
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.paths import path_rows
 from mpinet.programs.pipelines.rates import looks_of_ways, ways_to_all
 from mpinet.programs.pipelines.trees import MOST_LOOKS, disjoint_trees, looks_of_trees, tree_rows
+from mpinet.programs.rarest import rarest_rows
 
 RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
 
@@ -176,12 +179,10 @@ def spread(
     for name in names:
         if name == PATHS:
             found = _paths(topology, arcs, sources, bound, model.send == 1)
-        elif name == TREES:
-            found = _trees(topology, arcs, sources)
-        elif name == CYCLE:
-            found = _cycle(topology, sources)
+        elif topology.links:
+            found = _WAYS[name](topology, arcs, sources, bound)
         else:
-            found = _searched(name, topology, sources, bound, single)
+            found = _over_busses(name, topology, sources, bound, single)
         if found is not None and (best is None or found.steps < best.steps):
             best = found
         if best is not None and best.steps <= bound:
@@ -195,17 +196,39 @@ def spread(
     return best
 
 
+def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+    """What fewest have comes first."""
+    return _searched(RAREST, rarest_rows, topology, sources, bound)
+
+
+def _matching(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+    """A largest matching a step."""
+    return _searched(MATCHING, matched_rows, topology, sources, bound)
+
+
 def _searched(
-    name: str, topology: Topology, sources: Ints, bound: int, single: bool
+    name: str,
+    search: Callable[[Topology, Ints, int], Ints],
+    topology: Topology,
+    sources: Ints,
+    bound: int,
 ) -> Spread | None:
     """A greedy search, unless it would take too long."""
-    looks = topology.size if topology.links else topology.most_wired
-    if len(sources) * looks * max(bound, 1) > MOST_TRIES:
+    if len(sources) * topology.size * max(bound, 1) > MOST_TRIES:
         return None
-    rows = spread_rows(topology, sources, bound, name == MATCHING, single)
+    rows = search(topology, sources, bound)
     rows = rows[needed_rows(rows, topology, sources)]
-    channels = np.full(len(rows), -1) if topology.links else rows[:, 4].copy()
-    return Spread(name, np.ascontiguousarray(rows[:, :4]), channels)
+    return Spread(name, rows, np.full(len(rows), -1))
+
+
+def _over_busses(
+    name: str, topology: Topology, sources: Ints, bound: int, single: bool
+) -> Spread | None:
+    """What most members of a bus lack, unless it would take too long."""
+    if len(sources) * topology.most_wired * max(bound, 1) > MOST_TRIES:
+        return None
+    rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)
+    return Spread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
 
 
 def _paths(
@@ -216,7 +239,7 @@ def _paths(
     return None if found is None else Spread(PATHS, *found)
 
 
-def _trees(topology: Topology, arcs: Arcs, sources: Ints) -> Spread | None:
+def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
     """Down arc-disjoint trees; switches that send nothing on get nothing."""
     root = int(sources[0])
     degree = int(arcs.out_degrees[root])
@@ -229,7 +252,7 @@ def _trees(topology: Topology, arcs: Arcs, sources: Ints) -> Spread | None:
     return Spread(TREES, rows[needed], ports[needed])
 
 
-def _cycle(topology: Topology, sources: Ints) -> Spread:
+def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
     """Each item goes once round, as soon as those that its source had before are on their way.
 
     Everybody passes on, a step later, what came; one item of each source at a time, or, where one
@@ -253,3 +276,11 @@ def _cycle(topology: Topology, sources: Ints) -> Spread:
     table, over = np.concatenate(rows), np.concatenate(used)
     by_step = np.lexsort((table[:, 3], table[:, 0]))
     return Spread(CYCLE, table[by_step], over[by_step])
+
+
+_WAYS: dict[str, Callable[[Topology, Arcs, Ints, int], Spread | None]] = {
+    RAREST: _rarest,
+    TREES: _trees,
+    MATCHING: _matching,
+    CYCLE: _cycle,
+}

@@ -1,0 +1,158 @@
+"""Items from where they are to all processors over busses: what most members of a bus lack goes.
+
+In every step each bus takes, in an order that is drawn, an item that most of its members lack, of
+several the one that fewest have, from a member that has it. With one port only members count that
+accept nothing else, and only a member sends that sends nothing else. Every rank looks at the whole
+network and finds the same timetable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.arrays import Ints, Rows
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.errors import Disconnected
+from mpinet.networks.topology import Topology
+from mpinet.programs.buspasses import Busses
+from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.starts import best_rows
+
+STARTS = 2**7
+"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+
+LOOKS = 2**26
+"""Looks at members and items that all starts may take, as far as the bound tells that before."""
+
+
+def bus_gossip_timetable(topology: Topology, one_port: bool, bound: int) -> Timetable:
+    """Find a gossip over busses that takes few steps.
+
+    Parameters
+    ----------
+    topology : Topology
+        A connected network of busses.
+    one_port : bool
+        Whether a node sends and accepts one message a step.
+    bound : int
+        Steps that nothing beats: there the search stops.
+    """
+    best = rows_over_busses(topology, np.arange(topology.hosts), bound, one_port)
+    step, sender, receiver, chunk, bus = np.ascontiguousarray(best.T)
+    ports = "one" if one_port else "all"
+    return Timetable("gossip", topology.hosts, step, sender, receiver, chunk, bus=bus, ports=ports)
+
+
+def rows_over_busses(
+    topology: Topology, sources: Ints, bound: int, one_port: bool, single: bool = False
+) -> Ints:
+    """Bring items from where they are to all processors, in few steps.
+
+    Parameters
+    ----------
+    topology, bound, one_port
+        As for `bus_gossip_timetable`.
+    sources : ndarray of int64, shape (items,)
+        The processor that has each item first.
+    single : bool
+        Whether one member alone takes what a bus carries, so that all can be turned round.
+
+    Returns
+    -------
+    ndarray of int64, shape (rows, 5)
+        Step, sender, receiver, item and bus of every message, by step.
+
+    Raises
+    ------
+    Disconnected
+        Some processor cannot be reached.
+    """
+    lists, items = Busses.of(topology), len(sources)
+    looks = max(1, len(lists.members) * items * max(bound, 1))
+    rows = np.empty((topology.size * items, 5), np.int64)
+    wanted = (topology.size - 1) * items
+
+    def take(seed: int) -> int:
+        parts = (lists.bus_begin, lists.members)
+        return int(take_over_busses(*parts, topology.size, one_port, single, sources, seed, rows))
+
+    best = best_rows(take, rows, min(STARTS, LOOKS // looks), bound) if wanted else rows[:0]
+    if len(best) < wanted:
+        raise Disconnected(f"{topology.name} is not connected: nobody can tell all others.")
+    return best
+
+
+@kernel
+def take_over_busses(
+    bus_begin: Ints,
+    members: Ints,
+    size: int,
+    one_port: bool,
+    single: bool,
+    sources: Ints,
+    seed: int,
+    rows: Rows,
+) -> int:
+    """Write rows (step, sender, receiver, item, bus), by step; how many there are."""
+    items, count = sources.size, bus_begin.size - 1
+    came = np.full((size, items), -1, np.int64)  # the step in which an item came
+    holders, lacking = np.ones(items, np.int64), np.full(size, items)
+    sent, accepted = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    keys = np.empty(count, np.int64)
+    for item in range(items):
+        came[sources[item], item] = 0
+        lacking[sources[item]] -= 1
+    done, step, wanted = 0, 0, items * (size - 1)
+    while done < wanted:
+        step += 1
+        before = done
+        for bus in range(count):
+            keys[bus] = draw32(int(seed), int(bus), int(step), 22) & 0xFFFF
+        order = np.argsort(keys)
+        for i in range(count):
+            bus = order[i]
+            begin, end = bus_begin[bus], bus_begin[bus + 1]
+            best, chosen, giver = -1, -1, -1
+            for item in range(items):
+                gain, need, sender = 0, 0, -1
+                for at in range(begin, end):
+                    node = members[at]
+                    if came[node, item] < 0:
+                        if not one_port or accepted[node] < step:
+                            gain += 1
+                            need = max(need, lacking[node])
+                    elif came[node, item] == step or (one_port and sent[node] == step):
+                        continue
+                    elif sender < 0 or lacking[node] < lacking[sender]:
+                        sender = node
+                if gain == 0 or sender < 0:
+                    continue
+                noise = draw32(int(seed), int(bus * items + item), int(step), 23) & 0xFF
+                value = need if single else gain
+                key = (value << 32) - (holders[item] << 8) + noise
+                if key > best:
+                    best, chosen, giver = key, item, sender
+            if chosen < 0:
+                continue
+            taker = -1
+            for at in range(begin, end):
+                node = members[at]
+                open_ = came[node, chosen] < 0 and (not one_port or accepted[node] < step)
+                if open_ and (taker < 0 or lacking[node] > lacking[taker]):
+                    taker = node
+            for at in range(begin, end):
+                node = members[at]
+                open_ = came[node, chosen] < 0 and (not one_port or accepted[node] < step)
+                if not open_ or (single and node != taker):
+                    continue
+                came[node, chosen], accepted[node] = step, step
+                lacking[node] -= 1
+                holders[chosen] += 1
+                rows[done, 0], rows[done, 1], rows[done, 2] = step, giver, node
+                rows[done, 3], rows[done, 4] = chosen, bus
+                done += 1
+            sent[giver] = step
+        if done == before:
+            break
+    return done

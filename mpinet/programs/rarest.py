@@ -1,0 +1,133 @@
+"""All ports: in every step every processor takes from its neighbours what is rarest.
+
+A processor matches its links with items that it lacks and that the neighbour has, those first that
+fewest have. Where all links that could bring an item bring another one, one of these is moved to a
+free link. Every rank looks at the whole network and finds the same timetable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpinet.arrays import Ints, Rows, Shorts
+from mpinet.compiled import kernel
+from mpinet.draws import draw32
+from mpinet.networks.adjacency import Adjacency
+from mpinet.networks.topology import Topology
+from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.starts import best_rows
+
+STARTS = 8
+"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+
+LOOKS = 2**30
+"""Held items that all starts may look at, as far as the bound tells that before."""
+
+
+def rarest_timetable(topology: Topology, bound: int) -> Timetable:
+    """Find a gossip that takes few steps.
+
+    Parameters
+    ----------
+    topology : Topology
+        A connected network of links without switches.
+    bound : int
+        Steps that nothing beats: there the search stops.
+    """
+    best = rarest_rows(topology, np.arange(topology.size), bound)
+    step, sender, receiver, chunk = (np.ascontiguousarray(column) for column in best.T)
+    return Timetable("gossip", topology.size, step, sender, receiver, chunk, ports="all")
+
+
+def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
+    """Bring items from where they are to all processors, in few steps.
+
+    Parameters
+    ----------
+    topology, bound
+        As for `rarest_timetable`; there may be switches, which take what they can get.
+    sources : ndarray of int64, shape (items,)
+        The processor that has each item first.
+
+    Returns
+    -------
+    ndarray of int64, shape (rows, 4)
+        Step, sender, receiver and item of every message, by step.
+    """
+    lists, size, items = Adjacency.of(topology), topology.size, len(sources)
+    looks = max(1, len(lists.others) * items * max(bound, 1))
+    rows = np.empty((items * (size - 1), 4), np.int64)
+
+    def take(seed: int) -> int:
+        return int(take_rarest(lists.begin, lists.others, topology.hosts, sources, seed, rows))
+
+    return best_rows(take, rows, min(STARTS, LOOKS // looks), bound)
+
+
+@kernel
+def take_rarest(
+    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Rows
+) -> int:
+    """Write rows (step, sender, receiver, item), by step; how many there are."""
+    size, items = begin.size - 1, sources.size
+    held = np.zeros((size, items), np.bool_)
+    come = np.zeros((size, items), np.int64)  # the step in which an item comes
+    holders = np.ones(items, np.int64)
+    for item in range(items):
+        held[sources[item], item] = True
+    keys = np.empty(items, np.int64)
+    lacking = np.empty(items, np.int64)
+    brings = np.empty(others.size, np.int64)
+    count, step, left = 0, 0, items * (hosts - 1)
+    while left > 0:
+        step += 1
+        before = count
+        brings[:] = -1
+        for turn in range(size):
+            node = (turn + draw32(int(seed), int(step), 0, 7)) % size
+            first, last = begin[node], begin[node + 1]
+            missing = 0
+            for item in range(items):
+                if not held[node, item] and come[node, item] == 0:
+                    noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
+                    keys[missing] = holders[item] << 16 | noise
+                    lacking[missing] = item
+                    missing += 1
+            order = np.argsort(keys[:missing])
+            free = last - first
+            for i in range(missing):
+                if free == 0:
+                    break
+                item, link = lacking[order[i]], -1
+                for at in range(first, last):
+                    if brings[at] < 0 and held[others[at], item]:
+                        link = at
+                        break
+                if link < 0:
+                    for at in range(first, last):
+                        if brings[at] < 0 or not held[others[at], item]:
+                            continue
+                        for instead in range(first, last):
+                            if brings[instead] < 0 and held[others[instead], brings[at]]:
+                                brings[instead] = brings[at]
+                                link = at
+                                break
+                        if link >= 0:
+                            break
+                if link < 0:
+                    continue
+                brings[link] = item
+                come[node, item] = step
+                holders[item] += 1
+                free -= 1
+        for node in range(size):
+            for at in range(begin[node], begin[node + 1]):
+                if brings[at] >= 0:
+                    held[node, brings[at]] = True
+                    left -= node < hosts
+                    rows[count, 0], rows[count, 1] = step, others[at]
+                    rows[count, 2], rows[count, 3] = node, brings[at]
+                    count += 1
+        if count == before:
+            break
+    return count
