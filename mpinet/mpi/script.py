@@ -22,6 +22,7 @@ from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.naming import Naming
 from mpinet.mpi.world.process_state import own_random_numbers
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.serving import servers_watched
 from mpinet.mpi.world.settings import own_settings
 from mpinet.mpi.world.streams import descriptors_kept, streams
 from mpinet.mpi.world.trees import Pattern
@@ -109,6 +110,7 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
         streams(world),
         garbage_collected(),
         world.threads.watched(),
+        servers_watched(world),
     ):
         world.run(program)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 
 from mpinet.errors import MpinetError
@@ -83,12 +84,27 @@ def _said(error: BaseException) -> str:
         return f"<its text raises {type(another).__name__}>"
 
 
-def script_line() -> TracebackType | None:
-    """The line of the running script, as of an error that it raises there."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _own(frame):
-        frame = frame.f_back
+def script_line(module: str = "") -> TracebackType | None:
+    """The line of the running script, as of an error that it raises there.
+
+    Parameters
+    ----------
+    module : str
+        The module that the line is in, if one on the stack is: of what a script waits for within
+        a library only its own line tells it (default: the innermost that is not the emulator's).
+    """
+    frames = list(_outside(sys._getframe(1)))
+    within = (frame for frame in frames if frame.f_globals.get("__name__") == module)
+    frame = next(within, frames[0] if frames else None)
     return None if frame is None else TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
+
+
+def _outside(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames from one outwards that are not the emulator's."""
+    while frame is not None:
+        if not _own(frame):
+            yield frame
+        frame = frame.f_back
 
 
 def _status(code: object) -> str:

@@ -225,9 +225,17 @@ class Turns:
         self._new.append(fiber)
         return completion
 
-    def stop(self, error: BaseException) -> NoReturn:
-        """Fail the running processor, whatever its script catches."""
-        self._exits.fail(self.current, error.with_traceback(script_line()), self.now)
+    def stop(self, error: BaseException, module: str = "") -> NoReturn:
+        """Fail the running processor, whatever its script catches.
+
+        Parameters
+        ----------
+        error : Exception
+            Why.
+        module : str
+            The module whose line is named, if it is on the stack (default: the innermost one).
+        """
+        self._exits.fail(self.current, error.with_traceback(script_line(module)), self.now)
         self.stay()
 
     def stay(self) -> NoReturn:
