@@ -15,14 +15,14 @@ from mpinet.claims.statement import Claim, Predicate
 
 @dataclass(frozen=True)
 class Extent:
-    """How far a refutation goes.
+    """Extent of a refutation.
 
     Attributes
     ----------
     failing : int
         Points that fail.
     everywhere : bool
-        Whether all do.
+        Whether all measured points fail.
     common : dict or None
         As in `mpinet.claims.verdict.Verdict`.
     degenerate : int or None
@@ -39,7 +39,7 @@ class Extent:
 
 
 def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Extent:
-    """Count over the measured points.
+    """Count failing points, and their common property, over the measured points.
 
     Parameters
     ----------

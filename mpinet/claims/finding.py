@@ -28,13 +28,13 @@ class Finding:
     holds : bool
         Whether the relation holds between them.
     where : dict
-        Where on the network the measured value was found.
+        Place on the network at which the measured value was found.
     out_of_reach : str
-        Why nothing was measured, if so.
+        Reason why nothing was measured; else empty.
     error : str
-        What went wrong in the measurement, if something did.
+        Error of the measurement; else empty.
     seconds : float
-        Wall time that it took.
+        Wall time of the measurement, in seconds.
     """
 
     claimed: Any = None
@@ -73,7 +73,7 @@ def _measure(claim: Claim, point: Point) -> dict[str, Any]:
         where = asdict(measured) | where
         measured = deciding(claim.relation, measured, plain(claimed), claim.tolerance)
     claimed, measured = plain(claimed), plain(measured)
-    json.dumps([claimed, measured, plain(where)], allow_nan=False)  # what is written down later
+    json.dumps([claimed, measured, plain(where)], allow_nan=False)  # the journal keeps it as JSON
     right = holds(claim.relation, measured, claimed, claim.tolerance)
     if not right and isinstance(claimed, dict) and isinstance(measured, dict):
         where = {"fields": differing(claim.relation, measured, claimed, claim.tolerance)} | where

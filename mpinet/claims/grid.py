@@ -36,11 +36,11 @@ class Grid:
     chosen: Callable[..., bool] | None = None
 
     def quick(self, chosen: Callable[..., bool]) -> Grid:
-        """The same grid, of which the quick budget takes only the points that are `chosen`."""
+        """Return the grid with the quick budget limited to the points that are `chosen`."""
         return replace(self, chosen=chosen)
 
     def points(self, budget: str) -> list[Point]:
-        """The points of a budget, ``"quick"`` or ``"full"``."""
+        """Return the points of a budget, ``"quick"`` or ``"full"``."""
         every = list(self.make())
         if budget == "full" or self.chosen is None:
             return every
@@ -104,7 +104,7 @@ def over(text: str = "", **axes: Any) -> Grid:
 
 
 def _axis(values: Any) -> str:
-    """An axis as a person reads it."""
+    """Format an axis for a person."""
     if callable(values):
         return "all that are valid"
     if isinstance(values, range) and values.step == 1:
@@ -113,12 +113,12 @@ def _axis(values: Any) -> str:
 
 
 def argument_text(value: Any) -> str:
-    """An argument as it is printed and typed: tuples without blanks."""
+    """Format an argument as it is printed and typed: tuples without blanks."""
     if isinstance(value, list | tuple):
         return f"({','.join(map(argument_text, value))})"
     return str(value)
 
 
 def point_text(point: Mapping[str, Any]) -> str:
-    """A point as it is printed: ``m=5 N=40``."""
+    """Format a point as it is printed: ``m=5 N=40``."""
     return " ".join(f"{name}={argument_text(value)}" for name, value in point.items())

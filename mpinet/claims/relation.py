@@ -1,4 +1,4 @@
-"""Relations between what is measured and what is claimed.
+"""Relations between measured and claimed values.
 
 Numbers are compared by ``=``, ``<=``, ``~`` (within a tolerance) and the like. A claim that states
 a fact (``all``, ``iff``, ``iso``, ..) is measured as true or false; its relation only shows what
@@ -57,7 +57,7 @@ def holds(relation: str, measured: Any, claimed: Any, tolerance: float = 0.0) ->
 
 
 def deciding(relation: str, found: Bounded, claimed: Any, tolerance: float = 0.0) -> int:
-    """The bound on a number that decides whether ``number RELATION claimed``.
+    """Return the bound on a number that decides whether ``number RELATION claimed``.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def deciding(relation: str, found: Bounded, claimed: Any, tolerance: float = 0.0
 def differing(
     relation: str, measured: dict[str, Any], claimed: dict[str, Any], tolerance: float = 0.0
 ) -> list[str]:
-    """The fields for which the relation does not hold."""
+    """Return the names of the fields for which the relation does not hold."""
     return [
         key
         for key, value in claimed.items()

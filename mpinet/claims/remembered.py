@@ -1,4 +1,4 @@
-"""Measures that several claims share: each is taken once, and forgotten when it is old."""
+"""Results of measures that several claims share: each is computed once, the oldest dropped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def remembered(measure: Measure) -> Measure: ...
 @overload
 def remembered(*, most: int) -> Callable[[Measure], Measure]: ...
 def remembered(measure: Measure | None = None, *, most: int = 64) -> Any:
-    """Keep the results of a measure that is asked again with the same arguments.
+    """Cache a measure's results by its arguments.
 
     Parameters
     ----------
@@ -45,6 +45,6 @@ def remembered(measure: Measure | None = None, *, most: int = 64) -> Any:
 
 
 def forget() -> None:
-    """Drop all results, where a network has changed under its name (tests do that)."""
+    """Drop all results, as tests must that change a network under its name."""
     for clear in _forgetting:
         clear()

@@ -1,4 +1,4 @@
-"""A claim: a statement of a paper, what it says in numbers, and how that is measured.
+"""Claims: statements of a paper, their formulas, and the measurements that test them.
 
 A claim has a formula (what the paper says at a point), a measurement on the emulator, a relation
 that has to hold between the two, and a grid of points to try. A refuted one has in the same row the
@@ -20,17 +20,17 @@ from mpinet.errors import OutOfReach, UsageError
 __all__ = ["Claim", "Corrected", "Measured", "OutOfReach", "Predicate", "claim", "unsettled"]
 
 Predicate = Callable[..., bool]
-"""Whether something is so of a point; called with its arguments."""
+"""Property of a point: a function of the point's arguments that returns a bool."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured value, and where on the network it was found.
+    """A measured value, and the place on the network at which it was found.
 
     Attributes
     ----------
     value : object
-        What is compared with the claimed value.
+        The value to compare with the claimed one.
     where : dict
         The witness: names and numbers of nodes, pairs, busses, ..
     """
@@ -101,9 +101,9 @@ class Claim:
     id : str
         Its name in the ledger.
     place : str
-        Where the paper says it: section, theorem, figure, table.
+        Place in the paper: section, theorem, figure, table.
     statement : str
-        What it says, in our words.
+        The statement in our words.
     relation : str
         ``measured RELATION claimed`` has to hold; see `mpinet.claims.relation.RELATIONS`.
     claimed : object, or callable
@@ -114,12 +114,12 @@ class Claim:
     grid : Grid
         The points.
     tolerance : float
-        What may lie between the two: relative for ``~``, absolute for ``=``.
+        Largest difference of the two: relative for ``~``, absolute for ``=``.
     cost : callable, or None
         About how long a point takes, in any unit that the paper's claims share; called with the
         point's arguments. It orders the work, nothing else.
     reason : str
-        Why the claim cannot be tested, where there is no measurement.
+        Reason why the claim cannot be tested, where there is no measurement.
     paper : str
         The room or file that the claim is from.
     note : str
@@ -169,12 +169,12 @@ class Claim:
 
     @property
     def measurement(self) -> Callable[..., Any]:
-        """The measurement of a claim that can be tested."""
+        """Measurement of a claim that can be tested."""
         assert self.measured is not None
         return self.measured
 
     def claimed_at(self, point: Point) -> Any:
-        """The paper's value at a point."""
+        """Return the paper's value at a point."""
         return self.claimed(**point) if callable(self.claimed) else self.claimed
 
 
@@ -239,7 +239,7 @@ def claim(
     corrected: Corrected | None = None,
     beats: str = "",
 ) -> Any:
-    """Make a claim of its measurement: the decorated function, or one that there is already.
+    """Make a claim from its measurement: the decorated function, or an existing one.
 
     Parameters
     ----------
@@ -320,5 +320,5 @@ def _value(id: str, relation: str, claimed: Any) -> Any:
 def unsettled(
     id: str, *, place: str, statement: str, reason: str, relation: str = "-", note: str = ""
 ) -> Claim:
-    """A claim that stays open: it cannot be tested, for this reason."""
+    """Make a claim that stays open: it cannot be tested, for the reason given."""
     return Claim(id, place, statement, relation, None, None, once(), reason=reason, note=note)

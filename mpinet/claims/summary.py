@@ -1,4 +1,4 @@
-"""What a ledger comes to, by paper: verdicts, distinct errors, claims that measure no network."""
+"""Counts of a ledger, by paper: verdicts, distinct errors, claims that measure no network."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from mpinet.claims.verdict import BEATEN, HOLDS, OPEN, REFUTED, VERDICTS
 
 Rows = Sequence[Mapping[str, Any]]
-"""Verdicts as JSON knows them."""
+"""Verdicts as JSON objects."""
 
 
 def summary(rows: Rows) -> dict[str, Any]:
-    """Count the rows.
+    """Count the rows by paper and verdict.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def summary(rows: Rows) -> dict[str, Any]:
 
 
 def counts(rows: Rows) -> dict[str, int]:
-    """The counts of one paper's rows; see `summary`."""
+    """Count one paper's rows; see `summary`."""
     by_verdict = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
     return {
         "claims": len(rows),
@@ -49,12 +49,12 @@ def counts(rows: Rows) -> dict[str, int]:
 
 
 def error_of(row: Mapping[str, Any]) -> str:
-    """The error that a refuted claim shows: its cause, or else the claim itself."""
+    """Return the error that a refuted claim shows: its cause, or else the claim's id."""
     return str(row["cause"] or row["id"])
 
 
 def tally(rows: Rows) -> str:
-    """The counts of one paper's rows, or of all papers', in a line."""
+    """Format the counts of one paper's rows, or of all papers', in one line."""
     papers = summary(rows)["papers"]
     found = {name: sum(paper[name] for paper in papers) for name in counts([])}
     words = {
@@ -81,5 +81,5 @@ def tally(rows: Rows) -> str:
 
 
 def _detail(number: int, text: str) -> str:
-    """A number in brackets, unless it is 0."""
+    """Format a number in brackets; empty for 0."""
     return f" ({text.format(number, s='s' * (number != 1))})" if number else ""

@@ -23,7 +23,7 @@ HOLDS, REFUTED, BEATEN, OPEN, ERROR = "holds", "refuted", "beaten", "open", "err
 VERDICTS = (HOLDS, REFUTED, BEATEN, OPEN, ERROR)
 
 FAILS = (REFUTED, BEATEN)
-"""The verdicts that a point shows."""
+"""Verdicts that one failing point decides."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Verdict:
     range : str
         The grid that was tested, with its number of points.
     points : int
-        How many points were measured.
+        Number of points measured.
     verdict : str
         ``holds`` on that range, ``refuted``, ``beaten`` (fewer steps are enough than are stated),
         ``open`` (it could not be tested), or ``error``: the measurement failed, which says nothing
@@ -49,7 +49,7 @@ class Verdict:
     replay : str or None
         A command that measures the witness again.
     reason : str or None
-        Why the claim is open, what went wrong, or why points of the range are left out.
+        Reason why the claim is open, an error's text, or why points of the range are left out.
     seconds : float
         Time of all its measurements.
     note, corrects, measures
@@ -57,7 +57,7 @@ class Verdict:
     cause : str
         As in `Claim`, of a refuted one; else empty.
     failing : int
-        At how many of the measured points it fails.
+        Number of measured points at which it fails.
     everywhere : bool
         Whether it fails at every one of them.
     common : dict or None
@@ -103,7 +103,7 @@ class Verdict:
 def judge(
     claim: Claim, points: Sequence[Point], findings: Sequence[Finding], of: int, source: str
 ) -> Verdict:
-    """The verdict over a claim's points, which are in the order of its grid.
+    """Return the verdict on a claim from its points, in the order of its grid.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def judge(
 
 
 def _value(point: Point, finding: Finding) -> dict[str, Any]:
-    """What was found at a point, as tables and plots show it."""
+    """Return the finding at a point, as tables and plots show it."""
     return {
         "point": point_text(point),
         "claimed": finding.claimed,
@@ -172,7 +172,7 @@ def _value(point: Point, finding: Finding) -> dict[str, Any]:
 
 
 def _fair(claim: Claim, point: Point, finding: Finding, source: str) -> dict[str, Any]:
-    """A witness that nobody calls degenerate, as JSON has it."""
+    """Return a witness that is not degenerate, as a JSON object."""
     return {
         "point": _arguments(point),
         "where": finding.where,
@@ -185,7 +185,7 @@ def _fair(claim: Claim, point: Point, finding: Finding, source: str) -> dict[str
 def _verdict(
     claim: Claim, points: Sequence[Point], findings: Sequence[Finding], measured: list[int]
 ) -> tuple[str, int | None, str | None]:
-    """The verdict, the point that shows it, and the reason."""
+    """Return the verdict, the index of the point that shows it, and the reason."""
     if claim.measured is None:
         return OPEN, None, claim.reason
     failed = [i for i in measured if findings[i].error]
@@ -210,7 +210,7 @@ def _left_out(findings: Sequence[Finding]) -> str | None:
 
 
 def replay_command(claim: Claim, point: Point, source: str = "") -> str:
-    """The command that measures a claim at one point."""
+    """Return the command that measures a claim at one point."""
     at = [f"--at {shlex.quote(f'{name}={argument_text(v)}')}" for name, v in point.items()]
     return " ".join([f"mpinet verify {source}{claim.id}", *at])
 
@@ -220,6 +220,6 @@ def _arguments(point: Point) -> dict[str, Any]:
 
 
 def _range(claim: Claim, tested: int, of: int) -> str:
-    """The tested grid in words."""
+    """Describe the tested grid in words."""
     count = f"{tested} point{'s' * (tested != 1)}" + (f" of {of}" if of != tested else "")
     return f"{claim.grid.text} ({count})" if claim.grid.text else ("-" if of == 1 else count)

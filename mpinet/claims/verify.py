@@ -26,12 +26,12 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Its key in the journal."""
+        """Key of the task in the journal."""
         return f"{self.claim.id} {point_text(self.point)}"
 
     @property
     def subject(self) -> str:
-        """Its network, or table: tasks about one go to one rank, which may remember measures."""
+        """Network or table: tasks with the same subject go to one rank, which caches measures."""
         network = self.point.get("topology")
         if network:
             return str(network)
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def cost(self) -> float:
-        """About how long it takes."""
+        """Estimated time of the task, in the unit of its paper."""
         return self.claim.cost(**self.point) if self.claim.cost else 1.0
 
 
@@ -106,7 +106,7 @@ def verify(
 def tasks_of(
     claims: Sequence[Claim], budget: str, at: Mapping[str, str] | None = None
 ) -> list[Task]:
-    """The points of all claims, in the ledger's order."""
+    """List the points of all claims, in the ledger's order."""
     tasks = [
         Task(claim, point)
         for claim in claims
@@ -126,7 +126,7 @@ def _is_at(point: Point, at: Mapping[str, str]) -> bool:
 
 
 def subjects(tasks: Sequence[Task]) -> list[list[Task]]:
-    """The tasks by subject, those that are said to take the largest share of their paper first."""
+    """Group the tasks by subject, the largest estimated share of a paper's cost first."""
     groups: dict[str, list[Task]] = {}
     papers: defaultdict[str, float] = defaultdict(float)
     for task in tasks:
@@ -142,7 +142,7 @@ def subjects(tasks: Sequence[Task]) -> list[list[Task]]:
 def _verdicts(
     claims: Sequence[Claim], tasks: Sequence[Task], known: Mapping[str, Any], source: str
 ) -> Iterator[Verdict]:
-    """A verdict for each claim."""
+    """Yield a verdict for each claim."""
     own: dict[str, list[Task]] = {claim.id: [] for claim in claims}
     for task in tasks:
         own[task.claim.id].append(task)

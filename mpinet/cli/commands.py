@@ -1,4 +1,4 @@
-"""The parser, which knows all commands by name but loads only the one that is typed."""
+"""The parser: it knows all commands by name, but loads the typed one alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parse(typed: Sequence[str]) -> argparse.Namespace:
-    """Read what was typed; `SystemExit` with status 2 if it is wrong, 0 after help."""
+    """Parse the typed words; raise `SystemExit` with status 2 if they are wrong, 0 after help."""
     words = [word for word in typed if not word.startswith("-")]
     if words[:1] and words[0] in ALIASES:
         at = typed.index(words[0])
@@ -43,12 +43,12 @@ def parse(typed: Sequence[str]) -> argparse.Namespace:
 
 
 def _command_in(words: Sequence[str]) -> str | None:
-    """The command that words begin with, of one word or of two."""
+    """Return the command, of one word or two, with which the words begin."""
     return next((c for c in (" ".join(words[:2]), *words[:1]) if c in COMMANDS), None)
 
 
 def _with_format(typed: Sequence[str]) -> list[str]:
-    """Words in which ``--progress json`` is one: by itself the option has no value.
+    """Join ``--progress json`` to one word, because the option alone has no value.
 
     Where a program's or script's own words begin nothing is changed.
     """
@@ -64,7 +64,7 @@ def _with_format(typed: Sequence[str]) -> list[str]:
 
 
 def _parser(wanted: str | None) -> argparse.ArgumentParser:
-    """A parser of all commands; only the one that is wanted is loaded for its options."""
+    """Make a parser of all commands, with the options of the wanted command alone."""
     parser = Parser(
         prog="mpinet",
         description="Emulate message-passing machines: route, broadcast, ASCEND, and count steps.",
@@ -89,7 +89,7 @@ def _parser(wanted: str | None) -> argparse.ArgumentParser:
 
 
 def complete() -> None:
-    """Answer a shell that asks how a line goes on, and end; return where none asks.
+    """Answer a shell's request for completions and exit; return if there is none.
 
     The shell knows whom to ask by ``eval "$(register-python-argcomplete mpinet)"``.
     """

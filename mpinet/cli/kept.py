@@ -1,4 +1,4 @@
-"""The checkpoints of a session: who keeps them, and what signals ask of them."""
+"""Checkpoints of a session: the keeper that writes them, and the signals that ask for one."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Kept:
 
     @contextmanager
     def by(self, transport: Local) -> Iterator[None]:
-        """Within it machines of these ranks are kept (collective)."""
+        """Keep checkpoints of the machines of these ranks within the block (collective)."""
         if getattr(self._options, "checkpoint", None) is None:
             yield
             return
         from mpinet.commands.checkpoints import keeper_of
         from mpinet.machine.transport import STOP
 
-        def ask() -> None:  # the ranks agree on when
+        def ask() -> None:  # the ranks agree on the step
             transport.wish = STOP
 
         assert self._signals is not None
@@ -71,6 +71,6 @@ class Kept:
         self._keeper = keeper
 
     def forget(self) -> None:
-        """Delete the checkpoint of a run that has come to its end."""
+        """Delete the checkpoint of a finished run."""
         if self._keeper is not None:
             self._keeper.forget()

@@ -41,14 +41,14 @@ def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -
 
 
 def _place(option: Option) -> int:
-    """Where an option is added: what may be left out by place goes before what may not."""
+    """Sort key of an option: among those typed by place, optional ones go before required ones."""
     if option.typed.many == REST:
         return 2
     return 0 if option.typed.words == () else 1
 
 
 def _add_commands(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
-    """Parsers of the commands that the first option names, with the other options besides."""
+    """Add a parser for each command that the first option names, with the other options, too."""
     first, *others = options
     commands = parser.add_subparsers(dest=first.dest, metavar="COMMAND", required=True)
     for name in first.choices:
@@ -90,7 +90,7 @@ def _add(into: Taking, option: Option) -> None:
 
 
 def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> None:
-    """Add what is typed by its place."""
+    """Add an option that is typed by its place."""
     needed = option.default is EMPTY
     if option.is_several and option.typed.many is None:
         settings["nargs"] = "+" if needed else "*"
@@ -102,7 +102,7 @@ def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> Non
 
 
 def _help(option: Option) -> str:
-    """What the help says: the docstring's text, what it lists, and the default."""
+    """Return an option's help: the docstring's text, the listed names, and the default."""
     if option.typed.hidden:
         return argparse.SUPPRESS
     text = option.help.replace("`", "").rstrip(".")
@@ -119,7 +119,7 @@ def _help(option: Option) -> str:
 
 
 def _reader(option: Option) -> Callable[[str], Any] | None:
-    """What reads a value; errors are sentences."""
+    """Return the function that reads an option's value; its errors are sentences."""
     if option.choices:
         return None
     kinds = option.kinds
@@ -129,7 +129,7 @@ def _reader(option: Option) -> Callable[[str], Any] | None:
 
 
 def _told(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A reader whose sentence on a wrong word is shown as it is."""
+    """Wrap a reader so that argparse shows its sentence on a wrong word unchanged."""
 
     def reading(text: str) -> Any:
         try:

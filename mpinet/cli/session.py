@@ -49,8 +49,8 @@ LAST_WORD = 1.0
 """Seconds that the other ranks give rank 0 to print an error before they end."""
 
 LATE = 10.0
-"""The same where the ranks have not met, so that rank 0 may be so much later, and Open MPI's
-launcher kills it when another has failed: it does the same the other way round."""
+"""Seconds of the same wait before the ranks have met: rank 0 may still be starting, and Open MPI's
+launcher kills it when another rank has failed."""
 
 PATIENCE = 1.0
 """Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
@@ -77,7 +77,7 @@ class Session:
         self._err = Output(sys.stderr, "the standard error")
 
     def run(self) -> int:
-        """Do it all; the exit status."""
+        """Run the command from parsing to output; return the exit status."""
         try:
             options = self._parse()
             if options.command == "resume":
@@ -101,7 +101,7 @@ class Session:
 
     @staticmethod
     def _here(options: argparse.Namespace) -> int:
-        """Do a command of this host alone; the exit status."""
+        """Run a command of this host alone; return the exit status."""
         given = vars(options)
         command = given.pop("command")
         require_no_launcher(command)
@@ -109,14 +109,14 @@ class Session:
         return status
 
     def _resume(self, options: argparse.Namespace) -> int:
-        """Go on from a checkpoint, as if the command were still running; the exit status."""
+        """Go on from a checkpoint as if the command were still running; return the exit status."""
         from mpinet.commands.checkpoints import require_inputs
         from mpinet.commands.resume import taken_up
 
         try:
             resumed, found = taken_up(options, parse)
             require_inputs(options.folder, resumed, found)
-        except FileError as error:  # this rank's host may differ
+        except FileError as error:  # the host of this rank may differ from the others
             return self._run(options, Failed(error))
         self._typed, self._found = found["command"], found
         self._json = resumed.json
@@ -152,7 +152,7 @@ class Session:
         return job
 
     def _parse(self) -> argparse.Namespace:
-        """Read what was typed."""
+        """Parse the typed words."""
         said, heard = io.StringIO(), io.StringIO()
         try:
             with redirect_stderr(said), redirect_stdout(heard):
@@ -223,12 +223,12 @@ class Session:
 
     @staticmethod
     def _progress(options: argparse.Namespace, job: Job) -> Progress:
-        """Progress as it is wanted: of rank 0, under a launcher without a terminal."""
+        """Make the progress display that the options ask for."""
         wanted = options.progress if launched_rank() == 0 else False
         return Progress(job.unit, wanted, launched_ranks() > 1)
 
     def _finish(self, options: argparse.Namespace, job: Job, result: Any, ranks: int) -> int:
-        """Show the result; the exit status."""
+        """Show the result; return the exit status."""
         try:
             self._show(options, job, result, ranks)
         except BrokenPipeError:
@@ -247,21 +247,21 @@ class Session:
         return job.status(result)
 
     def _show(self, options: argparse.Namespace, job: Job, found: Any, ranks: int) -> None:
-        """Print the result and write it where it is wanted."""
+        """Print the result, and write it to the files that the options name."""
         from mpinet.commands.result import Result
 
         result = Result(job, vars(options), self._typed, found, ranks, self._began)
         text = as_json(result.document()) if self._json else f"{result}\n"
         try:
             self._out.write(text)
-        finally:  # also where nobody reads what is printed
+        finally:  # even if nobody reads what is printed
             job.publish(result.document())
             if getattr(options, "out", None) is not None:
                 self._write(options.out, result)
 
     @staticmethod
     def _write(path: Path, result: Result) -> None:
-        """Write the result as its file's ending says."""
+        """Write the result in the format of its file's ending."""
         ending = path.suffix.lower()
         if ending == ".json":
             write_text(path, as_json(result.document()))
@@ -274,7 +274,7 @@ class Session:
             self._err.write(f"mpinet: {sentence}\n")
 
     def _say_error(self, sentence: str, status: int) -> None:
-        """Print an error where the user looks for it."""
+        """Print an error on standard error, and with ``--json`` as JSON on standard output."""
         if not sentence:
             return
         with suppress(OutputError, BrokenPipeError):
@@ -297,7 +297,7 @@ def leave(status: int) -> None:
     """
     try:
         sys.stdout.flush()
-    except (OSError, ValueError, AttributeError) as error:  # full, closed, or never there
+    except (OSError, ValueError, AttributeError) as error:  # full, closed, or never open
         status = Unread.status if isinstance(error, BrokenPipeError) else status
         drop(sys.stdout)
     if status and launched_rank() > 0:
@@ -305,18 +305,18 @@ def leave(status: int) -> None:
         time.sleep(LATE if alone else LAST_WORD)
     proof = os.environ.get("MPINET_PROOF")
     if proof and launched_rank() == 0:
-        with suppress(OSError):  # on a full disk the launcher sees the status alone
+        with suppress(OSError):  # on a full disk the status is all that the launcher gets
             Path(proof).write_text(f"{status}\n")
     if status and any(
         not thread.daemon for thread in enumerate_threads() if thread is not main_thread()
     ):
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.flush()
-        os._exit(status)  # a script's thread may wait without end for what has failed
+        os._exit(status)  # a script's thread may wait for ever for something that failed
     sys.exit(status)
 
 
 def _sentence(said: str) -> str:
-    """What argparse said, without usage and program name."""
+    """Return argparse's message without usage and program name."""
     last = said.strip().splitlines()[-1]
     return last.split("error: ", 1)[-1].replace("--progress-as=json", "--progress json")

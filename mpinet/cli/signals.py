@@ -1,4 +1,4 @@
-"""Signals that ask for a checkpoint: remembered before there is anything that could write one."""
+"""Signals that ask for a checkpoint: noted even before a keeper exists that can write one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 NUMBERS = (signal.SIGTERM, signal.SIGUSR1)
-"""What asks a run with checkpoints to write one and to end: batch systems send one or the other."""
+"""Signals on which a run with checkpoints writes one and ends; batch systems send either."""
 
 
 class Signals:
-    """What has come of these signals since this was made.
+    """The signals received since this object was made.
 
     It is made in the first line of ``main``: what is imported then takes seconds on a busy host.
     """
@@ -32,19 +32,19 @@ class Signals:
             self._tell()
 
     def tell(self, ask: Callable[[], object]) -> None:
-        """Call this when one comes, and at once if one has come."""
+        """Call `ask` when a signal comes, or at once if one has come."""
         self._tell = ask
         if self._heard:
             ask()
 
     def hand_back(self) -> None:
-        """Let them do what they did before, also the one that has come: nothing will be saved."""
+        """Restore the former handlers and send them the signal received: nothing will be saved."""
         self._restore(tuple(self._before))
         if self._heard:
             os.kill(os.getpid(), self._heard)
 
     def end(self) -> None:
-        """Let them do what they did before, but for one that would kill a run at its end.
+        """Restore the former handlers, except one that would kill a run at its end.
 
         SIGUSR1 asks for a checkpoint, and nobody means it to end a run whose result is written.
         """

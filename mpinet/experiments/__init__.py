@@ -1,1 +1,1 @@
-"""Experiments: networks side by side, the best one, and many runs that are looked at together."""
+"""Experiments: networks side by side, a search for the best one, and many runs of one kind."""

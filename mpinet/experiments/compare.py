@@ -31,7 +31,7 @@ class Subject:
 
     @cached_property
     def degrees(self) -> dict[int, int]:
-        """Nodes by degree."""
+        """Number of nodes of each degree."""
         return measure.degrees(self.network)
 
     @property
@@ -46,21 +46,21 @@ class Subject:
 
     @cached_property
     def distances(self) -> HostDistances:
-        """Between processors, by floods."""
+        """Distances between processors, in hops, by floods."""
         if not measure.is_connected(self.network):
             raise disconnected(self.network)
         return host_distances(Machine(self.network, "all"))
 
     @property
     def average(self) -> float:
-        """Mean distance of two processors."""
+        """Mean distance between two processors, in hops."""
         hosts = self.network.hosts
         return self.distances.total / max(1, hosts * (hosts - 1))
 
 
 @dataclass(frozen=True)
 class Column:
-    """One thing that is compared.
+    """A column of the comparison.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Column:
 
 
 def moore_bound(processors: int, degree: int) -> int:
-    """The least diameter that so many nodes of this degree can have.
+    """Least diameter, in hops, of any network with this number of nodes and degree.
 
     Examples
     --------
@@ -183,15 +183,15 @@ COLUMNS = {
     "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
     "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
-"""What can be compared, in the order of a table."""
+"""Columns that a comparison can have, in the order of a table."""
 
 
 TIMED = "optimum"
-"""The column whose bounds more seconds could bring closer."""
+"""Column whose bounds a longer search could bring closer."""
 
 
 def columns_of(only: str | None) -> list[str]:
-    """The columns that a list of names means, in its order; None means all that are quick.
+    """Return the columns named, in the order given; None selects all that are quick.
 
     Raises
     ------

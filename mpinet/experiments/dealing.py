@@ -19,7 +19,7 @@ from mpinet.machine.transport import STOP, Local, alone
 
 @dataclass(frozen=True)
 class Dealt:
-    """What dealt work has come to, on rank 0.
+    """Results of dealt work, on rank 0.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ def deal(
     lasts: Callable[[Any], bool] = lambda found: True,
     strict: bool = False,
 ) -> Dealt:
-    """Do the pieces of work that the journal does not know (collective).
+    """Do the pieces of work that the journal does not hold (collective).
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def deal(
     for number in range(len(left)) if together else transport.dealt(len(left)):
         for key in left[number]:
             if not together and transport.wish == STOP:
-                break  # the ranks meet where all is dealt out, and end there
+                break  # all ranks stop together at the end of the dealing
             try:
                 if together:
                     value = work(key, transport)
@@ -100,7 +100,7 @@ def deal(
             except Suspended:
                 if together:
                     raise
-                continue  # the others end, too, when they meet
+                continue  # the other ranks stop, too, at the end of the dealing
             except MpinetError as error:
                 if strict and together:
                     raise
@@ -116,7 +116,7 @@ def deal(
     if strict and errors:
         transport.fail(errors[0])
     if together and transport.rank != 0:
-        found = {}  # a rank's part of a result is no result
+        found = {}  # a part of a result on another rank is no result
     for text in transport.gather(json.dumps([found, failed]).encode()):
         some_found, some_failed = json.loads(text)
         known |= some_found
@@ -125,7 +125,7 @@ def deal(
 
 
 def _left(hands: Sequence[Sequence[str]], passed: set[str]) -> list[list[str]]:
-    """The hands without what is known or in an earlier one; none is empty."""
+    """Return the hands without pieces that are known or in an earlier hand, and no empty hand."""
     left, passed = [], set(passed)
     for hand in hands:
         keys = [key for key in dict.fromkeys(hand) if key not in passed]

@@ -22,10 +22,10 @@ from mpinet.networks.topology import Topology
 from mpinet.numerals import quoted
 
 MOST_CANDIDATES = 20_000
-"""Networks that a search looks at."""
+"""Most networks that a search looks at."""
 
 MOST_OF_A_FAMILY = 32
-"""Networks of a family that a list of families looks at."""
+"""Most networks of a family that a list of families looks at."""
 
 MOST_PROCESSORS = 1 << 14
 """Processors of the largest network that a search measures."""
@@ -38,7 +38,7 @@ MEASURES: dict[str, Callable[[Subject], Any]] = {
     "cost": lambda s: s.degree * s.distances.diameter,
     "processors": lambda s: s.network.hosts,
 }
-"""What can be minimised; cost is degree times diameter."""
+"""Measures that a search can minimise; cost is degree times diameter."""
 
 
 def range_of(text: str) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def most_degree(text: str) -> int:
 
 
 def measures_of(text: str) -> list[str]:
-    """The names of what is minimised, the most important one first.
+    """Read the names of measures to minimise, the most important one first.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def measures_of(text: str) -> list[str]:
 
 
 def candidates(low: int, high: int, families: Iterable[str] | None = None) -> list[Topology]:
-    """All listed networks with low..high processors.
+    """List the networks with `low` to `high` processors.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def candidates(low: int, high: int, families: Iterable[str] | None = None) -> li
 
 
 def spread(found: Sequence[Topology], most: int = MOST_OF_A_FAMILY) -> list[Topology]:
-    """So many of a family's networks at most, evenly spread over all of them."""
+    """Choose at most `most` of a family's networks, evenly spread over all of them."""
     step = max(1, -(-len(found) // most))
     return list(found[::step])
 
@@ -111,7 +111,7 @@ def best(
     most: int = 10,
     watch: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[dict[str, Any]]:
-    """The best of some networks, measured (collective).
+    """Measure networks and return the best (collective).
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _row(subject: Subject) -> dict[str, Any]:
 
 
 class _Look:
-    """What one look at the wiring of a network tells.
+    """Measures that one pass over the wiring of a network gives.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class _Look:
         self.farthest = int(hops[: network.hosts].max())
 
     def least(self, measure: str) -> float:
-        """A lower bound of a measure."""
+        """Return a lower bound of a measure."""
         known = {
             "diameter": self.farthest,
             "degree": self.degree,
@@ -211,7 +211,7 @@ class _Look:
 
 
 def _hops(behind: Ints) -> Ints:
-    """Hops from processor 0 to every node by the nodes behind the ports; -1 where is no way."""
+    """Hops from processor 0 to every node (-1: unreachable), from the nodes behind all ports."""
     hops = np.full(len(behind), -1)
     hops[0] = 0
     front = np.zeros(1, np.int64)

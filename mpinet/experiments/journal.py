@@ -1,4 +1,4 @@
-"""Journals: what long work has found is written at once, to go on from where it was stopped.
+"""Journals: results of long work, written as they come, so that stopped work can go on.
 
 A folder with a file for each that wrote, a JSON line for each finding. A line bears a checksum: a
 stopped run may leave a part of one, an editor anything.
@@ -35,7 +35,7 @@ def version_of(files: Sequence[str] = ()) -> str:
 
 
 class Journal:
-    """The lines in a folder, and a file of one's own that they are added to.
+    """The lines of a folder, and the file of this rank that new lines are appended to.
 
     Parameters
     ----------
@@ -71,19 +71,19 @@ class Journal:
             if alone:
                 self._lock()
             if _is_torn(self._path):
-                self._file.write("\n")  # goes out with the first line
+                self._file.write("\n")  # written with the first line
         except OSError as error:
             raise FileError(f"{option} {folder}: {error.strerror}.") from None
 
     def _lock(self) -> None:
-        """Keep others from writing the file as long as this process does."""
+        """Lock the file against other writers as long as this process runs."""
         try:
             lock(self._file)
         except BlockingIOError:
             raise FileError(f"{self._option} {self._path}: another run is writing it.") from None
 
     def write(self, key: str, found: Any) -> None:
-        """Write down at once what was found; not what JSON cannot say, as NaN."""
+        """Write a result at once; refuse values that JSON cannot express, such as NaN."""
         try:
             text = json.dumps([self._version, key, found], allow_nan=False)
         except ValueError:
@@ -95,7 +95,7 @@ class Journal:
             raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
 
     def known(self) -> tuple[dict[str, Any], int]:
-        """What this version has found, by its keys, and how many lines are damaged."""
+        """Return the results of this version by their keys, and the number of damaged lines."""
         found, damaged = {}, 0
         for line in filter(None, self._lines()):
             try:
@@ -111,7 +111,7 @@ class Journal:
         return found, damaged
 
     def _lines(self) -> list[str]:
-        """All lines of all files, also what is left of torn ones."""
+        """Return all lines of all files, remains of torn lines included."""
         lines: list[str] = []
         for path in sorted(self._folder.glob("*rank-*.jsonl")):
             if not path.is_file():
@@ -129,7 +129,7 @@ class Journal:
 
 
 def _is_torn(path: Path) -> bool:
-    """Whether a file's last line has no end: what stands behind it would be lost with it."""
+    """Whether a file's last line is unfinished: a line appended to it would be lost with it."""
     with path.open("rb") as file:
         if file.seek(0, SEEK_END) == 0:
             return False

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Keeper
 
 FREE = ("hops", "ordered")
-"""Class rules without a cycle of dependencies, whatever the ways are."""
+"""Class rules without a cycle of dependencies for any routing."""
 
 MOST_TRIED = 2**16
-"""Pairs whose ways are followed to see whether the classes that nobody has named are free."""
+"""Most pairs whose routes are followed to see whether a default class rule has no cycle."""
 
 SMALL = 2**18
-"""Ports of a machine up to which the runs of a curve are shared out, each to one rank."""
+"""Most ports of a machine whose runs are dealt out, each to one rank."""
 
 HINTED = 2**20
-"""Pairs up to which the bounds of a network's other routings are computed for a hint."""
+"""Most pairs for which the bounds of a network's other routings are computed for a hint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +89,12 @@ class Setting:
 
     @cached_property
     def _way(self) -> Routing:
-        """The routing, which goes around what is dead if it can."""
+        """The routing, around dead nodes and links where it can."""
         return self.routing.around(self.faults.dead, self.faults.cut)
 
     @cached_property
     def _own_classes(self) -> ChannelClasses:
-        """The class rule that is meant, with its count (collective)."""
+        """The class rule that was named, or the network's own, with its count (collective)."""
         return counted_classes(self.topology, self._way, self.classes)
 
     @cached_property
@@ -114,7 +114,7 @@ class Setting:
 
     @cached_property
     def router(self) -> Buffering:
-        """How links and nodes hold flits, with as many virtual channels as there are to be."""
+        """Buffers and switches, with the number of virtual channels that the classes need."""
         count = self.channel_classes.count
         if self.vcs_named or self.buffering.buffers == 0:
             return self.buffering
@@ -122,7 +122,7 @@ class Setting:
 
     @cached_property
     def caution(self) -> str:
-        """A sentence where it can come to a deadlock, as far as that is soon found (collective)."""
+        """Warning that a deadlock is possible, as far as a quick look tells; or empty (collective)."""
         used, way = self.channel_classes, self._way
         if self.buffering.buffers == 0 or way.adaptive or used.name in FREE:
             return ""
@@ -153,17 +153,17 @@ class Setting:
 
     @property
     def mean_flits(self) -> float:
-        """The mean length of a message."""
+        """Mean length of a message, in flits."""
         generation = self.generation
         share = generation.long_share if generation.long_flits else 0.0
         return generation.flits * (1 - share) + generation.long_flits * share
 
     def at(self, rate: float) -> Generation:
-        """Who generates what at a rate; refuses one that cannot be."""
+        """Return the generated messages at a rate; refuse an impossible rate."""
         return replace(self.generation, rate=rate)
 
     def run(self, machine: Machine, rate: float) -> dict[str, Any]:
-        """Run it at one rate (collective)."""
+        """Run the traffic at one rate (collective)."""
         run = OpenLoop(
             machine,
             self.routing,
@@ -178,7 +178,7 @@ class Setting:
         return found | {"saturated": found["saturated"] or self._is_too_much(found)}
 
     def _is_too_much(self, point: dict[str, Any]) -> bool:
-        """Whether a point of the curve is in overload at some sources or channels only."""
+        """Whether a point is in overload, be it at some sources or channels alone."""
         if point["deadlock"]:
             return True
         if self.pattern.rows is not None:
@@ -193,12 +193,12 @@ class Setting:
 
     @cached_property
     def bound(self) -> float | None:
-        """What the busiest channel allows; None also where something is dead (collective)."""
+        """Most flits per processor and step by the busiest channel; None with faults (collective)."""
         return None if self.faults else bound_of(self, self.routing)
 
 
 def is_small(settings: Sequence[Setting]) -> bool:
-    """Whether all machines are so small that each run is made on one rank alone."""
+    """Whether all machines are small enough that one rank makes each run alone."""
     return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
 
@@ -210,7 +210,7 @@ def curves(
     watch: Callable[..., None] = lambda *done: None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """A curve for each setting (collective).
+    """Make a curve for each setting (collective).
 
     Runs on small machines are shared out among the ranks, each on one alone; large machines are
     hosted by all ranks. The results are the same.
@@ -218,9 +218,9 @@ def curves(
     Parameters
     ----------
     settings : sequence of Setting
-        One a network.
+        One per network.
     rates : sequence of float
-        Messages of a processor a step, ascending. For several of them the network is also run in
+        Messages per processor and step, ascending. For several of them the network is also run in
         overload, for its saturation throughput.
     machine_of : callable
         The machine of a network, hosted by all ranks, and whom it tells the steps that it has made.
@@ -231,7 +231,7 @@ def curves(
     warn : callable
         Called before the first run with a sentence for each setting that can come to a deadlock.
     """
-    # What is measured of a network is measured by the ranks that there are: those of `transport`.
+    # Measures of the networks use the same ranks as the runs: those of `transport`.
     with hosted_by(transport):
         for sentence in cautions(settings):
             warn(sentence)
@@ -239,7 +239,7 @@ def curves(
 
 
 def cautions(settings: Sequence[Setting]) -> list[str]:
-    """What is to be said of settings that can come to a deadlock, each sentence once (collective).
+    """Return the warnings of settings in which a deadlock is possible, each once (collective).
 
     Raises
     ------
@@ -256,7 +256,7 @@ def _curves(
     transport: Local,
     watch: Callable[..., None],
 ) -> list[dict[str, Any]]:
-    """See `curves`."""
+    """Make the curves, as `curves` says, after its warnings."""
     for setting in settings:
         setting.router, setting.bound  # noqa: B018 (may be collective, and may refuse)
     runs = {
@@ -290,7 +290,7 @@ def _curves(
 
 
 def _journal(transport: Local) -> Journal | None:
-    """This rank's journal, if the runs are kept."""
+    """Open this rank's journal, if the run keeps checkpoints."""
     if transport.keeper is None:
         return None
     name = f"rank-{transport.rank}"
@@ -299,7 +299,7 @@ def _journal(transport: Local) -> Journal | None:
 
 @contextmanager
 def _kept(name: str, keeper: Keeper | None, ranks: Local) -> Iterator[None]:
-    """Within it a run of these ranks is kept by its name, until it has come to its end."""
+    """Keep checkpoints of a run of these ranks under its name; drop them at its end."""
     if keeper is None:
         yield
         return
@@ -310,12 +310,12 @@ def _kept(name: str, keeper: Keeper | None, ranks: Local) -> Iterator[None]:
 
 
 def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
-    """The rates to run, and where there are several the one that is overload."""
+    """The rates to run; if there are several, with the one of overload."""
     return sorted({*rates, *([_overload(setting)] if len(rates) > 1 else [])})
 
 
 def _overload(setting: Setting) -> float:
-    """A flit a processor and step; with bursts a little less than while they are on."""
+    """Rate of one flit per processor and step; with bursts a little less than their own rate."""
     most = 1 / setting.mean_flits
     generation = setting.generation
     return min(most, 0.95 * generation.burst_rate) if generation.burst else most
@@ -327,7 +327,7 @@ def _curve(
     found: Mapping[tuple[int, float], dict[str, Any]],
     number: int,
 ) -> dict[str, Any]:
-    """The points of a curve, and what they say together (collective)."""
+    """Put together a curve: its points, bound and saturation throughput (collective)."""
     points = [found[number, rate] for rate in sorted(rates)]
     stable = [point["rate"] for point in points if not point["saturated"]]
     several = len(rates) > 1
@@ -348,7 +348,7 @@ def _curve(
 
 
 def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> float | None:
-    """The bound by channel loads, in flits of a processor a step (collective)."""
+    """Throughput bound by channel loads, in flits per processor and step (collective)."""
     ejects_one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
     limits = {} if most is None else {"most": most}
     return saturation_bound(
@@ -357,7 +357,7 @@ def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> flo
 
 
 def better_routing(setting: Setting) -> str | None:
-    """The network's routing with the highest bound, if it is above that of the one in use."""
+    """Name of the network's routing with the highest bound, if above the bound of this one."""
     own = bound_of(setting, setting.routing, HINTED)
     if own is None or bool(setting.faults):
         return None

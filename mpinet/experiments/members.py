@@ -17,14 +17,14 @@ from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.topology import Topology
 
 MOST_FACTORS = 4
-"""Sides of a grid, factors of a dual net's base at most."""
+"""Most sides of a grid, and most factors of a dual net's base."""
 
 MOST_RANDOM = 8
-"""Degree of a random regular network at most: these are drawn, at once as a whole."""
+"""Largest degree of a random regular network: such networks are drawn as a whole."""
 
 
 def members(family: str, low: int, high: int) -> Iterator[Topology]:
-    """The networks of a family with low..high processors, as far as they are listed.
+    """List the networks of a family with `low` to `high` processors.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _opened(name: str) -> Topology | None:
 def _counted_up(
     family: str, parameters: tuple[Parameter, ...], high: int, given: tuple[int, ...] = ()
 ) -> Iterator[Topology]:
-    """Networks whose parameters begin with those given, the others counted up."""
+    """Yield the networks whose parameters begin with those given, counting the others up."""
     if len(given) == len(parameters):
         network = _opened(f"{family}:{','.join(map(str, given))}" if given else family)
         if network is not None:
@@ -83,31 +83,31 @@ def _sizes(low: int, high: int) -> Iterator[str]:
 
 
 def _chords(low: int, high: int) -> Iterator[str]:
-    """Chordal rings N,w."""
+    """Yield chordal rings N,w."""
     for size in range(low + low % 2, high + 1, 2):
         yield from (f"{size},{w}" for w in range(3, size // 2 + 1, 2))
 
 
 def _jumps(low: int, high: int) -> Iterator[str]:
-    """Double loops N,s."""
+    """Yield double loops N,s."""
     for size in range(low, high + 1):
         yield from (f"{size},{s}" for s in range(2, (size - 1) // 2 + 1))
 
 
 def _powers(low: int, high: int) -> Iterator[str]:
-    """Recursive circulants N,d with three jumps or more: those of two are double loops."""
+    """Yield recursive circulants N,d of three jumps or more: those of two are double loops."""
     for size in range(low, high + 1):
         yield from (f"{size},{d}" for d in range(2, isqrt(size) + 1))
 
 
 def _loops(low: int, high: int) -> Iterator[str]:
-    """G(m,N)."""
+    """Yield networks G(m,N)."""
     for m in range(3, 21):
         yield from (f"{m},{size}" for size in range(-(-low // (2 * m)) * 2 * m, high + 1, 2 * m))
 
 
 def _factors(number: int, most: int, least: int = 2) -> Iterator[tuple[int, ...]]:
-    """Ways to write a number as a product of factors, ascending."""
+    """Yield the products of ascending factors that equal a number."""
     if number >= least:
         yield (number,)
     if most == 1:
@@ -123,14 +123,14 @@ def _sides(low: int, high: int) -> Iterator[str]:
 
 
 def _shifts(low: int, high: int) -> Iterator[str]:
-    """Block shift networks a,b,n."""
+    """Yield block shift networks a,b,n."""
     for n in range(1, high.bit_length()):
         for b in range(1, n + 1):
             yield from (f"{a},{b},{n}" for a in range(1, b + 1) if b % a == 0)
 
 
 def _equal_blocks(low: int, high: int) -> Iterator[str]:
-    """Generalized block shift networks of equal blocks."""
+    """Yield generalized block shift networks of equal blocks."""
     for size in range(max(low, 4), high + 1):
         for block in (m for m in range(2, size) if size % m == 0):
             width = (block - 1).bit_length()
@@ -140,7 +140,7 @@ def _equal_blocks(low: int, high: int) -> Iterator[str]:
 
 
 def _dual_nets(low: int, high: int) -> Iterator[str]:
-    """Hierarchical dual nets of one and two levels, over rings and complete graphs."""
+    """Yield hierarchical dual nets of one and two levels over rings and complete graphs."""
     for base in range(2, high):
         if 2 * base > high:
             return
@@ -150,14 +150,14 @@ def _dual_nets(low: int, high: int) -> Iterator[str]:
 
 
 def _kinds(sides: tuple[int, ...]) -> Iterator[str]:
-    """The bases of factors of these sizes: all rings, or all complete graphs."""
+    """Yield the bases with factors of these sizes: all rings, or all complete graphs."""
     yield "x".join(map(str, sides))
     if any(side > 3 for side in sides):
         yield "x".join(f"K{side}" for side in sides)
 
 
 def _levels(base: str, sides: tuple[int, ...], high: int) -> Iterator[str]:
-    """The super-nodes of one and two levels that keep a dual net small enough."""
+    """Yield the super-nodes of one and two levels that keep a dual net within `high`."""
     subsets = _super_nodes(sides)
     size = 1
     for side in sides:
@@ -172,7 +172,7 @@ def _levels(base: str, sides: tuple[int, ...], high: int) -> Iterator[str]:
 
 
 def _super_nodes(sides: tuple[int, ...]) -> dict[str, int]:
-    """Super-nodes by their notation, with their sizes."""
+    """Return the sizes of super-nodes by their notation."""
     found = {"-": 1}
     for mask in range(1, 2 ** len(sides)):
         chosen = [at for at in range(len(sides)) if mask >> at & 1]
@@ -184,7 +184,7 @@ def _super_nodes(sides: tuple[int, ...]) -> dict[str, int]:
 
 
 def _recursive(low: int, high: int) -> Iterator[str]:
-    """Recursive dual nets over a ring or a complete graph."""
+    """Yield recursive dual nets over a ring or a complete graph."""
     for base in range(2, isqrt(high) + 1):
         yield from (f"{kind}{base},{k}" for kind in ("C", "K") for k in (1, 2))
 
@@ -195,7 +195,7 @@ def _partial(low: int, high: int) -> Iterator[str]:
 
 
 def _lenses(low: int, high: int) -> Iterator[str]:
-    """Lenses p,q,n of two rows and more: one row is a bus."""
+    """Yield lenses p,q,n of two rows or more: one row is a bus."""
     for n in range(2, high.bit_length() + 1):
         for p in range(2, high + 2):
             if (p - 1) ** n > high:
@@ -220,12 +220,12 @@ def _scalable(low: int, high: int) -> Iterator[str]:
 
 
 def _odd_primes(low: int, high: int) -> Iterator[str]:
-    """Slim Flies: 2 q^2 processors."""
+    """Yield the odd primes q of Slim Flies, which have 2 q^2 processors."""
     return (str(q) for q in range(3, isqrt(high // 2) + 1, 2) if all(q % d for d in range(3, q, 2)))
 
 
 def _seedless(low: int, high: int) -> Iterator[str]:
-    """Random regular networks N,d of one seed each: other seeds are others of the same kind."""
+    """Yield random regular networks N,d, of one seed each: other seeds give the same kind."""
     for size in range(max(low, 4), high + 1):
         degrees = range(2, min(MOST_RANDOM, size - 1) + 1)
         yield from (f"{size},{d}" for d in degrees if size * d % 2 == 0)
@@ -253,7 +253,7 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "multistage": _stages,
     "sth": _scalable,
 }
-"""Families that are not simply counted up, and what lists their parameters."""
+"""Functions that list the parameters of families which are not simply counted up."""
 
 
 def listed_families() -> list[str]:

@@ -113,7 +113,7 @@ def points_of(plan: Mapping[str, Any]) -> list[Point]:
 
 
 def _points(plan: Options) -> Iterator[Point]:
-    """The points of a part."""
+    """Yield the points of a part of the plan."""
     command = plan.pop("command", None)
     if not isinstance(command, str):
         raise UsageError('A sweep names its command, as in: command = "route".')
@@ -126,7 +126,7 @@ def _points(plan: Options) -> Iterator[Point]:
 
 
 def _values(name: str, given: Any) -> list[Any]:
-    """The values that an option takes."""
+    """Return the values that an option takes."""
     if isinstance(given, list):
         if not given:
             raise UsageError(f"{name}: the list of its values is empty.")
@@ -161,19 +161,19 @@ def _are_numbers(given: Any) -> bool:
 
 
 def _stepwise(first: float, end: float, step: float = 1) -> list[float]:
-    """From the first in steps, without the end."""
+    """Numbers from `first` in steps of `step`, without `end`."""
     count = math.ceil(round((end - first) / step, DIGITS))
     return _require([_rounded(first + i * step) for i in range(min(count, MOST_POINTS + 1))])
 
 
 def _linear(first: float, last: float, count: int) -> list[float]:
-    """So many numbers at equal distances, both ends among them."""
+    """Return `count` numbers at equal distances, both ends included."""
     gaps = max(1, _few(count) - 1)
     return _require([_rounded(first + (last - first) * i / gaps) for i in range(count)])
 
 
 def _geometric(first: float, last: float, count: int) -> list[float]:
-    """So many numbers in equal ratios, both ends among them."""
+    """Return `count` numbers at equal ratios, both ends included."""
     gaps = max(1, _few(count) - 1)
     return _require([_rounded(first * (last / first) ** (i / gaps)) for i in range(count)])
 
@@ -186,7 +186,7 @@ RANGES: dict[str, Callable[..., list[Any]]] = {
 
 
 def _few(count: int) -> int:
-    """A count that a sweep can have."""
+    """Return a range's count; refuse one that a sweep cannot have."""
     if count > MOST_POINTS:
         raise ValueError("too many")
     return count
@@ -199,16 +199,16 @@ def _require(values: list[float]) -> list[float]:
 
 
 def _rounded(value: float) -> float:
-    """A number without what binary fractions leave behind its digits."""
+    """Round a number to `DIGITS` digits, which removes the error of binary fractions."""
     return value if isinstance(value, int) else float(f"{value:.{DIGITS}g}")
 
 
 FILE = re.compile(r"[^:,=\s]+\.[A-Za-z]\w*")
-"""What may be a file in an option's value, as in path/file.py:Class or graph:wiring.edges."""
+"""Pattern of a file's name in an option's value, as in path/file.py:Class or graph:wiring.edges."""
 
 
 def files_named(values: Iterable[Any]) -> dict[str, str]:
-    """The sha256 of the files that options' values name, by the names."""
+    """Return the sha256 of the files that options' values name, by file name."""
     texts = [
         str(text)
         for value in values
@@ -224,7 +224,7 @@ def files_named(values: Iterable[Any]) -> dict[str, str]:
 
 
 def key_of(command: str, options: Mapping[str, Any]) -> str:
-    """A point's hash: of its command, all its options, and the files that they name.
+    """Hash a point: its command, all its options, and the files that they name.
 
     Parameters
     ----------
