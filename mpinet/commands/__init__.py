@@ -1,4 +1,4 @@
-"""What the commands do, as functions of the same names and options.
+"""The commands, as functions of the same names and options.
 
 The command line and Python meet in each command's `prepare`, which checks all that can be checked
 without MPI and gives a `Job`; what that finds becomes a `Result`.
@@ -16,7 +16,7 @@ from mpinet.numerals import quoted
 
 
 def function_of(command: str) -> Callable[..., Any]:
-    """The function that does a command.
+    """Return the function that does a command.
 
     Raises
     ------
@@ -30,5 +30,5 @@ def function_of(command: str) -> Callable[..., Any]:
 
 
 def module_of(command: str) -> Any:
-    """The module that does a command, with its `prepare`."""
+    """Import and return the module of a command, which has its `prepare`."""
     return import_module(f"{__name__}.{MODULES.get(command, command)}")

@@ -132,7 +132,7 @@ class Ascend(MachineJob):
         }
 
     def needs(self, ranks: int) -> int:
-        """States, and what they are compared with."""
+        """Bytes of the states, and of the serial results that they are compared with."""
         from mpinet.programs import needs
         from mpinet.programs.schedules import find_schedule
 

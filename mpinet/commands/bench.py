@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 LASTING = ("name", "unit", "command")
-"""What of a row is the same in every run."""
+"""Fields of a row that are the same in every run."""
 
 
 def ranks_of(text: str) -> list[int]:
@@ -102,14 +102,14 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 class Listing(Job):
-    """The benchmarks there are."""
+    """The list of benchmarks."""
 
     def __init__(self, chosen: list[Benchmark]):
         super().__init__()
         self._chosen = chosen
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """List them, a row a baseline."""
+        """List the benchmarks, one row per baseline."""
         return [
             {
                 "name": benchmark.row_name(baseline),
@@ -124,7 +124,7 @@ class Listing(Job):
         ]
 
     def show(self, result: list[Row]) -> str:
-        """A line a row."""
+        """Format one line per row."""
         from mpinet.report.tables import table
 
         heading = ("benchmark", "workload", "unit", "ranks", "against", "goal")
@@ -142,7 +142,7 @@ class Bench(Job):
         self._chosen = chosen
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Measure them here, or on the numbers of ranks that were asked for."""
+        """Run the benchmarks here, or on each number of ranks that was asked for."""
         from mpinet.bench.benchmark import CLOCKS, Setting
         from mpinet.bench.catalogue import run_here, run_on
 
@@ -163,17 +163,17 @@ class Bench(Job):
         return rows
 
     def _tell(self, row: object) -> None:
-        """Say a row as soon as it is there."""
+        """Print a row as soon as it is measured."""
         from mpinet.report.benchmarks import line
 
         self.say("  ".join(line(plain(row))))
 
     def show(self, result: list[Row]) -> str:
-        """A line a row, then what is absent, then how many goals are reached."""
+        """Format one line per row, then absent baselines, then the number of goals reached."""
         from mpinet.report.benchmarks import page
 
         return page(result)
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """The rows without what was measured."""
+        """Return the rows without measured values."""
         return [{field: row[field] for field in LASTING} for row in result]

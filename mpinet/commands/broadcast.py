@@ -129,7 +129,7 @@ class Broadcast(MachineJob):
         self._schedule = schedule
 
     def needs(self, ranks: int) -> int:
-        """As the algorithm needs."""
+        """Bytes that the algorithm needs."""
         from mpinet.programs import needs
 
         return needs.broadcast(self.share(ranks), self._algorithm, self._schedule)
@@ -161,7 +161,7 @@ class Broadcast(MachineJob):
 
     @property
     def _scheduled(self) -> bool:
-        """Whether the schedule is wanted, or its hash."""
+        """Whether the options ask for the schedule or its hash."""
         return self.options.schedule or self.options.schedule_out is not None
 
     def rehearse(self, dry: Dry) -> Rehearsal:
@@ -176,14 +176,14 @@ class Broadcast(MachineJob):
         return rehearse_broadcast(machine, dry, self._root, self._algorithm)
 
     def shortfall(self, result: Row) -> str:
-        """A broadcast that leaves processors out is incomplete."""
+        """Report a broadcast that leaves processors out as incomplete."""
         informed, hosts = result["informed"], self.network.hosts
         if informed == hosts:
             return ""
         return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."
 
     def show(self, result: Row) -> str:
-        """The counts, and the phases."""
+        """Format the counts and the phases."""
         shown = without_simple_reason(result)
         if self.shortfall(result):
             informed = f"{result['informed']} of {self.network.hosts}: incomplete"

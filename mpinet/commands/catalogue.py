@@ -66,7 +66,7 @@ MODULES = {
 """Modules of commands that share one."""
 
 VERBS = {"schedule": "run, check and export schedules as files"}
-"""First words of commands that have two."""
+"""First words of commands of two words."""
 
 ALIASES = {"list": "topologies", "describe": "topologies"}
 """Other words for commands."""

@@ -91,12 +91,12 @@ class Certify(Job):
 
     @staticmethod
     def _claimed(claim: Any) -> Row:
-        """What was claimed; of one item as before there were several."""
+        """Return the claimed values; for one item without the field that counts items."""
         claimed = asdict(claim)
         return {k: value for k, value in claimed.items() if (k, value) != ("items", 1)}
 
     def show(self, result: Row) -> str:
-        """One sentence."""
+        """Format the verdict as one sentence."""
         if "measure" in result:
             return (
                 f"{self._file.name}: every cut of {result['network']} into halves parts more than "

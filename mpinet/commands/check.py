@@ -54,7 +54,7 @@ class Check(Job):
         return asdict(checked(self._network, seed=self._seed))
 
     def show(self, result: Row) -> str:
-        """What was looked at; `show` and ``--ports`` mean other ports than all there are."""
+        """Format the counts of checked nodes and ports, which are all ports there are."""
         looked_at = {name: result[name] for name in ("nodes", "ports", "addresses", "routes")}
         everywhere = "all of it" if result["exhaustive"] else "a sample drawn by the seed"
         return fields(

@@ -1,4 +1,4 @@
-"""What a checkpoint says of the run that it is of, and what a run must be to go on from it."""
+"""The header of a checkpoint, and the conditions under which a run can go on from it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ HEADER: Shape = {
     "where": lambda value: type(value) is str and "\0" not in value,
     "inputs": dict,
 }
-"""What a manifest says of the run."""
+"""Fields of a manifest that describe the run."""
 
 
 def refuse_checkpoint(options: argparse.Namespace, what: str) -> None:
-    """Raise `UsageError` where a command that cannot be saved is to be."""
+    """Raise `UsageError` if checkpoints are asked of a command that has none."""
     if getattr(options, "checkpoint", None) is not None:
         raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
@@ -37,7 +37,7 @@ def keeper_of(
     transport: Local,
     found: dict[str, Any] | None = None,
 ) -> Keeper:
-    """What keeps the checkpoints of a run.
+    """Make the keeper of a run's checkpoints.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def keeper_of(
 
 
 def inputs_of(options: argparse.Namespace) -> dict[str, str]:
-    """The sha256 of the files that a command reads."""
+    """Return the sha256 of the files that a command reads."""
     return files_named(v for k, v in vars(options).items() if k not in ("out", "checkpoint"))
 
 
 def resumable(folder: Path) -> dict[str, Any]:
-    """The manifest in a folder, if this mpinet can go on from it.
+    """Return the manifest in a folder, if this mpinet can go on from it.
 
     Raises
     ------

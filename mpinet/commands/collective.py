@@ -1,4 +1,4 @@
-"""What the commands of the collectives share: the run, and what is shown of it."""
+"""The job that the commands of collectives share: its run, and the display of its result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Work:
-    """What a collective does, and what it needs.
+    """The program of a collective, and the memory that it needs.
 
     Attributes
     ----------
@@ -47,19 +47,19 @@ class Collective(MachineJob):
         self._work = work
 
     def needs(self, ranks: int) -> int:
-        """As the algorithm needs."""
+        """Bytes that the algorithm needs."""
         return self._work.needs(self.share(ranks))
 
     def needs_once(self, ranks: int) -> int:
-        """As the algorithm needs, on one rank alone."""
+        """Bytes that the algorithm needs on one rank alone."""
         return self._work.needs_once(self.share(ranks))
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Make the machine, and do it."""
+        """Make the machine, and run the collective."""
         return self._told(self._done(transport, watch))
 
     def _done(self, transport: Local, watch: Watch) -> CollectiveResult:
-        """What was done on a machine of these ranks."""
+        """Run the collective on a machine of these ranks."""
         machine = self.make_machine(transport, watch)
         found = self._work.run(machine)
         self.note_crossing(machine)
@@ -67,7 +67,7 @@ class Collective(MachineJob):
         return found
 
     def _told(self, found: CollectiveResult) -> Row:
-        """What is told of it; of a reduction operator and value, too."""
+        """Return the fields of the result; of a reduction operator and value, too."""
         value = getattr(found, "value", None)
         reduced = {} if value is None else {"operator": self.options.operator, "value": value}
         return reduced | {
@@ -81,6 +81,6 @@ class Collective(MachineJob):
         }
 
     def show(self, result: Row) -> str:
-        """The counts, and the phases."""
+        """Format the counts and the phases."""
         heading = f"{self.options.command} on {self.topology}"
         return with_phases(heading, without_simple_reason(result), self.preparation)

@@ -289,7 +289,7 @@ def circulate(
 
 @dataclass(frozen=True)
 class Row:
-    """How a collective is run.
+    """The programs of a collective.
 
     Attributes
     ----------
@@ -318,7 +318,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _is_pipeline(options: argparse.Namespace, topology: Topology) -> bool:
-    """Whether items go in a pipeline: several, of an allreduce, or through switches that forward.
+    """Whether items go in a pipeline: several, of an allreduce, or through forwarding switches.
 
     Where switches only forward, a reduction is a pipeline of one item.
     """

@@ -115,11 +115,11 @@ class Compare(Job):
         return rows
 
     def rows(self, result: list[Row]) -> list[Row]:
-        """A row a network, with the bounds of the bisection in columns of their own."""
+        """Return one row per network, with the bounds of the bisection in separate columns."""
         return [{k: v for k, v in row.items() if k != "left_out"} for row in result]
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """Without bounds of an optimum that another computer may bring closer."""
+        """Return the rows without bounds that a faster computer may bring closer."""
         from mpinet.experiments.compare import TIMED
 
         return [
@@ -128,7 +128,7 @@ class Compare(Job):
         ]
 
     def show(self, result: list[Row]) -> str:
-        """In the format that was asked for; below a table why columns are empty."""
+        """Format the rows as the options ask, with reasons for empty columns below a table."""
         if self._options.format == "csv":
             return as_csv([_flat(row) for row in self.rows(result)]).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)
@@ -139,12 +139,12 @@ class Compare(Job):
         return "\n".join([*_blocks(heading, rows), *(["", *reasons] if reasons else [])])
 
     def remarks(self, result: list[Row]) -> list[str]:
-        """Why cells of a CSV are empty, which has no place for it."""
+        """Return the reasons for empty cells of a CSV, which has no place for them."""
         return self._reasons(result) if self._options.format == "csv" else []
 
     @staticmethod
     def _reasons(result: list[Row]) -> list[str]:
-        """Why columns are empty, a line a reason."""
+        """Return the reasons for empty columns, one per line."""
         from mpinet.experiments.compare import COLUMNS
 
         reasons: dict[str, list[str]] = {}
@@ -154,7 +154,7 @@ class Compare(Job):
         return [f"{', '.join(_shortened(what))}: {why}" for why, what in reasons.items()]
 
     def _cells(self, result: list[Row]) -> tuple[list[str], list[list[str]]]:
-        """A column a network, a row a measure."""
+        """Return a table with a column per network and a row per measure."""
         from mpinet.experiments.compare import COLUMNS
 
         heading = ["", *(row["topology"] for row in result)]
@@ -165,7 +165,7 @@ class Compare(Job):
 
 
 def _flat(row: Row) -> Row:
-    """A row of plain cells."""
+    """Return the row with plain cells."""
     return {
         key: value
         for name, cell in row.items()
@@ -178,7 +178,7 @@ def _flat(row: Row) -> Row:
 
 
 def _shown(value: Any) -> str:
-    """A value, or bounds as a range."""
+    """Format a value, or bounds as a range."""
     if isinstance(value, dict):
         low, high = value["lower"], value["upper"]
         return str(low) if low == high else f"{low}..{high}"
@@ -186,12 +186,12 @@ def _shown(value: Any) -> str:
 
 
 def _shortened(names: list[str], most: int = 3) -> list[str]:
-    """The first names, and how many more there are."""
+    """Format the first names, and the number of the others."""
     return names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
 
 
 def _blocks(heading: list[str], rows: list[list[str]]) -> list[str]:
-    """Tables below each other, each as wide as the terminal."""
+    """Split a table into blocks below each other, each as wide as the terminal."""
     room = get_terminal_size((80, 24)).columns
     first = max(len(row[0]) for row in rows)
     blocks: list[list[int]] = [[]]

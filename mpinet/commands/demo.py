@@ -69,7 +69,7 @@ def demo(
 
 
 def _page(wanted: str | None, folder: Path | None) -> Path | None:
-    """The file of the page; None where none is wanted, or none named and matplotlib is missing."""
+    """Return the page's file; None if unwanted, or not named while matplotlib is missing."""
     if wanted == "none" or (wanted is None and not find_spec("matplotlib")):
         return None
     page = (folder or Path()) / "demo.html" if wanted is None else Path(wanted)

@@ -15,12 +15,12 @@ from mpinet.report.drawing.figure import library
 from mpinet.report.recordings import read_recording
 
 NETWORKS = ("ring:64", "mesh:8x8", "torus:8x8", "hypercube:6")
-"""Whose latency is drawn: four networks of 64 processors."""
+"""Networks whose latency is drawn: four of 64 processors."""
 
 RATES = "0.05..0.75/15"
 
 TITLE = "<title>mpinet demo</title>"
-"""By which a page of the demo is known."""
+"""Title by which a page of the demo is recognized."""
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">{title}

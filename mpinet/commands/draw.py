@@ -100,7 +100,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
-    """The processors at the ends of a route."""
+    """Return the processors at the ends of a route."""
     if isinstance(pair, str) or len(pair) != 2:
         raise UsageError(f"A path has two ends, a source and a target, not {pair!r}.")
     source, target = (topology.find(str(end)) for end in pair)
@@ -144,18 +144,18 @@ class Draw(Job):
         return summary(shown)
 
     def rows(self, result: Row) -> list[Row]:
-        """One row, with the routes counted."""
+        """Return one row, with the number of routes."""
         return [result | {"routes": len(result["routes"])}]
 
     def show(self, result: Row) -> str:
-        """What the picture shows."""
+        """Describe the picture."""
         shown = {name: value for name, value in result.items() if name != "busses" or value}
         shown["routes"] = len(result["routes"])
         where = f" in {self._options.output}" if self._options.output is not None else ""
         return f"{self.topology}{where}\n{fields(shown)}"
 
     def picture(self) -> str:
-        """The picture as SVG, for a notebook."""
+        """Return the picture as SVG, for a notebook."""
         from mpinet.report.drawing.page import drawing
 
         return drawing(self._shown, round(self._options.size * 80)) if self._shown else ""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 IDENTITY = "identity"
 
 
-"""The word for guest node x at host processor x."""
+"""Word for the embedding of guest node x at host processor x."""
 
 
 def images_of(text: str) -> list[int] | str:
@@ -165,11 +165,11 @@ class Embed(MachineJob):
         }
 
     def needs(self, ranks: int) -> int:
-        """The guest's messages, or the states of its program."""
+        """Bytes of the guest's messages, or of the states of its program."""
         from mpinet.programs import needs
 
         return needs.embed(self.share(ranks), self._embedding.guest, self._operator)
 
     def show(self, result: Row) -> str:
-        """The figures, one a line."""
+        """Format the figures, one per line."""
         return f"embed {self._embedding.guest.name} in {self.topology}\n{fields(result)}"

@@ -37,13 +37,13 @@ SHOWN = 24
 PROCESSOR = 1 << 13
 
 
-"""Bytes that a processor with its script takes at least."""
+"""Least bytes of a processor with its script."""
 
 
 COSTS = ("calls", "messages", "hops", "bytes", "steps")
 
 
-"""What a kind of call, or a call on a line, has cost."""
+"""Costs of a kind of call, or of the calls on a line."""
 
 
 class Ways(TypedDict):
@@ -180,18 +180,18 @@ class Exec(MachineJob):
         }
 
     def needs(self, ranks: int) -> int:
-        """A processor's script, at least."""
+        """Least bytes of the processors' scripts."""
         return PROCESSOR * self.share(ranks).hosted
 
     def rows(self, result: Row) -> list[Row]:
-        """One row, with columns of their own for each kind of call and each line."""
+        """Return one row, with separate columns for each kind of call and each line."""
         kinds = by_name(result["kinds"], "call")
         return [
             result | {"kinds": kinds, "calls": by_name(result["calls"], "file", "line", "call")}
         ]
 
     def show(self, result: Row) -> str:
-        """The counts, and what each kind of call and each line has cost."""
+        """Format the counts, and the costs of each kind of call and each line."""
         names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
         counts = {name: result[name] for name in names}
         if result["unreceived_at"]:
@@ -204,7 +204,7 @@ class Exec(MachineJob):
 
 
 def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
-    """What is to be run, and what it gets.
+    """Return the script and its arguments.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
     )
     for option, read in named:
         words = getattr(options, option, None)
-        if isinstance(words, str | Path):  # of Python, which has the arguments apart
+        if isinstance(words, str | Path):  # from Python, which gives the arguments separately
             return read(str(words)), [*options.arguments]
         if words:
             return read(words[0]), words[1:]
@@ -228,18 +228,18 @@ def _script(options: argparse.Namespace) -> tuple[Source, list[str]]:
 
 
 def _costs(account: Account) -> dict[str, int]:
-    """What an account says of costs."""
+    """Return the costs in an account."""
     costs = account.calls, account.messages, account.hops, account.sent, account.steps
     return dict(zip(COSTS, costs, strict=True))
 
 
 def _kinds(kinds: list[Row]) -> str:
-    """What each kind of call has cost, the costliest first."""
+    """Format the costs of each kind of call, the costliest first."""
     return table([(kind["call"], *_cells(kind)) for kind in kinds], ("call", *COSTS))
 
 
 def _lines(calls: list[Row]) -> str:
-    """What calls have cost on the costliest lines, in the order of the script."""
+    """Format the costs of calls on the costliest lines, in the order of the script."""
     costliest = sorted(calls, key=lambda call: (-call["steps"], -call["hops"], -call["calls"]))
     shown = costliest[:SHOWN]
     rows = [
@@ -253,5 +253,5 @@ def _lines(calls: list[Row]) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    """Costs as a row shows them."""
+    """Return the cells of a row of costs."""
     return [str(row[name]) for name in COSTS]

@@ -97,7 +97,7 @@ class Find(Job):
         self._most = most
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Measure those that may be among the best."""
+        """Measure the networks that may be among the best."""
         from mpinet.experiments.find import best
         from mpinet.machine.transport import hosted_by
 
@@ -105,7 +105,7 @@ class Find(Job):
             return best(self._found, self._minimise, self._degree, self._most, watch)
 
     def show(self, result: list[Row]) -> str:
-        """A line a network."""
+        """Format one line per network."""
         if not result:
             return f"none of {len(self._found)} networks has a degree of at most {self._degree}"
         switched = any(row["switches"] for row in result)

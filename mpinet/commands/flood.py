@@ -75,7 +75,7 @@ class Flood(MachineJob):
         return {name: getattr(found, name) for name in FIELDS}
 
     def needs(self, ranks: int) -> int:
-        """Marks of all processors, and the largest wave."""
+        """Bytes of the marks of all processors, and of the largest wave."""
         from mpinet.programs import needs
 
         return needs.flood(self.share(ranks))
@@ -88,7 +88,7 @@ class Flood(MachineJob):
         return rehearse_flood(machine, dry, self._root)
 
     def show(self, result: Row) -> str:
-        """The counts."""
+        """Format the counts."""
         return f"flood of {self.topology} from {self._root}\n{fields(result)}"
 
 

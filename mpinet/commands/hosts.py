@@ -1,4 +1,4 @@
-"""What the hosts of a job have to have in common: mpinet itself, and the files that are read."""
+"""Checks that the hosts of a job have the same mpinet and the same input files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def require_alike(options: argparse.Namespace, transport: Local) -> None:
 
 
 def difference(everybody: list[Seen]) -> str:
-    """How a host differs from the first one, in a sentence; empty where none does."""
+    """Describe in a sentence how a host differs from the first; empty if none does."""
     if not everybody:
         return ""
     one, mpinet_there, files_there = everybody[0]

@@ -28,7 +28,7 @@ SEARCHED = {
     ("exchange", "one"): "farthest",
     ("exchange", "all"): "farthest",
 }
-"""The algorithm that looks for few steps, beside the network's own."""
+"""Algorithms that search for few steps, beside the network's own."""
 
 ROOTED = ("scatter", "gather")
 
@@ -37,7 +37,7 @@ MOST_ROUTED = 2**7
 
 
 class ItemsOptimum(ProvingJob):
-    """Both sides: what the cuts show, and the best of the algorithms."""
+    """Bounds from both sides: from below by cuts, from above by the best of the algorithms."""
 
     def __init__(self, options: argparse.Namespace, topology: Topology, root: int):
         super().__init__(options, topology)
@@ -74,12 +74,12 @@ class ItemsOptimum(ProvingJob):
 
     @property
     def _own_takes_long(self) -> bool:
-        """Whether the router would carry a whole gossip, of which few messages move in a step."""
+        """Whether the router would carry a whole gossip, in which few messages move per step."""
         large = not self._network.links and self._network.hosts > MOST_ROUTED
         return large and self._collective == "gossip"
 
     def _searched(self, transport: Local, model: PortModel) -> CollectiveResult | None:
-        """What the algorithm that looks for few steps takes; None where it does not apply."""
+        """Run the algorithm that searches for few steps; None if it does not apply."""
         try:
             return self._perform(transport, model, SEARCHED[self._collective, self.options.ports])
         except UsageError:
@@ -115,12 +115,12 @@ class ItemsOptimum(ProvingJob):
         self.save_certificate(self.options.save, search, no_cut(self.options, self._network))
 
     def show(self, result: Row) -> str:
-        """Both sides, and what shows them."""
+        """Format both bounds, with their reasons."""
         return shown(result, "no better schedule or bound was found")
 
 
 def no_cut(options: argparse.Namespace, topology: Topology) -> str:
-    """The sentence on a bound without a certificate."""
+    """Return the sentence on a bound without a certificate."""
     return (
         f"There is no certificate: the bound of {options.collective} on {topology.name} rests on "
         "no cut that is searched on so large a network."
@@ -128,7 +128,7 @@ def no_cut(options: argparse.Namespace, topology: Topology) -> str:
 
 
 def shown(result: Row, why_open: str) -> str:
-    """An optimum from both sides, for a person."""
+    """Format an optimum from both sides."""
     lower, upper = result["lower"], result["upper"]
     ports = "one port" if result["ports"] == "one" else "all ports"
     lines: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What a command prepares: a job that a session runs on all ranks."""
+"""Jobs: what a command's `prepare` returns, and a session runs on all ranks."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal import Rehearsal
 
 Watch = Callable[..., None]
-"""Called with how far a command's work is, and with how far it will go where that is known."""
+"""Function called with the work done so far, and with all of the work if that is known."""
 
 
 def allowed(options: argparse.Namespace) -> AbstractContextManager[None]:
-    """Within it the run may take of memory what its options say."""
+    """Limit the run's memory as its options say, within the block."""
     return allowing(getattr(options, "memory_limit", None), getattr(options, "force", False))
 
 
 SIMPLE_REASONS = (None, "distance", "growth", "ends", "hops")
-"""What shows most lower bounds; digests and screens leave it out, as before it had a name."""
+"""Reasons of most lower bounds; digests and screens leave them out, as in older results."""
 
 
 def without_simple_reason(result: Any) -> Any:
-    """A result without its ``lower_by``, if that is no kind of a certificate."""
+    """Return a result without its ``lower_by``, if that is no kind of certificate."""
     if not isinstance(result, dict) or result.get("lower_by") not in SIMPLE_REASONS:
         return result
     return {name: value for name, value in result.items() if name != "lower_by"}
@@ -80,11 +80,11 @@ class Job:
         self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
 
     def needs(self, ranks: int) -> int:
-        """Bytes of memory that the rank which needs most needs, of so many; 0: not worth asking."""
+        """Bytes that the neediest of `ranks` ranks needs; 0: too few to check."""
         return 0
 
     def needs_once(self, ranks: int) -> int:
-        """Bytes of these that this rank alone needs, such as the queue at a root."""
+        """Bytes of these that one rank alone needs, such as the queue at a root."""
         return 0
 
     def require_room(self, transport: Local) -> None:
@@ -106,11 +106,11 @@ class Job:
 
     @property
     def title(self) -> str:
-        """What a sentence calls the run."""
+        """Name of the run in sentences."""
         return f"A run on {self.topology}"
 
     def run(self, transport: Local, watch: Watch) -> Any:
-        """Do it (collective).
+        """Do the command's work (collective).
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class Job:
         raise NotImplementedError
 
     def keep(self, transport: Local) -> None:
-        """Write what is kept of the run beside its result (collective).
+        """Write the files that a run leaves beside its result (collective).
 
         Parameters
         ----------
@@ -146,15 +146,15 @@ class Job:
         raise NotImplementedError
 
     def show(self, result: Any) -> str:
-        """The result, as JSON knows it, for a person."""
+        """Format the result, given as JSON values, for a person."""
         return fields(result)
 
     def picture(self) -> str:
-        """An SVG of the result, for a notebook; empty where there is none."""
+        """Return an SVG of the result, for a notebook; empty if there is none."""
         return ""
 
     def rows(self, result: Any) -> list[Row]:
-        """The result, as JSON knows it, as rows of a CSV file."""
+        """Return the result, given as JSON values, as rows of a CSV file."""
         if isinstance(result, list):
             return result
         return (
@@ -164,32 +164,32 @@ class Job:
         )
 
     def summary(self, result: Any) -> dict[str, Any]:
-        """What the result, as JSON knows it, comes to; empty where the command counts nothing."""
+        """Count the result, given as JSON values; empty if the command has nothing to count."""
         return {}
 
     def publish(self, document: dict[str, Any]) -> None:
-        """Write what else is made of the result's document."""
+        """Write other files that are made from the result's document."""
 
     def records(self, document: Row, options: Row) -> list[Row]:
-        """The rows with what was run, so that they can be put together with those of other runs."""
+        """Return the rows with the command's options, to be joined with rows of other runs."""
         return identified(document, options, self.rows(document["result"]))
 
     def lasting(self, result: Any) -> Any:
-        """What of the result is the same in every run: what its digest is over."""
+        """Return the part of the result that is the same in every run, which its digest covers."""
         return without_simple_reason(result)
 
     def shortfall(self, result: Any) -> str:
-        """The sentence on what a run did not bring to its end; empty where it did."""
+        """Return the sentence on work that a run did not finish; empty if it did."""
         if isinstance(result, dict) and result.get("correct") is False:
             return "The result is not correct: some processor has not what it should have."
         return ""
 
     def remarks(self, result: Any) -> list[str]:
-        """Sentences beside the printed result that are no part of it: for standard error."""
+        """Return remarks on the result, for standard error."""
         return []
 
     def status(self, result: Any) -> int:
-        """The exit status that a result on rank 0 stands for."""
+        """Return the exit status for a result on rank 0."""
         return int(self.shortfall(result) != "")
 
 
@@ -201,5 +201,5 @@ class Failed(Job):
         self._error = error
 
     def run(self, transport: Local, watch: Watch) -> Any:
-        """Say why."""
+        """Raise the error of the preparation."""
         raise self._error

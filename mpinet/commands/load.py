@@ -120,11 +120,11 @@ def load(
 
 
 SEVERAL = re.compile(r",(?=[^0-9])")
-"""What is between patterns: not the comma of ``hotspot:0,10``."""
+"""Separator of patterns: a comma, but not that of ``hotspot:0,10``."""
 
 
 def prepare(options: argparse.Namespace) -> Job:
-    """One curve a network, or one for every network, pattern and seed."""
+    """Prepare one curve per network, or one for every network, pattern and seed."""
     patterns = SEVERAL.split(options.pattern)
     kept = journal_of(getattr(options, "out", None)) is not None
     if len(patterns) == 1 and options.seeds == 1 and options.plot is None and not kept:

@@ -86,16 +86,16 @@ class LoadCurves(Job):
             library()
 
     def needs(self, ranks: int) -> int:
-        """What the largest of its curves needs: each is one rank's."""
+        """Bytes of the largest curve: each rank makes one curve at a time."""
         return max(one.needs(1) for one in self._tried)
 
     @property
     def title(self) -> str:
-        """What a sentence calls the run."""
+        """Name of the run in sentences."""
         return f"load on {self.topology or 'these networks'}"
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Make the curves that are not there yet; draw them."""
+        """Make the curves that the journal does not hold; draw all curves."""
         from mpinet.experiments.dealing import deal
         from mpinet.experiments.journal import Journal, version_of
         from mpinet.experiments.load import cautions
@@ -136,14 +136,14 @@ class LoadCurves(Job):
         return found
 
     def _kept_curve(self, number: int, ranks: Local, keeper: Keeper | None) -> Row:
-        """A curve of these ranks, of which also what is under way is kept."""
+        """Run one curve; with a keeper, save its running state, too."""
         if keeper is None:
             return self._curve(self._points[number], ranks)
         with keeper.part(f"curve-{number}", ranks):
             return self._curve(self._points[number], ranks)
 
     def _curve(self, point: argparse.Namespace, ranks: Local) -> Row:
-        """A curve, with what tells it from the others."""
+        """Run one curve; add its pattern and seed if there are several."""
         job = load_of(point)
         job.warn = unheard
         found: Row = plain(job.run(ranks, lambda *done: None))
@@ -151,7 +151,7 @@ class LoadCurves(Job):
         return curve | ({"pattern": point.pattern, "seed": point.seed} if self._several else {})
 
     def _draw(self, found: Row) -> None:
-        """Latency over the rates at which no seed is saturated: the others alone would flatter."""
+        """Draw latency over the rates at which no seed is saturated: other means would flatter."""
         from mpinet.report.drawing.axes import plotted
 
         every = self.rows(found)
@@ -169,15 +169,15 @@ class LoadCurves(Job):
             file.write(made)
 
     def lasting(self, result: Any) -> Any:
-        """The curves without what was set, not found."""
+        """Return the curves without their settings."""
         return self._one.lasting(result)
 
     def rows(self, result: Any) -> list[Row]:
-        """A row a run."""
+        """Return one row per run."""
         return self._one.rows(result)
 
     def show(self, result: Any) -> str:
-        """A table a pattern: how far the networks are stable, and how fast they are then."""
+        """Format a table per pattern: highest stable rates and their latencies."""
         if not self._several:
             return self._one.show(result)
         parts = [f"{len(result['curves'])} curves, {len(self.rows(result))} runs"]
@@ -194,7 +194,7 @@ class LoadCurves(Job):
         return "\n\n".join(parts)
 
     def shortfall(self, result: Any) -> str:
-        """Where networks came to a stop."""
+        """Return the sentence on deadlocks; empty if there are none."""
         stopped = [
             curve for curve in result["curves"] if any(p["deadlock"] for p in curve["points"])
         ]
@@ -206,12 +206,12 @@ class LoadCurves(Job):
 
 
 def _rate_of(row: Row) -> tuple[Any, ...]:
-    """What the seeds of a point of a curve share."""
+    """Key of a curve's point, which all seeds share."""
     return row["network"], row.get("pattern"), row["rate"]
 
 
 def _summary(network: str, curves: list[Row]) -> list[Any]:
-    """A network's line: the means over its seeds."""
+    """Return a network's line: the means over its seeds."""
     rates: dict[float, list[Row]] = {}
     for curve in curves:
         for point in curve["points"]:

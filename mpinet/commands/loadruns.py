@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_RATES = 1000
 
 VCS = 2
-"""Virtual channels of a link, at least, where nobody has named a number."""
+"""Least virtual channels of a link, unless the options name a number."""
 
 
 def load_of(options: argparse.Namespace) -> Load:
@@ -87,7 +87,7 @@ def load_of(options: argparse.Namespace) -> Load:
 
 
 def require_end(generation: Generation, window: Window) -> None:
-    """Raise `UsageError` where messages are so long that none could be done before the end."""
+    """Raise `UsageError` if messages are too long to be delivered before the end."""
     longest, measured = generation.longest, window.steps + window.limit
     if generation.rows is not None:
         measured += window.warmup
@@ -100,7 +100,7 @@ def require_end(generation: Generation, window: Window) -> None:
 
 
 def require_credits(routing: Routing, buffers: int) -> None:
-    """Raise `UsageError` where a routing chooses by what buffers without an end cannot tell."""
+    """Raise `UsageError` if a routing chooses by credits, and queues are unlimited."""
     if routing.adaptive and buffers == 0:
         raise UsageError(
             f"--routing {routing.name} goes where buffers have most room, and with --buffers 0 "
@@ -139,7 +139,7 @@ def _number(given: str, word: str) -> float:
 
 
 def _between(given: str, low: str, high: str, count: str) -> list[float]:
-    """K rates from A to B."""
+    """Return K rates from A to B."""
     first, last, points = _number(given, low), _number(given, high), _number(given, count or "10")
     if points != int(points) or not 2 <= points <= MOST_RATES:
         raise UsageError(f"--rate {quoted(given)}: K is a whole number 2..{MOST_RATES}.")
@@ -228,7 +228,7 @@ class Load(Job):
         return {"curves": found}
 
     def needs(self, ranks: int) -> int:
-        """The largest network's lanes; of small networks every rank has one."""
+        """Bytes of the largest network's lanes; each rank hosts a small network whole."""
         from mpinet.experiments.load import is_small
 
         shared = 1 if is_small(self.settings) else ranks
@@ -239,11 +239,11 @@ class Load(Job):
 
     @property
     def title(self) -> str:
-        """What a sentence calls the run."""
+        """Name of the run in sentences."""
         return f"load on {self.topology or 'these networks'}"
 
     def show(self, result: Any) -> str:
-        """A table a network, and what it says."""
+        """Format a table per network, with its conclusions."""
         return "\n\n".join(self._shown(curve) for curve in result["curves"])
 
     def _shown(self, curve: Row) -> str:
@@ -266,7 +266,7 @@ class Load(Job):
         return "\n".join(lines)
 
     def lasting(self, result: Any) -> Any:
-        """The curves without what was set, not found."""
+        """Return the curves without their settings."""
         curves = [
             {name: value for name, value in curve.items() if name != "vcs"}
             for curve in result["curves"]
@@ -274,7 +274,7 @@ class Load(Job):
         return result | {"curves": curves}
 
     def rows(self, result: Any) -> list[Row]:
-        """A row a run."""
+        """Return one row per run."""
         return [
             {name: value for name, value in curve.items() if name != "points"}
             | {name: value for name, value in point.items() if not isinstance(value, list)}
@@ -283,7 +283,7 @@ class Load(Job):
         ]
 
     def shortfall(self, result: Any) -> str:
-        """Where the network came to a stop."""
+        """Return the sentence on deadlocks; empty if there are none."""
         for curve in result["curves"]:
             for point in curve["points"]:
                 if point["deadlock"]:
@@ -292,7 +292,7 @@ class Load(Job):
 
 
 def _cells(point: Row) -> list[Any]:
-    """A point's line; of one in a deadlock no measure means anything."""
+    """Return the cells of a point; in a deadlock its measures mean nothing."""
     if not point["deadlock"]:
         return [point[name] for name in COLUMNS]
     known = {"rate": point["rate"], "offered": point["offered"], "saturated": "deadlock"}
@@ -300,17 +300,17 @@ def _cells(point: Row) -> list[Any]:
 
 
 def unheard(text: str) -> None:
-    """What the other ranks do with a sentence."""
+    """Drop a sentence, on all ranks but 0."""
 
 
 def named_vcs(curves: Sequence[Row]) -> int | list[int]:
-    """The virtual channels of a link, of each network where they are not the same."""
+    """Virtual channels of a link; a list by network if they differ."""
     counts = [curve["vcs"] for curve in curves]
     return counts[0] if len(set(counts)) == 1 else counts
 
 
 def told_deadlock(network: str, point: Row) -> str:
-    """The sentence on a deadlock: when, how much, and the channels that wait in a circle."""
+    """Return the sentence on a deadlock: its step, its flits, and the cycle of channels."""
     channels = [
         f"{node}:{port}.{vc} ({source} to {target})"
         for (node, port, vc), (source, target, _) in zip(

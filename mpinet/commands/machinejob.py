@@ -1,4 +1,4 @@
-"""What the commands that run a machine share: how the machine is made, and what is noted of it."""
+"""The job that all commands with a machine share: making the machine, and noting its traffic."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MachineJob(Job):
         self._recorded = Recorded(options, network)
 
     def share(self, ranks: int) -> Share:
-        """What the rank that hosts most has of the network, of so many ranks."""
+        """Share of the network on the fullest of `ranks` ranks."""
         from mpinet.machine.placement import Placement, clustered
         from mpinet.programs.needs import Share
 
@@ -63,7 +63,7 @@ class MachineJob(Job):
 
     @property
     def title(self) -> str:
-        """What a sentence calls the run."""
+        """Name of the run in sentences."""
         return f"{self.options.command} on {self.topology}"
 
     def make_machine(
@@ -93,7 +93,7 @@ class MachineJob(Job):
 
     @property
     def least_moves(self) -> int:
-        """Movements that the run has at least, as far as is known before."""
+        """Least movements of the run, as far as they are known before it."""
         others = self.network.hosts - 1
         if self.options.command in TO_ALL:
             return self.network.hosts * others

@@ -61,7 +61,7 @@ def measure(
 
 
 def measures() -> dict[str, Callable[..., Any]]:
-    """What can be measured of one network, by name."""
+    """Return the measures of one network, by name."""
     from mpinet import measure as room
 
     found = {name: getattr(room, name) for name in room.__all__ if name not in OBJECTS}
@@ -83,7 +83,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _arguments(name: str, function: Callable[..., Any], typed: Sequence[str]) -> dict[str, Any]:
-    """The arguments beside the network, by name."""
+    """Read the arguments beside the network, by name."""
     _, *others = inspect.signature(function).parameters.values()
     allowed = {parameter.name: parameter for parameter in others}
     found: dict[str, Any] = {}

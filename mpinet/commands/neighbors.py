@@ -85,7 +85,7 @@ class Neighbors(Job):
         }
 
     def show(self, result: list[Row]) -> str:
-        """A line a port."""
+        """Format one line per port."""
         heading = f"{self.topology}: node {self._node}, address {self._network.address(self._node)}"
         columns = ("port", "neighbor", "reverse_port", "channel", "address")
         return f"{heading}\n{table([_cells(row, columns) for row in result], columns)}"

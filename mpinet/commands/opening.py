@@ -1,4 +1,4 @@
-"""What options name, opened: networks, routings, mappings, port models."""
+"""Opening what options name: networks, routings, mappings, port models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def without_folders(name: str) -> str:
 
 
 def named(value: Any) -> str:
-    """What a person calls a value: a network or a function by its name."""
+    """Return a value's name for a person: that of a network or a function."""
     if isinstance(value, Topology):
         return value.name
     if callable(value):
@@ -55,7 +55,7 @@ def named(value: Any) -> str:
 
 
 def opened(named: str | Topology) -> Topology:
-    """A network that was named, or is one."""
+    """Open a network by its name; return a network unchanged."""
     return named if isinstance(named, Topology) else open_topology(named)
 
 
@@ -94,14 +94,14 @@ def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
 
 
 def mapping_of(options: argparse.Namespace, topology: Topology, transport: Local) -> Hosting:
-    """The mapping that was asked for (collective)."""
+    """Make the mapping that the options ask for (collective)."""
     from mpinet.machine.choice import open_mapping
 
     return open_mapping(options.mapping, topology, transport, options.seed)
 
 
 def port_model(options: argparse.Namespace) -> PortModel:
-    """The port model that was asked for."""
+    """Return the port model that the options ask for."""
     from mpinet.machine import PortModel
 
     return replace(PortModel.named(options.ports), half_duplex=options.duplex == "half")

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from mpinet.machine.transport import Local
 
 MARK = "sweep.json"
-"""The file by which a sweep's folder is known."""
+"""Name of the file that marks a sweep's folder."""
 
 FORM = {"sweep": 1}
-"""What stands in it: the form of the folder."""
+"""Content of that file: the version of the folder's form."""
 
 NO_RUNS = {"sweep", "plot", *TYPED_ALONE} - {"measure"}
 """Commands whose runs are no experiments."""
@@ -135,7 +135,7 @@ def prepare(options: argparse.Namespace) -> Job:
 
 
 def _run(point: Point) -> Run:
-    """A point with its command's function, which knows its options."""
+    """Make a run of a point: its command's function, and all its options."""
     if point.command in NO_RUNS:
         raise UsageError(f"A sweep runs experiments, and {point.command} is none.")
     function = function_of(point.command)
@@ -240,13 +240,13 @@ class Sweep(Job):
 
     @property
     def _writer(self) -> str:
-        """What tells a shard's files from those of the others."""
+        """Prefix of a shard's files."""
         share, shares = self._shard
         return "" if shares == 1 else f"shard-{share}-of-{shares}-"
 
     @staticmethod
     def _play(run: Run, ranks: Local) -> list[Row]:
-        """The rows of a point."""
+        """Run a point, and return its rows."""
         job = prepared(run.function, run.options)
         with ranks.unkept():
             result = carried_out(run.function, run.options, job, ranks, perf_counter())
@@ -257,7 +257,7 @@ class Sweep(Job):
         ]
 
     def _conclude(self, dealt: Dealt, journal: Journal | None, share: int) -> Row:
-        """Put all points together; of a shard, with what the others have written down."""
+        """Put all points together, those that other shards have written included."""
         rows = dealt.found | (journal.known()[0] if journal is not None else {})
         there = [run for run in self._runs if run.key in rows or run.key in dealt.failed]
         self.table = [
@@ -292,7 +292,7 @@ class Sweep(Job):
             write_text(folder / TABLE, as_json(self.plot))
 
     def lasting(self, result: Row) -> Row:
-        """What was found, without what of it was there before."""
+        """Return the result without the counts of points that were known before."""
         passing = ("share", "computed", "damaged_lines")
         return {name: value for name, value in result.items() if name not in passing}
 
@@ -309,7 +309,7 @@ class Sweep(Job):
         return f"{many} {first['point']}: {first['error']}"
 
     def show(self, result: Row) -> str:
-        """The counts, and where the table is."""
+        """Format the counts, and the place of the table."""
         from mpinet.report.tables import fields
 
         shown: Row = {"points": result["points"], "computed now": result["computed"]}
@@ -324,12 +324,12 @@ class Sweep(Job):
 
 
 def _origin(run: Run) -> Row:
-    """What begins each row: the point's hash, and the version."""
+    """Return the first fields of each row: the point's hash, and the version."""
     return {"point": run.key, "mpinet": __version__}
 
 
 def _error(rows: list[Row] | None, failure: str | None) -> str:
-    """What a point did not bring to its end; empty where it did."""
+    """Return the sentence on what a point did not finish; empty if it did."""
     return failure or next((row["error"] for row in rows or () if row.get("error")), "")
 
 
@@ -338,7 +338,7 @@ def _kept(row: Row) -> Row:
 
 
 def _failure(run: Run, sentence: str) -> Row:
-    """The row of a point that failed."""
+    """Return the row of a point that failed."""
     options = vars(run.options)
     document = {
         "topology": str(options.get("topology")),

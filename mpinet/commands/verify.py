@@ -122,7 +122,7 @@ def shows_colours() -> bool:
 
 
 class Listing(Job):
-    """The claims there are."""
+    """The list of claims."""
 
     def __init__(self, claims: list[Claim]):
         super().__init__()
@@ -143,7 +143,7 @@ class Listing(Job):
         ]
 
     def show(self, result: list[Row]) -> str:
-        """A line a claim."""
+        """Format one line per claim."""
         from mpinet.report.tables import table
 
         rows = [[row["id"], row["place"], row["statement"]] for row in result]
@@ -222,7 +222,7 @@ class Again(Ledger):
         self._document = document
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Give them as they were found."""
+        """Return the verdicts of the earlier run."""
         rows: list[Row] = self._document["result"]
         return rows
 

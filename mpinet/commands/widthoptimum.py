@@ -20,7 +20,7 @@ Way = Literal["eigenvalue", "flow", "front", "lrat"]
 """The kinds of certificates."""
 
 LIBRARIES = {"flow": ("igraph", "measure"), "lrat": ("pysat", "optimum")}
-"""What finds a kind, and the extra that brings it."""
+"""Library that finds a kind of certificate, and the extra that installs it."""
 
 MOST_LISTED = 12
 """Runs of numbers of a cut that a line shows."""
@@ -64,7 +64,7 @@ class WidthOptimum(ProvingJob):
         }
 
     def _require_certificate(self, found: dict[str, Any]) -> None:
-        """Raise where there is none, and one was asked for."""
+        """Raise an error if a certificate was asked for and none was found."""
         by, save = self.options.by, self.options.save
         if found["lower_by"] is not None or (by is None and save is None):
             return
@@ -83,7 +83,7 @@ class WidthOptimum(ProvingJob):
         )
 
     def show(self, result: Row) -> str:
-        """Both sides, and what shows them."""
+        """Format both bounds, with their reasons."""
         lower, upper = result["lower"], result["upper"]
         medium = "links" if self._network.links else "busses"
         lines = {

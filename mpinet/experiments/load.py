@@ -122,7 +122,7 @@ class Setting:
 
     @cached_property
     def caution(self) -> str:
-        """Warning that a deadlock is possible, as far as a quick look tells; or empty (collective)."""
+        """Warning of a possible deadlock, as far as a quick look tells, or empty (collective)."""
         used, way = self.channel_classes, self._way
         if self.buffering.buffers == 0 or way.adaptive or used.name in FREE:
             return ""
@@ -193,7 +193,7 @@ class Setting:
 
     @cached_property
     def bound(self) -> float | None:
-        """Most flits per processor and step by the busiest channel; None with faults (collective)."""
+        """Flits per processor and step by the busiest channel; None with faults (collective)."""
         return None if self.faults else bound_of(self, self.routing)
 
 
