@@ -9,7 +9,7 @@ things.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -63,6 +63,8 @@ class Arguments:
     ----------
     function : callable
         The plain function.
+    groups : dict
+        Groups that stand for the annotations of some parameters, by the parameters' names.
 
     Attributes
     ----------
@@ -70,13 +72,16 @@ class Arguments:
         In Numba's notation, with the fields of groups one by one.
     records : dict
         The records that the signature names.
+    names : str
+        The parameters' names, with those of the fields of groups.
     grouped : bool
         Whether there are groups.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], groups: Mapping[str, type]):
         form = signature(function, eval_str=True)
         kinds = {name: parameter.annotation for name, parameter in form.parameters.items()}
+        kinds |= groups
         fields = {name: dict(_fields(name, kind)) for name, kind in kinds.items()}
         types = [type_ for each in fields.values() for type_ in each.values()]
         result = form.return_annotation
@@ -85,6 +90,7 @@ class Arguments:
         self.signature = f"{'void' if result is None else _type(result)}({', '.join(types)})"
         self._groups = {name: kind for name, kind in kinds.items() if _is_group(kind)}
         self._fields = {name: list(each) for name, each in fields.items()}
+        self.names = str(self._fields)
         self.grouped = bool(self._groups)
 
     def apart(self, flat: Callable[..., Any]) -> Callable[..., Any]:

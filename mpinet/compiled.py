@@ -336,11 +336,38 @@ class Kernel(Compiled):
     ----------
     function, name, parts
         As of any `Compiled`; the annotations give the types (see `arguments`).
+    groups : dict, optional
+        Named tuples that are taken for parameters instead of what these are annotated with.
     """
 
-    def bind(self, name: str, **parts: Compiled | int) -> Kernel:
-        """Return the same loop with the globals named in `parts` replaced (see `Compiled.bind`)."""
-        return Kernel(self.unbound, name, {**self.parts, **parts})
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str | None = None,
+        parts: dict[str, Compiled | int] | None = None,
+        groups: dict[str, type] | None = None,
+    ):
+        super().__init__(function, name, parts)
+        self.groups = dict(groups or {})
+
+    def bind(self, name: str, **parts: Compiled | int | type) -> Kernel:
+        """Return the same loop with some globals or parameters' groups replaced.
+
+        Globals are replaced as by `Compiled.bind`. A part that is a type stands for the group that
+        the parameter of its name is.
+        """
+        groups = {key: part for key, part in parts.items() if isinstance(part, type)}
+        others = {key: part for key, part in parts.items() if not isinstance(part, type)}
+        return Kernel(self.unbound, name, {**self.parts, **others}, {**self.groups, **groups})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """As of others, with the fields of the groups: code does not tell in which order they are.
+
+        Where two groups have fields of the same types, so has the compiled loop.
+        """
+        text = f"{super().fingerprint} {self._arguments.names}"
+        return sha256(text.encode()).hexdigest()[:16]
 
     def __call__(self, *args: Any) -> Any:
         """Run the compiled loop."""
@@ -363,7 +390,7 @@ class Kernel(Compiled):
 
     @cached_property
     def _arguments(self) -> Arguments:
-        return Arguments(self.unbound)
+        return Arguments(self.unbound, self.groups)
 
     def _entry(self) -> FunctionType:
         loop = self._with_native_callees()

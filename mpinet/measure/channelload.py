@@ -7,17 +7,18 @@ sum, over the pairs whose route passes it, of the flits that the pattern sends b
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined
 from mpinet.machine.transport import world
 from mpinet.measure.routes import own_share
-from mpinet.networks.routing import Routing, hop_limit, onward, rules
+from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
+from mpinet.networks.walks import rules, walk
 from mpinet.programs.patterns import Pattern, Share, shares
 
 MOST_PAIRS = 2**24
@@ -104,7 +105,8 @@ def _carried(topology: Topology, routing: Routing, part: Share) -> tuple[Ints, I
     for sources, targets in part.blocks():
         share = own_share(transport, len(sources))
         ways = sources[share].copy(), targets[share].copy()
-        add_loads(*rules(topology, routing), *ways, np.ones(len(ways[0]), np.int64), loads)
+        flits = np.ones(len(ways[0]), np.int64)
+        add_loads(rules(topology, routing), *ways, Loads(flits, loads))
         ends += np.bincount(targets[share], minlength=topology.size)
     return transport.sum(_by_bus(topology, loads)), transport.sum(ends)
 
@@ -128,7 +130,8 @@ def _scattered(topology: Topology, base: Routing, part: Share) -> tuple[Ints, In
     for sources, targets in Share(Fraction(1), hosts, own=False).blocks():
         share = own_share(transport, len(sources))
         ways = sources[share].copy(), targets[share].copy()
-        add_loads(*rules(topology, base), *ways, leaving[ways[0]] + coming[ways[1]], loads)
+        flits = leaving[ways[0]] + coming[ways[1]]
+        add_loads(rules(topology, base), *ways, Loads(flits, loads))
     return transport.sum(_by_bus(topology, loads)), hosts * ends
 
 
@@ -142,29 +145,18 @@ def _by_bus(topology: Topology, loads: Ints) -> Ints:
     return every
 
 
-@kernel
-def add_loads(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    sources: Ints,
-    targets: Ints,
-    flits: Ints,
-    loads: Ints,
-) -> None:
-    """Add the flits of these messages to the channels on their ways."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node = sources[i]
-        for _ in range(hop_limit(wiring[0])):
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port < 0 or following < 0:
-                break
-            loads[node * wiring[1] + port] += flits[i]
-            node = following
+class Loads(NamedTuple):
+    """What `add_loads` takes and writes: flits of each pair, and over each channel."""
+
+    flits: Ints
+    loads: Ints
+
+
+@inlined
+def add_flits(visit, header, notes):
+    """Add the flits of a message to the channel that it takes."""
+    notes.loads[visit.channel] += notes.flits[visit.pair]
+    return False
+
+
+add_loads = walk.bind("add_loads", notes=Loads, hop=add_flits)

@@ -10,13 +10,12 @@ next channel is determined can if one does. Of an adaptive routing the nodes are
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import ClassRule, DecideRule, PortRule, StartRule
 from mpinet.arrays import ByteRows, Flags, Ints
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine.transport import world
 from mpinet.measure.distance import diameter
@@ -33,9 +32,10 @@ from mpinet.networks.classes import (
     no_classes,
     open_classes,
 )
-from mpinet.networks.routing import Routing, hop_limit, onward, rules
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.networks.valiant import phased
+from mpinet.networks.walks import rules, walk
 
 MOST_PAIRS = 2**22
 """Pairs whose routes are followed to find the longest: a second."""
@@ -139,23 +139,15 @@ def dependencies(
     require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
     transport = world()
     follows = np.zeros((channels, network.ports * count), np.uint8)
+    notes = Dependencies(count, follows, np.zeros(1, np.int64))
     for sources, targets in Pairs(network, pairs).parts():
         share = own_share(transport, len(sources))
-        wrong = note_dependencies(
-            *rules(network, routing),
-            network.reverse_port.native,
-            classes.rule.native,
-            classes.params,
-            count,
-            sources[share].copy(),
-            targets[share].copy(),
-            follows,
-        )
-        if wrong >= 0:
+        ends = sources[share].copy(), targets[share].copy()
+        if note_dependencies(rules(network, routing, classes), *ends, notes) >= 0:
             transport.fail(
                 UsageError(
                     f"The classes {classes.name} of {network.name} are 0..{count - 1}, and a way "
-                    f"by routing {routing.name} takes class {wrong}."
+                    f"by routing {routing.name} takes class {notes.wrong[0]}."
                 )
             )
     heads, then = np.nonzero(transport.max(follows))
@@ -257,44 +249,29 @@ def _has_cycle(heads: Ints, tails: Ints) -> bool:
     return bool(remaining(offsets, tails).any())
 
 
-@kernel
-def note_dependencies(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    reverse_rule: PortRule,
-    class_rule: ClassRule,
-    class_params: Ints,
-    classes: int,
-    sources: Ints,
-    targets: Ints,
-    follows: ByteRows,
-) -> int:
-    """Mark, for channel and class of each hop, the port and class of the next; a wrong class."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    way_back, class_of = reverse_rule.call, class_rule.call
-    header = np.empty(words, np.int64)
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node, held = sources[i], np.int64(-1)
-        in_port, in_class = np.int64(-1), np.int64(-1)
-        for _ in range(hop_limit(wiring[0])):
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port < 0 or following < 0:
-                break
-            group = class_of(node, port, in_port, in_class, header, class_params)
-            if group < 0 or group >= classes:
-                return max(group, classes)
-            if held >= 0:
-                follows[held, port * classes + group] = 1
-            held = (node * wiring[1] + port) * classes + group
-            in_port, in_class = way_back(node, port, wiring), group
-            node = following
-    return -1
+class Dependencies(NamedTuple):
+    """What `note_dependencies` writes: what follows each channel, and a class that there is not."""
+
+    classes: int
+    follows: ByteRows
+    wrong: Ints
+
+
+@inlined
+def note_dependency(visit, header, notes):
+    """Mark, for channel and class of the hop before, the port and class of this one."""
+    if visit.group < 0 or visit.group >= notes.classes:
+        notes.wrong[0] = max(visit.group, notes.classes)
+        return True
+    if visit.held >= 0:
+        follows = notes.follows
+        follows[visit.held, visit.channel % follows.shape[1]] = 1
+    return False
+
+
+note_dependencies = walk.bind(
+    "note_dependencies", notes=Dependencies, hop=note_dependency, CLASSED=True
+)
 
 
 def remaining(offsets: Ints, tails: Ints) -> Flags:

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import ClassRule, DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints, Rows, Tables
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined
 from mpinet.draws import draw32, scaled
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -28,8 +27,9 @@ from mpinet.measure.deadlock import counted_classes, shortest_dependency_cycle
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.wiring import as_topology
 from mpinet.networks.classes import ChannelClasses
-from mpinet.networks.routing import Routing, hop_limit, onward, rules
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
+from mpinet.networks.walks import rules, walk
 from mpinet.programs.patterns import in_order, pattern_of
 
 STREAM = 22
@@ -309,64 +309,38 @@ def users(
         places[(node * network.ports + port) * classes.count + group] = i
     known = np.full((len(cycle), POOL, 3), -1, np.int64)
     for sources, targets in Pairs(network).parts():
-        note_users(
-            *rules(network, routing),
-            network.reverse_port.native,
-            classes.rule.native,
-            classes.params,
-            classes.count,
-            sources.copy(),
-            targets.copy(),
-            places,
-            known,
-        )
+        ends = sources.copy(), targets.copy()
+        note_users(rules(network, routing, classes), *ends, Users(places, known))
     return [pool[pool[:, 0] >= 0] for pool in known]
 
 
-@kernel
-def note_users(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    reverse_rule: PortRule,
-    class_rule: ClassRule,
-    class_params: Ints,
-    classes: int,
-    sources: Ints,
-    targets: Ints,
-    places: Ints,
-    known: Tables,
-) -> None:
-    """Write the first messages that hold one channel of a cycle and need the next one."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    way_back, class_of = reverse_rule.call, class_rule.call
-    header = np.empty(words, np.int64)
-    length, most = known.shape[0], known.shape[1]
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node, held = sources[i], np.int64(-1)
-        in_port, in_class = np.int64(-1), np.int64(-1)
-        for hops in range(hop_limit(wiring[0])):
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port < 0 or following < 0:
-                break
-            in_class = class_of(node, port, in_port, in_class, header, class_params)
-            place = places[(node * wiring[1] + port) * classes + in_class]
-            if held >= 0 and place == (held + 1) % length:
-                row = most
-                while row > 0 and (
-                    known[held, row - 1, 0] < 0 or known[held, row - 1, 0] > hops - 1
-                ):
-                    row -= 1
-                for later in range(most - 1, row, -1):
-                    known[held, later] = known[held, later - 1]
-                if row < most:
-                    known[held, row, 0] = hops - 1
-                    known[held, row, 1], known[held, row, 2] = sources[i], targets[i]
-            held = place
-            in_port = way_back(node, port, wiring)
-            node = following
+class Users(NamedTuple):
+    """What `note_users` takes and writes: channels' places in the cycle, and messages known."""
+
+    places: Ints
+    known: Tables
+
+
+@inlined
+def note_user(visit, header, notes):
+    """Write a message that holds one channel of the cycle and needs the next one."""
+    places = notes.places
+    held = places[visit.held] if visit.held >= 0 else np.int64(-1)
+    if held >= 0 and places[visit.channel] == (held + 1) % notes.known.shape[0]:
+        keep(notes.known[held], visit.hops - 1, visit.source, visit.target)
+    return False
+
+
+@inlined
+def keep(pool, hops, source, target):
+    """Put a message into a pool of the nearest ones, behind those of as many hops."""
+    row = most = pool.shape[0]
+    while row > 0 and (pool[row - 1, 0] < 0 or pool[row - 1, 0] > hops):
+        row -= 1
+    for later in range(most - 1, row, -1):
+        pool[later] = pool[later - 1]
+    if row < most:
+        pool[row, 0], pool[row, 1], pool[row, 2] = hops, source, target
+
+
+note_users = walk.bind("note_users", notes=Users, hop=note_user, CLASSED=True)

@@ -8,21 +8,22 @@ The measures are collective: ranks share the pairs, and all get the result.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Array, Ints
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
 from mpinet.measure.distance import distance_matrix
 from mpinet.measure.pairs import Pair, Pairs, as_routing
 from mpinet.measure.wiring import as_topology
-from mpinet.networks.routing import ARRIVED, Routing, hop_limit, onward, path, rules
+from mpinet.networks import walks
+from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
+from mpinet.networks.walks import arrived, rules
 
 STOPPED, UNWIRED, ENDLESS = -1, -2, -3
 """Why a route has no length: it stops elsewhere, leaves by an unwired port, or does not end."""
@@ -192,7 +193,7 @@ def _own_hops(
     share = own_share(transport, len(sources))
     sources, targets = sources[share].copy(), targets[share].copy()
     hops = np.empty(len(sources), np.int64)
-    walk_pairs(*rules(topology, routing), sources, targets, hops)
+    walk_pairs(rules(topology, routing), sources, targets, Lengths(hops))
     return hops, sources, targets
 
 
@@ -207,38 +208,25 @@ def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | No
     return None
 
 
-@kernel
-def walk_pairs(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    sources: Ints,
-    targets: Ints,
-    hops: Ints,
-) -> None:
-    """Write the length of every pair's route, or why it has none."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    limit = hop_limit(wiring[0])
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node, count = sources[i], 0
-        while True:
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port < 0:
-                if port != ARRIVED or node != targets[i]:
-                    count = STOPPED
-                break
-            if following < 0 or count >= limit:
-                count = UNWIRED if following < 0 else ENDLESS
-                break
-            node = following
-            count += 1
-        hops[i] = count
+class Lengths(NamedTuple):
+    """What `walk_pairs` writes for each pair: hops of its route, or why it has none."""
+
+    hops: Ints
+
+
+@inlined
+def note_length(visit, header, notes):
+    """Write the length of a route that has ended, or why it has none."""
+    length = visit.hops
+    if visit.port < 0:
+        length = length if arrived(visit) else STOPPED
+    else:
+        length = UNWIRED if visit.following < 0 else ENDLESS
+    notes.hops[visit.pair] = length
+    return False
+
+
+walk_pairs = walks.walk.bind("walk_pairs", notes=Lengths, ended=note_length)
 
 
 def length_matrix(
@@ -331,42 +319,29 @@ def repeats(
     for sources, targets in Pairs(network, pairs).parts():
         share = own_share(transport, len(sources))
         sources, targets = sources[share].copy(), targets[share].copy()
-        place = first_repeat(*rules(network, routing), sources, targets)
+        seen = Seen(np.full(network.size, -1, np.int64))
+        place = first_repeat(rules(network, routing), sources, targets, seen)
         if place >= 0:
             key = sources[place] * network.size + targets[place]
             found.take(np.ones(1), np.array([key]))
     return found.agree(network.size)[1]
 
 
-@kernel
-def first_repeat(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    sources: Ints,
-    targets: Ints,
-) -> int:
-    """The first pair whose route comes to a node for the second time; -1 if there is none."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    seen_by = np.full(wiring[0], -1, np.int64)
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node = sources[i]
-        # A node is marked with the number of the pair, so that no marks have to be erased.
-        while seen_by[node] != i:
-            seen_by[node] = i
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port < 0 or following < 0:
-                break
-            node = following
-        else:
-            return i
-    return -1
+class Seen(NamedTuple):
+    """What `first_repeat` writes for each node: the pair whose route was there last, or -1."""
+
+    by: Ints
+
+
+@inlined
+def comes_again(visit, header, notes):
+    """Whether a hop leads to a node where this route has been."""
+    # A node is marked with the number of the pair, so that no marks have to be erased.
+    notes.by[visit.node] = visit.pair
+    return notes.by[visit.following] == visit.pair
+
+
+first_repeat = walks.walk.bind("first_repeat", notes=Seen, hop=comes_again)
 
 
 def header_bits(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -248,26 +248,6 @@ def path(
             f"from {source} to {target}."
         )
     return nodes, ports
-
-
-def rules(topology: Topology, routing: Routing) -> tuple[Any, ...]:
-    """A route-walking kernel's first arguments: rules, their parameters, the header's words."""
-    compiled = (topology.neighbor.native, routing.start.native, routing.decide.native)
-    return (*compiled, topology.params, routing.params, routing.words)
-
-
-@inlined
-def onward(node, header, neighbor, decide, wiring, wayfinding):
-    """The port that a message leaves by, and the node behind it; a port < 0 ends the route.
-
-    The node is < 0 where the port is not wired.
-    """
-    port = decide(node, header, wayfinding)
-    if port < 0:
-        return port, node
-    if port >= wiring[1]:
-        return port, np.int64(-1)
-    return port, neighbor(node, port, wiring)
 
 
 @inlined

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
+from mpinet.arguments import PortRule
 from mpinet.arrays import Bytes, Ints, Rows
 from mpinet.compiled import inlined, kernel
 from mpinet.files import whole_file
 from mpinet.machine.trace import Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import links_of
-from mpinet.networks.routing import Routing, rules
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
+from mpinet.networks.walks import Rules, rules
 
 WINDOW = 1 << 16
 """Nodes or messages whose lines one rank writes at a time."""
@@ -98,7 +99,7 @@ def path_lines(
         text = np.empty(64 * (end - begin) + 64, np.uint8)
         while True:
             length = write_paths(
-                *rules(topology, routing),
+                rules(topology, routing),
                 topology.channel.native,
                 int(not topology.links),
                 np.ascontiguousarray(sources),
@@ -153,12 +154,7 @@ def write_rows(rows: Rows, text: Bytes) -> int:
 
 @kernel
 def write_paths(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
+    rules: Rules,
     channel_rule: PortRule,
     busses: int,
     sources: Ints,
@@ -166,9 +162,9 @@ def write_paths(
     text: Bytes,
 ) -> int:
     """Write a line a path; the length of the text, or -1 if there is no room for it."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    channel = channel_rule.call
-    header = np.empty(words, np.int64)
+    neighbor, start, decide = rules.neighbor.call, rules.start.call, rules.decide.call
+    wiring, wayfinding, channel = rules.wiring, rules.wayfinding, channel_rule.call
+    header = np.empty(rules.words, np.int64)
     place = 0
     for i in range(sources.size):
         node = sources[i]

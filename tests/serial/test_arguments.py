@@ -41,9 +41,9 @@ def test_a_group_reaches_a_kernel_as_it_was_given() -> None:
 
 
 def test_annotations_tell_the_signature() -> None:
-    told = Arguments(sum_behind.function).signature
+    told = Arguments(sum_behind.function, {}).signature
     assert told == "int64(port_rule, int64[::1], int64, int64[::1])"
-    assert Arguments(hop.deal.function).signature == (
+    assert Arguments(hop.deal.function, {}).signature == (
         "void(int64[:, ::1], int32[::1], int64[::1], int64[:, ::1])"
     )
 
@@ -100,7 +100,7 @@ def test_kernels_write_into_records_what_plain_python_does() -> None:
 
 
 def test_records_say_their_layout_and_what_is_kept_of_them() -> None:
-    assert Arguments(play.function).signature == "int64(Cell[::1], Cell[:, ::1], Account)"
+    assert Arguments(play.function, {}).signature == "int64(Cell[::1], Cell[:, ::1], Account)"
     assert (Cell.dtype.itemsize, Cell.kept, Account.kept) == (
         12, {"high": "kept"}, {"most": "largest"}
     )  # fmt: skip

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints, Rows
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
-from mpinet.compiled import inlined, kernel
+from mpinet.compiled import inlined
+from mpinet.measure.pairs import Pairs
 from mpinet.networks import open as open_topology
 from mpinet.networks.gmn.parameters import (
     EVEN_ABOVE,
@@ -24,7 +25,7 @@ from mpinet.networks.gmn.parameters import (
     token_at,
 )
 from mpinet.networks.gmn.walk import EVEN, cheaper_class, count_hops, span
-from mpinet.networks.routing import ARRIVED, hop_limit, onward, rules
+from mpinet.networks.walks import arrived, rules, walk
 from mpinet.papers.witness import at_pair
 
 LOST, LONGEST, WALKED, TURNED, KINDS = range(5)
@@ -61,7 +62,11 @@ def census(topology: str) -> Census:
     """Walk all routes of a G(m,N)."""
     network = open_topology(topology)
     found = np.zeros((KINDS, 3), np.int64)
-    walk_all(*rules(network, network.routing("source")), found)
+    routing = network.routing("source")
+    hops = np.empty(routing.params[TYPES] + 2, np.int64)
+    notes = Counted(routing.params, np.zeros(PARTS, np.int64), hops, found)
+    for sources, targets in Pairs(network).parts():
+        walk_all(rules(network, routing), sources.copy(), targets.copy(), notes)
     extremes = [
         at_pair(count, (source, target)) if count else Measured(0)
         for count, source, target in found.tolist()
@@ -69,44 +74,38 @@ def census(topology: str) -> Census:
     return Census(network.size * (network.size - 1), *extremes)
 
 
-@kernel
-def walk_all(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    found: Rows,
-) -> None:
-    """Walk from every node to every other and note the extremes."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    hops = np.empty(wayfinding[TYPES] + 2, np.int64)
-    parts = np.empty(PARTS, np.int64)
-    limit = hop_limit(wiring[0])
-    for source in range(wiring[0]):
-        for target in range(wiring[0]):
-            if source == target:
-                continue
-            header[:] = 0
-            parts[:] = 0
-            start(source, target, header, wayfinding)
-            node, count = source, 0
-            while count <= limit:
-                port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-                if port < 0 or following < 0:
-                    break
-                book_part(node, port, wayfinding, parts)
-                node = following
-                count += 1
-            if port != ARRIVED or node != target:
-                found[LOST, 0] += 1
-                if found[LOST, 0] == 1:
-                    found[LOST, 1], found[LOST, 2] = source, target
-                continue
-            book(LONGEST, count, source, target, found)
-            judge_route(source, target, parts, hops, wayfinding, found)
+class Counted(NamedTuple):
+    """What `walk_all` takes and writes: counts of the route under way, and the extremes."""
+
+    params: Ints
+    parts: Ints
+    hops: Ints
+    found: Rows
+
+
+@inlined
+def note_edge(visit, header, notes):
+    """Count an edge of the route under way."""
+    book_part(visit.node, visit.port, notes.params, notes.parts)
+    return False
+
+
+@inlined
+def note_route(visit, header, notes):
+    """Note of which extremes a route is, and begin to count anew."""
+    found, source, target = notes.found, visit.source, visit.target
+    if arrived(visit):
+        book(LONGEST, visit.hops, source, target, found)
+        judge_route(source, target, notes.parts, notes.hops, notes.params, found)
+    else:
+        found[LOST, 0] += 1
+        if found[LOST, 0] == 1:
+            found[LOST, 1], found[LOST, 2] = source, target
+    notes.parts[:] = 0
+    return False
+
+
+walk_all = walk.bind("walk_all", notes=Counted, hop=note_edge, ended=note_route)
 
 
 @inlined

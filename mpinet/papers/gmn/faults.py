@@ -6,17 +6,19 @@ automorphism, and where routes are the same in other sectors in a sample.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Ints, Rows
+from mpinet.arrays import Ints
 from mpinet.claims import Corrected, Grid, Measured, claim, points
 from mpinet.claims.remembered import remembered
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined
 from mpinet.measure.cuts import biconnected
 from mpinet.networks import open as open_topology
-from mpinet.networks.routing import ARRIVED, Routing, hop_limit, onward, rules
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
+from mpinet.networks.walks import arrived, rules, walk
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, parameters, size_of
 from mpinet.papers.gmn.routing import longest_stated
@@ -131,40 +133,38 @@ def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
 
 def lengths_around(network: Topology, routing: Routing, dead: int, pairs: Ints) -> Ints:
     """Hops of the routes of some pairs; `LOST` for those that do not arrive."""
-    lengths = np.empty(len(pairs), np.int64)
-    walk_around(*rules(network, routing), dead, np.ascontiguousarray(pairs), lengths)
+    lengths = np.zeros(len(pairs), np.int64)
+    ends = pairs[:, 0].copy(), pairs[:, 1].copy()
+    walk_around(rules(network, routing), *ends, Around(dead, lengths))
     return lengths
 
 
-@kernel
-def walk_around(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    dead: int,
-    pairs: Rows,
-    lengths: Ints,
-) -> None:
-    """Walk the routes, which no dead node may be on."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    limit = hop_limit(wiring[0])
-    for i in range(pairs.shape[0]):
-        header[:] = 0
-        start(pairs[i, 0], pairs[i, 1], header, wayfinding)
-        node, lengths[i] = pairs[i, 0], 0
-        while True:
-            port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-            if port == ARRIVED and node == pairs[i, 1]:
-                break
-            if port < 0 or following < 0 or following == dead or lengths[i] > limit:
-                lengths[i] = LOST
-                break
-            node = following
-            lengths[i] += 1
+class Around(NamedTuple):
+    """What `walk_around` takes and writes: the dead node, and hops of each route or `LOST`."""
+
+    dead: int
+    lengths: Ints
+
+
+@inlined
+def shun_dead(visit, header, notes):
+    """Count a route as lost that a hop leads to the dead node."""
+    if visit.following == notes.dead:
+        notes.lengths[visit.pair] = LOST
+    return False
+
+
+@inlined
+def note_length(visit, header, notes):
+    """Write the length of a route that has ended, unless it is lost."""
+    if not arrived(visit):
+        notes.lengths[visit.pair] = LOST
+    elif notes.lengths[visit.pair] != LOST:
+        notes.lengths[visit.pair] = visit.hops
+    return False
+
+
+walk_around = walk.bind("walk_around", notes=Around, hop=shun_dead, ended=note_length)
 
 
 ROUTES_AROUND = (

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
-from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined
+from mpinet.measure.pairs import Pairs
 from mpinet.networks import open as open_topology
 from mpinet.networks.hdn.wiring import DualNet
-from mpinet.networks.routing import hop_limit, onward, rules
 from mpinet.networks.topology import Topology
+from mpinet.networks.walks import rules, walk
 from mpinet.papers.hdn.grids import MOST
 from mpinet.papers.hdn.sweeps import pieces, reach, reached
 from mpinet.papers.measured import common, counted, degrees, distances
@@ -162,7 +162,9 @@ def most_legs(topology: str, routing: str) -> Measured:
     """The most legs that a header holds on any route, and the first pair with them."""
     network = open_topology(topology)
     found = np.zeros(3, np.int64)
-    walk_headers(*rules(network, network.routing(routing)), found)
+    taken = rules(network, network.routing(routing), spare=SPARE)
+    for sources, targets in Pairs(network).parts():
+        walk_headers(taken, sources.copy(), targets.copy(), Legs(found))
     legs, source, target = found.tolist()
     return at_pair(legs, (source, target))
 
@@ -174,36 +176,24 @@ SPARE = 64
 """Words behind the header, so that one leg too many can be seen."""
 
 
-@kernel
-def walk_headers(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    found: Ints,
-) -> None:
-    """Walk all routes; write the most words behind the first that one's header needed, and where.
+class Legs(NamedTuple):
+    """What `walk_headers` writes: the most legs, and the first pair with them."""
+
+    most: Ints
+
+
+@inlined
+def note_legs(visit, header, notes):
+    """Note how many words behind the first the header of a route has needed.
 
     Legs that a node writes and removes before it sends count, too.
     """
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words + SPARE, np.int64)
-    limit = hop_limit(wiring[0])
-    for source in range(wiring[0]):
-        for target in range(wiring[0]):
-            header[:] = UNTOUCHED
-            start(source, target, header, wayfinding)
-            node, count = source, 0
-            while count < limit:
-                port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
-                if port < 0 or following < 0:
-                    break
-                node = following
-                count += 1
-            legs = header.size - 1
-            while header[legs] == UNTOUCHED:
-                legs -= 1
-            if legs > found[0]:
-                found[0], found[1], found[2] = legs, source, target
+    legs, most = header.size - 1, notes.most
+    while header[legs] == UNTOUCHED:
+        legs -= 1
+    if legs > most[0]:
+        most[0], most[1], most[2] = legs, visit.source, visit.target
+    return False
+
+
+walk_headers = walk.bind("walk_headers", notes=Legs, ended=note_legs, BLANK=UNTOUCHED)

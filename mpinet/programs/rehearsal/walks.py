@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
 from mpinet.arrays import Flags, Ints, Shorts
-from mpinet.compiled import kernel
+from mpinet.compiled import inlined
 from mpinet.errors import RoutingError
 from mpinet.machine.placement import Placement, owner_of
-from mpinet.networks.routing import Routing, hop_limit, rules
+from mpinet.networks import walks
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
 AT_ONCE = 2**16
@@ -68,16 +69,16 @@ def walk(
     for begin in range(0, count, AT_ONCE):
         numbers = np.arange(begin, min(begin + AT_ONCE, count))
         sources, targets = ends(numbers)
-        lost = walk_paths(
-            *rules(topology, routing),
+        notes = Crossings(
             placement.split,
             placement.rank,
-            np.ascontiguousarray(sources),
-            np.ascontiguousarray(targets),
+            np.empty(1, np.int64),
             hops[begin : begin + len(numbers)],
             crossing,
             partners,
         )
+        ends_of = np.ascontiguousarray(sources), np.ascontiguousarray(targets)
+        lost = walk_paths(walks.rules(topology, routing), *ends_of, notes)
         if lost >= 0:
             raise RoutingError(
                 f"Routing {routing.name} on {topology.name} does not lead from {sources[lost]} to "
@@ -86,44 +87,37 @@ def walk(
     return Walks(hops, crossing, partners)
 
 
-@kernel
-def walk_paths(
-    neighbor_rule: PortRule,
-    start_rule: StartRule,
-    decide_rule: DecideRule,
-    wiring: Ints,
-    wayfinding: Ints,
-    words: int,
-    split: Ints,
-    rank: int,
-    sources: Ints,
-    targets: Ints,
-    hops: Shorts,
-    crossing: Ints,
-    partners: Flags,
-) -> int:
-    """Walk every path; the first that does not arrive, or -1."""
-    neighbor, start, decide = neighbor_rule.call, start_rule.call, decide_rule.call
-    header = np.empty(words, np.int64)
-    limit = hop_limit(wiring[0])
-    for i in range(sources.size):
-        header[:] = 0
-        start(sources[i], targets[i], header, wayfinding)
-        node, owner, made = sources[i], owner_of(sources[i], split), 0
-        port = decide(node, header, wayfinding)
-        while port >= 0:
-            node = neighbor(node, port, wiring)
-            if node < 0 or made >= limit:
-                return i
-            made += 1
-            other = owner_of(node, split)
-            if other != owner:
-                crossing[owner] += 1
-                if owner == rank:
-                    partners[other] = True
-            owner = other
-            port = decide(node, header, wayfinding)
-        if node != targets[i]:
-            return i
-        hops[i] = made
-    return -1
+class Crossings(NamedTuple):
+    """What `walk_paths` takes and writes: ranks, whose the message is, and as in `Walks`."""
+
+    split: Ints
+    rank: int
+    owner: Ints
+    hops: Shorts
+    crossing: Ints
+    partners: Flags
+
+
+@inlined
+def note_crossing(visit, header, notes):
+    """Count a hop from one rank to another."""
+    owner, split = notes.owner, notes.split
+    if visit.hops == 0:
+        owner[0] = owner_of(visit.node, split)
+    other = owner_of(visit.following, split)
+    if other != owner[0]:
+        notes.crossing[owner[0]] += 1
+        if owner[0] == notes.rank:
+            notes.partners[other] = True
+    owner[0] = other
+    return False
+
+
+@inlined
+def note_length(visit, header, notes):
+    """Write the length of a path that has ended; True where it does not end at its target."""
+    notes.hops[visit.pair] = visit.hops
+    return visit.port >= 0 or visit.node != visit.target
+
+
+walk_paths = walks.walk.bind("walk_paths", notes=Crossings, hop=note_crossing, ended=note_length)
