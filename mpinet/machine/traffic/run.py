@@ -159,20 +159,20 @@ class OpenLoop:
         self.machine.count(self.ledger.moves - moves, made)
 
     def _advance(self, steps: int) -> None:
-        """Make up to `steps` steps of this rank (on busses one, which is collective)."""
+        """Make up to `steps` steps of this rank (on busses collective)."""
         if self.machine.topology.links:
             self._call(steps)
             return
         ledger = self.ledger
-        before = self.steps
-        while not ledger.claimed:
-            self._call(1)
-        settle(self.machine, self._busses, ledger.claims)
-        while self.steps == before:
-            self._call(1)
+        end = self.steps + steps
+        while self.steps < end and not self.ended:
+            if ledger.claimed:
+                settle(self.machine, self._busses, ledger.claims)
+            # The second half of this step and the first one of the next are one call.
+            self._call(min(2, end - self.steps))
 
     def _call(self, steps: int) -> None:
-        """Call the kernel for at most `steps` steps (on busses half a step); make room first."""
+        """Call the kernel for at most `steps` steps (on busses to the claims); make room first."""
         self._make_room(steps)
         make_steps = advance_adaptive if self.routing.adaptive else advance
         if not self.limited:

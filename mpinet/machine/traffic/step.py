@@ -87,8 +87,8 @@ def advance(
     """Make up to `steps` steps; the ledger says why there were fewer.
 
     Words for other ranks are appended to `crossing`, so with several ranks make one step per call.
-    On busses a step takes two calls: the first ends with the claims on busses, and the second needs
-    the winners in `Bus.won`.
+    On busses a call ends with the claims on busses, halfway through a step, and the next call needs
+    the winners in `Bus.won` to finish that step.
     """
     bussed = busses.of_ports.size > 0
     calls = called(routes)
