@@ -13,7 +13,8 @@ called. Six kinds of function exist:
     likewise, but compiled by itself first, for LLVM to see one instruction in it.
 ``@phase``
     a loop of a kernel that has a name of its own. It is compiled without counts of references, so
-    that it may take groups of arrays and hand on what is in them; it can make no arrays.
+    that it may take groups of arrays and hand on what is in them; it can make no arrays. LLVM puts
+    it into the kernel.
 ``@part``
     what a phase does with one node or message: it is put into its callers as if it stood there.
 ``@kernel``
@@ -37,7 +38,7 @@ from dis import get_instructions
 from functools import cache, cached_property
 from hashlib import sha256
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -101,6 +102,9 @@ class Compiled:
     NameError
         None of these functions names one of the parts.
     """
+
+    how: ClassVar[dict[str, Any] | None] = None
+    """How Numba compiles it for its callers; None: it is put into them if it is short."""
 
     def __init__(
         self,
@@ -173,7 +177,7 @@ class Compiled:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is compiled into this function, and of how."""
-        how = f"{SHORT} {type(self).__name__}"
+        how = f"{SHORT} {type(self).__name__}{self.how or ''}"
         text = sha256(f"{how} {_code_text(self.function.__code__)}".encode())
         scope = self.function.__globals__
         for name in sorted(set(self.function.__code__.co_names)):
@@ -187,10 +191,11 @@ class Compiled:
     @cached_property
     def callee(self) -> Any:
         """The function as its callers compile it: a Numba function without a fixed signature."""
-        short = sum(1 for _ in get_instructions(self.function)) <= SHORT
-        return numba().njit(
-            self._with_native_callees(), inline="always" if short else "never", **UNSEEN
-        )
+        how = self.how
+        if how is None:
+            short = sum(1 for _ in get_instructions(self.function)) <= SHORT
+            how = {"inline": "always" if short else "never"}
+        return numba().njit(self._with_native_callees(), **how, **UNSEEN)
 
     def _entry(self) -> FunctionType:
         """The function that is compiled for Python to call."""
@@ -242,32 +247,24 @@ class Inlined(Compiled):
 class Idiom(Inlined):
     """Arithmetic that LLVM turns into one instruction only if it is compiled by itself."""
 
-    @cached_property
-    def callee(self) -> Any:
-        """The function as its callers compile it, kept whole."""
-        return numba().njit(self._with_native_callees(), **UNSEEN)
+    how: ClassVar[dict[str, Any] | None] = {}  # whole
 
 
 class Phase(Inlined):
     """A loop of a kernel: it is called a few times a step, with groups of arrays.
 
     The kernel's own caller holds all arrays, so that nothing needs to count who else does; where
-    Numba does, each look into a group takes as long as a message's hop.
+    Numba does, each look into a group takes as long as a message's hop. LLVM puts it into the
+    kernel: to hand on a hundred numbers of groups takes longer than a small network's phase.
     """
 
-    @cached_property
-    def callee(self) -> Any:
-        """Compile as for other functions, but without reference counts."""
-        return numba().njit(self._with_native_callees(), _nrt=False, **UNSEEN)
+    how: ClassVar[dict[str, Any] | None] = {"_nrt": False, "forceinline": True}
 
 
 class Part(Inlined):
     """Phase of a step for one node or message; it may take groups, as calling it costs nothing."""
 
-    @cached_property
-    def callee(self) -> Any:
-        """Compile as for other functions, but always inline, however long."""
-        return numba().njit(self._with_native_callees(), inline="always", **UNSEEN)
+    how: ClassVar[dict[str, Any] | None] = {"inline": "always"}  # however long
 
 
 class Rule(Compiled):
@@ -462,7 +459,7 @@ def idiom(function: Callable[..., Any]) -> Idiom:
 
 
 def phase(function: Callable[..., Any]) -> Phase:
-    """Make a loop of a kernel that is compiled by itself, without counting references."""
+    """Make a loop of a kernel that is compiled without counting references."""
     return Phase(function)
 
 
