@@ -7,9 +7,9 @@ imported for type checkers names the same (the tests compare the two).
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from mpinet.base.notebook import shown_by
+from mpinet.base.version import __version__
 from mpinet.commands.catalogue import FUNCTIONS, MODULES
-from mpinet.notebook import shown_by
-from mpinet.version import __version__
 
 if TYPE_CHECKING:
     from mpinet import schedule as schedule

@@ -5,7 +5,7 @@ called. Six kinds of function exist:
 
 ``@rule``
     a small function of one processor with one of the fixed signatures of
-    `mpinet.arguments.SIGNATURES`. Kernels get rules as first-class functions, so a kernel is
+    `mpinet.base.arguments.SIGNATURES`. Kernels get rules as first-class functions, so a kernel is
     compiled once for all rules.
 ``@inlined``
     arithmetic that rules and kernels call; it is compiled into its callers.
@@ -42,9 +42,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mpinet.arguments import Arguments, PortRule
-from mpinet.arrays import Ints
-from mpinet.blame import error_of, is_own, no_number, not_compiled, require_form
+from mpinet.base.arguments import Arguments, PortRule
+from mpinet.base.arrays import Ints
+from mpinet.base.blame import error_of, is_own, no_number, not_compiled, require_form
 from mpinet.errors import MpinetError, NodeError
 
 WHOLE = (int, np.integer, np.bool_)
@@ -268,7 +268,7 @@ class Part(Inlined):
 
 
 class Rule(Compiled):
-    """A function of one processor with one of the signatures of `mpinet.arguments.SIGNATURES`.
+    """A function of one processor with one of the signatures of `mpinet.base.arguments.SIGNATURES`.
 
     In a class body (of a `Topology`) a rule is also a method: called on the instance it is mapped
     over arrays of processors.
@@ -483,7 +483,7 @@ def _code_text(code: CodeType) -> str:
 @cache
 def _native() -> Any:
     """Return types and records of rules as Numba knows them."""
-    from mpinet import rulebox
+    from mpinet.base import rulebox
 
     return rulebox
 

@@ -11,7 +11,7 @@ it; `uniform_permutation` is what statistics should use.
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 
 MASK32 = 0xFFFFFFFF

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from mpinet.base.launched import launched_ranks
 from mpinet.bench import (
     distances,
     idle,
@@ -28,7 +29,6 @@ from mpinet.bench import (
 from mpinet.bench.benchmark import Benchmark, Setting
 from mpinet.bench.measurement import Row, measure, without_figures
 from mpinet.errors import MpinetError, TransportError, UsageError
-from mpinet.launched import launched_ranks
 from mpinet.launching.launcher import find_launcher, launch
 from mpinet.machine.transport import mpi
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.bench import kernels, libraries
 from mpinet.bench.benchmark import (
     MPINET,

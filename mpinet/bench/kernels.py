@@ -6,8 +6,8 @@ takes up what was done: message-hops (or 1 for a fault), then steps.
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Bytes, Complexes, Counts, Ints, Rows, ShortRows, WordRows
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Bytes, Complexes, Counts, Ints, Rows, ShortRows, WordRows
 from mpinet.bench.rules import next_uniform
 from mpinet.compiled import idiom, inlined, kernel
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.bench.benchmark import Absent, Round
 
 Edges = Ints

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.bench import kernels
 from mpinet.bench.benchmark import (
     MPINET,

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.bench import kernels
 from mpinet.bench.benchmark import (
     MPINET,

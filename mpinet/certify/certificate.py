@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.files import read_bytes
 from mpinet.certify.clauses import Clauses, formula, formula_sha256, sized
 from mpinet.certify.counting import require_contradiction
 from mpinet.certify.cuts import require_cut
@@ -39,7 +40,6 @@ from mpinet.certify.work import (
     require_width,
 )
 from mpinet.errors import CertificateError, FileError, MpinetError, OutOfReach
-from mpinet.files import read_bytes
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.networks.topology import Topology

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.memory import require_memory
 from mpinet.errors import CertificateError, OutOfReach
-from mpinet.memory import require_memory
 
 if TYPE_CHECKING:
     from mpinet.certify.certificate import Claim

@@ -7,14 +7,14 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mpinet.blame import told
+from mpinet.base.blame import told
+from mpinet.base.plain import plain
 from mpinet.claims.grid import Point
 from mpinet.claims.relation import deciding, differing, holds
 from mpinet.claims.statement import Claim, Measured
 from mpinet.errors import MpinetError, OutOfReach
 from mpinet.machine.transport import alone
 from mpinet.measure.bounded import Bounded
-from mpinet.plain import plain
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mpinet.base.plain import plain
 from mpinet.errors import OutOfReach
 from mpinet.measure.bounded import Bounded
-from mpinet.plain import plain
 
 ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,

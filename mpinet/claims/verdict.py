@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mpinet.blame import told
+from mpinet.base.blame import told
 from mpinet.claims.extent import Extent, extent
 from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, point_text

@@ -8,11 +8,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from mpinet.base.numerals import quoted
+from mpinet.base.version import __version__
 from mpinet.cli.options import add_options
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS, VERBS
-from mpinet.numerals import quoted
-from mpinet.version import __version__
 
 
 class Parser(argparse.ArgumentParser):

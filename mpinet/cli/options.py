@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.numerals import quoted, whole
 from mpinet.commands import function_of
 from mpinet.commands.signature import EMPTY, REST, Option, listed_in_help, signature_of
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted, whole
 
 Taking = argparse.ArgumentParser | argparse._ArgumentGroup
 

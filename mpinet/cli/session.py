@@ -19,6 +19,9 @@ from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.files import write_text
+from mpinet.base.launched import guarded, launched_rank, launched_ranks
+from mpinet.base.memory import out_of_memory
 from mpinet.cli.commands import parse
 from mpinet.cli.kept import Kept
 from mpinet.cli.signals import Signals
@@ -33,9 +36,6 @@ from mpinet.errors import (
     Unread,
     UsageError,
 )
-from mpinet.files import write_text
-from mpinet.launched import guarded, launched_rank, launched_ranks
-from mpinet.memory import out_of_memory
 from mpinet.report.files import ENDINGS, as_csv, as_json, as_lines, require_file
 from mpinet.report.output import Output, drop
 from mpinet.report.progress import Progress
@@ -203,7 +203,7 @@ class Session:
         except MemoryError as error:
             status, text = 1, out_of_memory(error)
         except Exception as error:
-            from mpinet.blame import raised_at, told
+            from mpinet.base.blame import raised_at, told
 
             status, text = RuleError.status if raised_at(error) else 1, told(error)
         ends = transport.conclude(status, text, PATIENCE if status else None)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from mpinet.base.numerals import quoted
 from mpinet.commands.catalogue import COMMANDS, MODULES
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
 
 
 def function_of(command: str) -> Callable[..., Any]:

@@ -7,14 +7,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.numerals import is_whole, quoted
-from mpinet.plain import plain
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpinet.base.files import require_writable
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, port_model, topology_of
@@ -25,7 +26,6 @@ from mpinet.commands.pipelined import Pipelined
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
-from mpinet.files import require_writable
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row, phase_rows

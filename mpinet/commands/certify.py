@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.base.numerals import seconds
 from mpinet.certify.work import EFFORT
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, opened
@@ -15,7 +16,6 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.numerals import seconds
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.version import __version__
 from mpinet.errors import FileError, UsageError
 from mpinet.experiments.journal import version_of
 from mpinet.experiments.plan import files_named
 from mpinet.machine.checkpoint import Keeper, read_manifest
 from mpinet.machine.checkpointfiles import Shape, has_shape
 from mpinet.machine.transport import Local
-from mpinet.version import __version__
 
 HEADER: Shape = {
     "mpinet": str,

@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mpinet.base.files import require_writable, write_text
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Picture, Seed
@@ -15,7 +16,6 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.files import require_writable, write_text
 from mpinet.networks.topology import Topology
 from mpinet.report.files import as_csv
 from mpinet.report.latex import latex_table

@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
+from mpinet.base.files import require_writable
 from mpinet.commands.demopage import is_demo_page, write_demo_page
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import FileError, UsageError
-from mpinet.files import require_writable
 from mpinet.launching.demo import HEADING, JOBS, run
 from mpinet.launching.launcher import find_launcher
 from mpinet.report.drawing.figure import library

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from mpinet.base.files import write_text
 from mpinet.commands.broadcast import broadcast
 from mpinet.commands.draw import draw
 from mpinet.commands.load import load
-from mpinet.files import write_text
 from mpinet.report.drawing.figure import library
 from mpinet.report.recordings import read_recording
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of, without_folders
@@ -16,7 +17,6 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
-from mpinet.numerals import is_whole, quoted
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Annotated
 
+from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Seed
 from mpinet.commands.perform import perform
@@ -12,7 +13,6 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
-from mpinet.numerals import quoted
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 
+from mpinet.base.version import __version__
 from mpinet.commands.checkpoints import inputs_of
 from mpinet.errors import UsageError
 from mpinet.experiments.journal import version_of
 from mpinet.machine.transport import Local
-from mpinet.version import __version__
 
 Seen = tuple[str, str, dict[str, str]]
 """A host, its mpinet, and the sha256 of the command's files there."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from mpinet.memory import allowing
+from mpinet.base.memory import allowing
 from mpinet.report.rows import Row, by_name, identified
 from mpinet.report.tables import fields
 

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
+from mpinet.base.numerals import whole
 from mpinet.commands.signature import REST, Typed, command
 from mpinet.errors import UsageError
 from mpinet.launching.launcher import own_mpinet, own_path, script_words
 from mpinet.launching.templates import slurm_job
-from mpinet.numerals import whole
 from mpinet.report.output import Output
 
 USAGE = """-n R [--hostfile FILE] [--host LIST] [--mpirun PATH] [--watchdog S] [--no-proof] \

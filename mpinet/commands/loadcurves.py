@@ -8,15 +8,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.files import whole_file
+from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.loadruns import load_of, named_vcs, unheard
 from mpinet.commands.plot import ENDINGS
 from mpinet.commands.signature import MOST_SEED
 from mpinet.errors import FileError, UsageError
 from mpinet.experiments.plan import key_of
-from mpinet.files import whole_file
 from mpinet.machine.transport import hosted_by
-from mpinet.plain import plain
 from mpinet.report.curves import curves_of
 from mpinet.report.drawing.figure import library
 from mpinet.report.files import require_file

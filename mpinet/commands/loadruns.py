@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import mapping_of, topology_of
 from mpinet.commands.route import parse_faults
 from mpinet.errors import UsageError
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
-from mpinet.numerals import quoted
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
 

@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Seed
@@ -16,8 +18,6 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
-from mpinet.numerals import is_whole, quoted
-from mpinet.plain import plain
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, fields, table
 

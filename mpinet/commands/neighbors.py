@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from mpinet.base.effort import require_walk
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
 from mpinet.commands.options import Common, Place
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import command
-from mpinet.effort import require_walk
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from mpinet.base.files import require_writable
 from mpinet.commands.itemsoptimum import ItemsOptimum, shown
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, topology_of
@@ -18,7 +19,6 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.commands.widthoptimum import Way, WidthOptimum
 from mpinet.errors import UsageError
-from mpinet.files import require_writable
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypedDict
 
-from mpinet import numerals
+from mpinet.base import numerals
+from mpinet.base.memory import bytes_of
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.signature import MOST_SEED, Typed
-from mpinet.memory import bytes_of
-from mpinet.numerals import is_whole, quoted
 
 
 def folder(text: str) -> Path:

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+from mpinet.base.launched import launched_rank
 from mpinet.commands.hosts import require_alike
 from mpinet.commands.job import Job, Watch, allowed
 from mpinet.commands.opening import named
 from mpinet.commands.result import Result
 from mpinet.commands.signature import REST, Option, given, options_of
 from mpinet.compiled import watching
-from mpinet.launched import launched_rank
 from mpinet.machine.transport import Local, world
 from mpinet.report.cell import is_notebook
 from mpinet.report.progress import Progress

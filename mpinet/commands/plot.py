@@ -14,14 +14,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mpinet.base.files import read_text, whole_file
+from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Picture
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, given, is_typed
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_text, whole_file
-from mpinet.numerals import quoted
 from mpinet.report.curves import (
     Curve,
     curves_of,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mpinet.base.numerals import quoted
+from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
-from mpinet.plain import plain
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:

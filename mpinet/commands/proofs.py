@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mpinet.base.files import require_room_beside, require_writable, whole_file, write_text
 from mpinet.commands.job import Job
 from mpinet.errors import UsageError
-from mpinet.files import require_room_beside, require_writable, whole_file, write_text
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.numerals import quoted
+from mpinet.base.version import __version__
 from mpinet.commands.opening import without_folders
 from mpinet.errors import NodeError, UsageError
 from mpinet.networks.topology import Topology
-from mpinet.numerals import quoted
 from mpinet.report.files import require_file
-from mpinet.version import __version__
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine

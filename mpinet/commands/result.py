@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.plain import plain
 from mpinet.commands.opening import named
-from mpinet.plain import plain
 from mpinet.report.envelope import envelope
 from mpinet.report.html import card
 from mpinet.report.rows import Row

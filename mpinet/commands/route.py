@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from mpinet.base.files import require_writable
+from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, routing_of, topology_of
@@ -23,10 +25,8 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import FileError, UsageError
-from mpinet.files import require_writable
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
-from mpinet.plain import plain
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
+from mpinet.base.files import require_writable, whole_file
+from mpinet.base.memory import require_memory
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.machinejob import MachineJob
 from mpinet.commands.opening import Network, topology_of
@@ -27,8 +29,6 @@ from mpinet.commands.pipelineoptimum import require_switches
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, Unpack, command
 from mpinet.errors import UsageError
-from mpinet.files import require_writable, whole_file
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields

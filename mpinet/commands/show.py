@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.opening import Network, mapping_of, topology_of
 from mpinet.commands.options import Common, File, OnHosts, SavedOften
@@ -15,7 +16,6 @@ from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Unpack, command
 from mpinet.errors import UsageError
-from mpinet.files import require_writable, whole_file
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields

@@ -33,8 +33,8 @@ from typing import (
     is_typeddict,
 )
 
+from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack

@@ -10,6 +10,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
+from mpinet.base.files import is_aside, read_text, write_text
+from mpinet.base.launched import launched_ranks
+from mpinet.base.numerals import is_whole, quoted
+from mpinet.base.version import __version__
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import TYPED_ALONE
 from mpinet.commands.job import Job, Watch
@@ -20,12 +24,8 @@ from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command, given
 from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
-from mpinet.files import is_aside, read_text, write_text
-from mpinet.launched import launched_ranks
-from mpinet.numerals import is_whole, quoted
 from mpinet.report.files import as_csv, as_json
 from mpinet.report.rows import Row, identified
-from mpinet.version import __version__
 
 if TYPE_CHECKING:
     from mpinet.experiments.dealing import Dealt

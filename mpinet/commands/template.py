@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from mpinet.base.files import require_writable, write_text
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.files import require_writable, write_text
 from mpinet.launching.templates import TEMPLATES
 from mpinet.launching.templates import template as template_text
 from mpinet.report.output import Output

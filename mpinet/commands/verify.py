@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from mpinet.base.launched import is_launched
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Common, Saved
 from mpinet.commands.perform import perform
 from mpinet.commands.result import Result
 from mpinet.commands.signature import Typed, command
 from mpinet.errors import UsageError
-from mpinet.launched import is_launched
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def verify(
 
 def prepare(options: argparse.Namespace) -> Job:
     """Find the claims; refuse options that would have no effect."""
+    from mpinet.base.files import require_writable
     from mpinet.claims.ledger import select
-    from mpinet.files import require_writable
 
     if options.html is not None:
         require_writable(options.html)

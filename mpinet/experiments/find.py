@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.numerals import quoted
 from mpinet.errors import TooLarge, UsageError
 from mpinet.experiments.compare import Subject, moore_bound
 from mpinet.experiments.members import listed_families, members
 from mpinet.networks.topology import Topology
-from mpinet.numerals import quoted
 
 MOST_CANDIDATES = 20_000
 """Most networks that a search looks at."""

@@ -14,10 +14,10 @@ from os import SEEK_END
 from pathlib import Path
 from typing import IO, Any
 
+from mpinet.base.launched import batch_run
+from mpinet.base.locks import lock
+from mpinet.base.version import PACKAGE, __version__
 from mpinet.errors import FileError, OutputError
-from mpinet.launched import batch_run
-from mpinet.locks import lock
-from mpinet.version import PACKAGE, __version__
 
 
 def version_of(files: Sequence[str] = ()) -> str:

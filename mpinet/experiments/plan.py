@@ -20,9 +20,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.files import read_text
+from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_text
-from mpinet.numerals import quoted
 
 MOST_POINTS = 10**6
 """Most points of a sweep: their rows have to fit into the memory of a rank."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.files import write_text
 from mpinet.errors import MpinetError
-from mpinet.files import write_text
 from mpinet.launching.launcher import launch
 
 Result = dict[str, Any]

@@ -14,10 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from mpinet.base.memory import host_memory, in_units, process_limit
+from mpinet.base.version import PACKAGE, __version__
 from mpinet.errors import MpinetError
 from mpinet.launching.launcher import find_launcher, launch
-from mpinet.memory import host_memory, in_units, process_limit
-from mpinet.version import PACKAGE, __version__
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
 """Verdicts of a finding: all is well; works, with something to know; does not work."""
@@ -41,7 +41,7 @@ print(mpi().Get_library_version().splitlines()[0])
 
 CACHE_PROGRAM = """
 from mpinet.machine import hop
-from mpinet.nativecache import Cache
+from mpinet.base.nativecache import Cache
 print(Cache(hop.advance.function).cache_path)
 """
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine

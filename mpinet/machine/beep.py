@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.machine.step import ascend, by_owner
 from mpinet.networks.topology import Topology

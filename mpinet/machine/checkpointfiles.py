@@ -19,11 +19,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from mpinet.arrays import Array
+from mpinet.base.arrays import Array
+from mpinet.base.files import read_bytes, read_text
+from mpinet.base.launched import batch_run
+from mpinet.base.locks import is_at, lock, locked
 from mpinet.errors import FileError
-from mpinet.files import read_bytes, read_text
-from mpinet.launched import batch_run
-from mpinet.locks import is_at, lock, locked
 
 FORMAT = 1
 """Number of this format; a manifest with another one is refused."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array
+from mpinet.base.arrays import Array
 from mpinet.errors import FileError
 from mpinet.machine.redistribution import held_again, rows_at_home
 from mpinet.machine.state import Frame, Joined, Kind, Largest, Rows, Same, Total

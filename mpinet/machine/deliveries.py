@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.machine import hop
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.state import Fields, Rows, Total, parts_of

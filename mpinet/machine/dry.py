@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
+from mpinet.base.memory import require_memory
 from mpinet.errors import TransportError
 from mpinet.machine.transport import Local, Received, Room
-from mpinet.memory import require_memory
 
 
 class Dry(Local):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Array, Counts, Ints
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Array, Counts, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.step import (

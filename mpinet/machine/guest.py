@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
 from mpinet.machine.machine import Inbox, Machine

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Counts, Flags, Ints, Rows, Shorts
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Counts, Flags, Ints, Rows, Shorts
 from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.ledger import (

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import MpinetError, NodeError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine

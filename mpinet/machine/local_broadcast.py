@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Ints, Words
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Ints, Words
+from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import goes_unchecked, wired
-from mpinet.memory import require_memory
 
 if TYPE_CHECKING:
     from mpinet.machine.machine import Machine

@@ -11,7 +11,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Array, Flags, Ints
+from mpinet.base.arrays import Array, Flags, Ints
+from mpinet.base.memory import require_memory
+from mpinet.base.notebook import shown
 from mpinet.errors import MpinetError, UsageError
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import beep
@@ -25,9 +27,7 @@ from mpinet.machine.step import Sends
 from mpinet.machine.swap import Swap, plan_swaps
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
-from mpinet.notebook import shown
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Array, Ints
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 
 PERIOD = 60.0
 """Seconds over which ranks are compared; the same slow ranks are named again after twice the time.

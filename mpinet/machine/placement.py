@@ -13,12 +13,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from mpinet.arrays import Ints
-from mpinet.blame import is_own
+from mpinet.base.arrays import Ints
+from mpinet.base.blame import is_own
+from mpinet.base.memory import require_memory
 from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
 from mpinet.draws import permuted
 from mpinet.errors import UsageError
-from mpinet.memory import require_memory
 from mpinet.networks.promises import check_cluster_order
 from mpinet.networks.topology import Topology
 

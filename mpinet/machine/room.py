@@ -11,9 +11,9 @@ import platform
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from mpinet.base.memory import address_space_left, allowance, in_units, memory_left
 from mpinet.errors import TooLarge
 from mpinet.machine.transport import Local
-from mpinet.memory import address_space_left, allowance, in_units, memory_left
 
 MOST_HOSTS = 2**20
 """Most hosts that are advised."""
@@ -81,8 +81,8 @@ class Host:
 def require_room(transport: Local, needs: Needs, what: str) -> None:
     """Refuse, on all ranks alike, a run that does not fit into the memory there is (collective).
 
-    What a user has said is heeded (`mpinet.memory.allowing`): a limit holds where there is more,
-    and with force nothing is refused.
+    The user's word goes first (`mpinet.base.memory.allowing`): a limit holds where there is more
+    memory, and with force nothing is refused.
 
     Parameters
     ----------

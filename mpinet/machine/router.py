@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
+from mpinet.base.memory import require_memory
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
@@ -34,7 +35,6 @@ from mpinet.machine.ledger import Ledger
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Frame, Rows
 from mpinet.machine.step import PORTS_PER_WORD
-from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 
 MODES = ("ideal", "queued")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Array, Ints
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 

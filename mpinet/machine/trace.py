@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import MpinetError, OutputError, TooLarge
 from mpinet.machine.transport import Local
 

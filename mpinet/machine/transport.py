@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import errors
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
+from mpinet.base.guardian import die_with_parent
+from mpinet.base.launched import guarded, launched_ranks
 from mpinet.errors import MpinetError, TransportError, UsageError
-from mpinet.guardian import die_with_parent
-from mpinet.launched import guarded, launched_ranks
 from mpinet.machine.lookout import Lookout
 from mpinet.machine.pace import Pace, Worked
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Flags
+from mpinet.base.arrays import Flags
 from mpinet.errors import UsageError
 from mpinet.measure.bounded import Bounded
 from mpinet.measure.cutsearch import Cuts, best_cut

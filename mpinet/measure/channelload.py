@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined
 from mpinet.machine.transport import world
 from mpinet.measure.routes import own_share

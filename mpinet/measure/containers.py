@@ -14,7 +14,7 @@ from math import inf
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Flags, Ints, Rows, Shorts
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cuts import separating_nodes

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import inlined, kernel
 
 ROUNDS_PER_NODE = 8

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import ByteRows, Flags, Ints
+from mpinet.base.arrays import ByteRows, Flags, Ints
+from mpinet.base.memory import require_memory
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import UsageError
 from mpinet.machine.transport import world
@@ -23,7 +24,6 @@ from mpinet.measure.escape import escape_dependencies
 from mpinet.measure.pairs import Pairs, as_routing
 from mpinet.measure.routes import longest_route, own_share
 from mpinet.measure.wiring import as_topology
-from mpinet.memory import require_memory
 from mpinet.networks.classes import (
     FEWEST,
     LONGEST,

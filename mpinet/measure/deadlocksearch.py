@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows, Tables
+from mpinet.base.arrays import Ints, Rows, Tables
 from mpinet.compiled import inlined
 from mpinet.draws import draw32, scaled
 from mpinet.errors import UsageError

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import HalfRows, Ints, WordRows
+from mpinet.base.arrays import HalfRows, Ints, WordRows
+from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
@@ -22,7 +23,6 @@ from mpinet.machine.beep import wired
 from mpinet.machine.faults import Faults
 from mpinet.machine.transport import world
 from mpinet.measure.wiring import as_topology
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs import waves
 from mpinet.programs.flood import require_floods

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arguments import CandidatesRule, PortRule, StartRule
-from mpinet.arrays import FlagRows, Ints, Rows
+from mpinet.base.arguments import CandidatesRule, PortRule, StartRule
+from mpinet.base.arrays import FlagRows, Ints, Rows
+from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.measure.pairs import Pairs
-from mpinet.memory import require_memory
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology

@@ -11,7 +11,7 @@ from math import comb, inf
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows, WordRows, Words
+from mpinet.base.arrays import Ints, Rows, WordRows, Words
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine

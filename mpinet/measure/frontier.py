@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from mpinet.arrays import ByteTables, Flags, HalfRows, Rows
+from mpinet.base.arrays import ByteTables, Flags, HalfRows, Rows
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.cutsearch import Cuts
 from mpinet.networks.arithmetic import count_ones

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.memory import require_memory
 from mpinet.errors import OutOfReach, WiringError
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import as_topology, edges, to_graph
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
 BYTES_A_NODE = 96

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
-from mpinet.effort import require_walk
+from mpinet.base.arrays import Ints
+from mpinet.base.effort import require_walk
+from mpinet.base.memory import require_memory
 from mpinet.errors import UsageError
-from mpinet.memory import require_memory
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.traffic import Traffic, traffic

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import inlined
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world

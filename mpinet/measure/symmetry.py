@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.distance import distance_profiles
 from mpinet.measure.libraries import library

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
+from mpinet.base.effort import require_walk
+from mpinet.base.memory import require_memory
 from mpinet.compiled import rule
-from mpinet.effort import require_walk
 from mpinet.errors import UsageError
 from mpinet.machine.faults import Faults
 from mpinet.machine.transport import Local, world
 from mpinet.measure.libraries import library
-from mpinet.memory import require_memory
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from mpinet.base.files import read_bytes
 from mpinet.errors import FileError
-from mpinet.files import read_bytes
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Ints, Shorts
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Ints, Shorts
+from mpinet.base.memory import require_memory
 from mpinet.compiled import inlined, kernel
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 
 BYTES_A_PORT, BYTES_A_NODE = 4, 16

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mpinet.base.numerals import looks_whole, whole
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import REQUIRED, Parameter
-from mpinet.numerals import looks_whole, whole
 
 
 def read_declared(where: str, parameters: tuple[Parameter, ...], text: str) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from itertools import product
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Words
-from mpinet.blame import blaming
-from mpinet.effort import require_walk
+from mpinet.base.arrays import Flags, Ints, Words
+from mpinet.base.blame import blaming
+from mpinet.base.effort import require_walk
 from mpinet.errors import NodeError, WiringError
 from mpinet.networks.promises import (
     check_cluster_order,

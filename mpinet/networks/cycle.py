@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped, Rule, kernel, rule
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.files import read_bytes
+from mpinet.base.markup import require_plain
+from mpinet.base.numerals import quoted
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError, TopologyFileError
-from mpinet.files import read_bytes
-from mpinet.markup import require_plain
 from mpinet.networks.parameters import Parameter
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
-from mpinet.numerals import quoted
 
 if TYPE_CHECKING:
     import networkx

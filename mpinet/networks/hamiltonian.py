@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw
 from mpinet.networks.cycle import Cycle, table_cycle

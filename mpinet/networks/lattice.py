@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
 from mpinet.networks.hamiltonian import searched_path

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mpinet.blame import describe
+from mpinet.base.blame import describe
 from mpinet.errors import MpinetError, RuleError, TopologyError, TopologyFileError
 from mpinet.networks.arguments import read_declared, read_undeclared
 from mpinet.networks.topology import Topology

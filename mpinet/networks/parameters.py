@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mpinet.base.numerals import whole
 from mpinet.errors import TopologyError
-from mpinet.numerals import whole
 
 REQUIRED: Any = object()
 """Marks a parameter without a default."""

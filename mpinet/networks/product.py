@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classes import ChannelClasses, Choices, common_classes

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped
 from mpinet.errors import RoutingError, Stuck, UsageError, WiringError
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, path

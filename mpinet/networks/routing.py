@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
 from mpinet.networks.adaptive import most_room

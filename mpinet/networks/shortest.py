@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Halves, Ints, Rows
+from mpinet.base.arrays import Halves, Ints, Rows
+from mpinet.base.effort import require_walk
 from mpinet.compiled import Rule, inlined, kernel, rule
-from mpinet.effort import require_walk
 from mpinet.errors import UsageError
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
 

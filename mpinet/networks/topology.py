@@ -18,7 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.notebook import shown
+from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
 from mpinet.networks.classes import Choices, common_classes
@@ -26,8 +28,6 @@ from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import Parameter, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.notebook import shown
-from mpinet.numerals import counted, looks_whole, quoted, whole
 
 MAX_SIZE = 2**63 - 1
 """Largest number of processors: numbers are 64-bit."""

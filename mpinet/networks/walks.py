@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import ClassRule, DecideRule, PortRule, StartRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import ClassRule, DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, kernel
 from mpinet.networks.classes import ChannelClasses, no_classes
 from mpinet.networks.routing import ARRIVED, Routing, hop_limit

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
-from mpinet.arrays import Array
+from mpinet.base.arrays import Array
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.errors import Disconnected

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Flags, Matrix
+from mpinet.base.arrays import Array, Flags, Matrix
 from mpinet.claims import Measured
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mpinet.arrays import Flags
+from mpinet.base.arrays import Flags
 from mpinet.errors import Deadlock
 from mpinet.machine import Machine
 from mpinet.process.actions import ROUTED, ReceiveEach

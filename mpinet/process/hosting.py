@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.process.actions import Parcels

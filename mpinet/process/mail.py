@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.numerals import counted
 from mpinet.errors import ProgramError
 from mpinet.machine import Inbox, Machine
 from mpinet.machine.step import by_owner
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-from mpinet.numerals import counted
 from mpinet.process.actions import Parcels
 from mpinet.process.values import from_bytes, to_bytes
 

@@ -6,8 +6,8 @@ import json
 from hashlib import sha256
 from typing import Any
 
+from mpinet.base.plain import plain
 from mpinet.errors import ProgramError
-from mpinet.plain import plain
 
 MOST_BITS = 14_000
 """Most bits of a number that is written in decimal: Python writes and reads no longer ones."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Inbox, Machine
 from mpinet.machine.guest import GuestRouter

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.memory import require_memory
 from mpinet.errors import ModelViolation, MpinetError, ProgramError, UsageError
 from mpinet.machine import Machine
-from mpinet.memory import require_memory
 from mpinet.process import deadlock, violation
 from mpinet.process.actions import (
     COMPUTING,

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
-from mpinet.blame import blaming
+from mpinet.base.arrays import Array, Ints
+from mpinet.base.blame import blaming
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators import open_operator

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
 from mpinet.programs.flood import flood

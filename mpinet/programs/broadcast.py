@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import ScheduleRule
-from mpinet.arrays import Ints, Shorts
+from mpinet.base.arguments import ScheduleRule
+from mpinet.base.arrays import Ints, Shorts
 from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel

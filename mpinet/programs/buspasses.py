@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected

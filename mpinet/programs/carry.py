@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.state import Frame, Rows
 from mpinet.programs.schedules.timetable import Part, Timetable

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology

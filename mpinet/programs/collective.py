@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError

@@ -20,7 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Flags, Ints, Rows, Shorts
 from mpinet.compiled import kernel
 from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel

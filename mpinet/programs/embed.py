@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.arrays import Array
+from mpinet.base.arrays import Array
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.machine.state import State

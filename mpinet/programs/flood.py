@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.arrays import Ints
-from mpinet.effort import LOOKS, require_walk
+from mpinet.base.arrays import Ints
+from mpinet.base.effort import LOOKS, require_walk
+from mpinet.base.memory import require_memory
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, local_broadcast
 from mpinet.machine.beep import wired
 from mpinet.machine.state import Held, Joined, Largest, Rows, State, Total
 from mpinet.machine.step import gather_claims
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES, adjacency, shared_out
 

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints, ShortRows, Shorts
+from mpinet.base.arrays import Ints, ShortRows, Shorts
+from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import TooLarge
 from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs.buspasses import Busses
 from mpinet.programs.schedules.timetable import Timetable

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows, WordRows
+from mpinet.base.arrays import Ints, Rows, WordRows
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError

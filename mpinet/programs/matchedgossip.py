@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Flags, Ints, Rows, Shorts
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Shorts
+from mpinet.base.arrays import Flags, Ints, Shorts
 from mpinet.compiled import inlined, kernel
 from mpinet.networks.adjacency import Adjacency
 

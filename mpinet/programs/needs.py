@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 
 if TYPE_CHECKING:
     from mpinet.networks.schedule import Schedule

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import Disconnected, TooLarge, UsageError
 from mpinet.machine import PortModel
 from mpinet.networks.adjacency import Adjacency, measure_distances

@@ -6,8 +6,8 @@ A network is two arrays: ``begin``, shape (n + 1,), and ``others``: node v has t
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Ints, Shorts
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Ints, Shorts
 from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw32
 

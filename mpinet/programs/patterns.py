@@ -16,15 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arguments import ScheduleRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import ScheduleRule
+from mpinet.base.arrays import Ints
+from mpinet.base.files import read_text
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.draws import below, draw32, scaled, shuffled
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_text
 from mpinet.machine.traffic.layout import SPOT_STREAM, TARGET_STREAM
 from mpinet.networks.topology import Topology
-from mpinet.numerals import is_whole, quoted
 
 OWN = 2
 """Where a pattern's own parameters begin, behind the numbers of processors and of its own words."""

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.memory import require_memory
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine import Machine, Spent
 from mpinet.machine.router import Router
 from mpinet.machine.state import Fields, Rows, State
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound

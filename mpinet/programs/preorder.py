@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree

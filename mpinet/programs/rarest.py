@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows, Shorts
+from mpinet.base.arrays import Ints, Rows, Shorts
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency

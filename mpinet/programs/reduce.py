@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.machine import Inbox

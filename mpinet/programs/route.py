@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
 from mpinet.machine.meters import ChannelLoad

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mpinet.arrays import Rows
+from mpinet.base.arrays import Rows
 
 
 def best_rows(take: Callable[[int], int], rows: Rows, starts: int, bound: int) -> Rows:

@@ -15,16 +15,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Rows
+from mpinet.base.files import read_text
+from mpinet.base.memory import require_memory
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import kernel
 from mpinet.draws import draw, shuffled, uniform_permutation
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_text
 from mpinet.machine import Machine
 from mpinet.machine.router import DRAWN_AT_ONCE
-from mpinet.memory import require_memory
 from mpinet.networks.topology import Topology
-from mpinet.numerals import is_whole, quoted
 
 PATTERNS = (
     "all|permutation|randperm|random:K|transpose|bitreversal|complement|hotspot:NODE|FILE.csv"

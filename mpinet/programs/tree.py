@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, StartRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import DecideRule, StartRule
+from mpinet.base.arrays import Ints
+from mpinet.base.effort import require_walk
 from mpinet.compiled import kernel
-from mpinet.effort import require_walk
 from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired

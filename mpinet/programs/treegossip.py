@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Rows, ShortRows, Tables
+from mpinet.base.arrays import Flags, Ints, Rows, ShortRows, Tables
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields, Held, State

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mpinet.arrays import Counts, Flags, Ints, WordRows, Words, WordTables
+from mpinet.base.arrays import Counts, Flags, Ints, WordRows, Words, WordTables
 from mpinet.compiled import idiom, kernel
 from mpinet.machine import Machine
 from mpinet.machine.local_broadcast import LocalBroadcast

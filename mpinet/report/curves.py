@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from mpinet.base.files import read_text
+from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_text
-from mpinet.numerals import quoted
 from mpinet.report.rows import Row, by_name, identified
 
 STUDENT = (

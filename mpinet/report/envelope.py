@@ -6,9 +6,9 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from mpinet.plain import plain
+from mpinet.base.plain import plain
+from mpinet.base.version import __version__
 from mpinet.report.made import made
-from mpinet.version import __version__
 
 
 def digest(result: Any) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.files import require_writable
 from mpinet.errors import UsageError
-from mpinet.files import require_writable
 
 ENDINGS = (".json", ".csv", ".jsonl")
 """Endings of result files."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Bytes, Ints, Rows
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Bytes, Ints, Rows
+from mpinet.base.files import whole_file
 from mpinet.compiled import inlined, kernel
-from mpinet.files import whole_file
 from mpinet.machine.trace import Trace, merged
 from mpinet.machine.transport import Local
 from mpinet.measure.wiring import links_of

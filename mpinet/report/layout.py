@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.errors import UsageError
 from mpinet.measure.wiring import as_topology, edges
 from mpinet.networks.product import Product

@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.version import PACKAGE
 from mpinet.machine.transport import library
-from mpinet.version import PACKAGE
 
 PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
 """Packages that mpinet computes with; their versions are named."""

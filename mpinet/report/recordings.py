@@ -15,12 +15,12 @@ from typing import IO, Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.files import seekable, whole_file
+from mpinet.base.memory import require_memory
 from mpinet.errors import FileError, MpinetError, OutputError
-from mpinet.files import seekable, whole_file
 from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
 from mpinet.machine.transport import Local
-from mpinet.memory import require_memory
 
 FORMAT, VERSION = "mpinet recording", 1
 

@@ -11,7 +11,7 @@ from math import pi
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 
 Points = NDArray[np.float64]
 """Places in the plane, shape (count, 2)."""

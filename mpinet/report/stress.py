@@ -14,7 +14,7 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Array, Ints, RealRows, Reals
+from mpinet.base.arrays import Array, Ints, RealRows, Reals
 from mpinet.compiled import kernel
 from mpinet.networks.adjacency import measure_distances
 from mpinet.report.shapes import Points

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints
-from mpinet.files import whole_file
+from mpinet.base.arrays import Ints
+from mpinet.base.files import whole_file
 from mpinet.report.recordings import Recording
 
 STEP = 1000

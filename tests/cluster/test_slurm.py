@@ -96,7 +96,7 @@ def path_of(library: Library) -> str:
 def test_srun_starts_the_ranks_of_each_library(slurm: Slurm, name: str) -> None:
     library = library_named(name)
     script = slurm.hosts.shared / "here.py"
-    script.write_text("from mpinet.launched import launched_here\nprint(launched_here())\n")
+    script.write_text("from mpinet.base.launched import launched_here\nprint(launched_here())\n")
     settings = {"PATH": path_of(library), "OMPI_MCA_btl": "^ofi", "PMIX_MCA_psec": "native"}
     settings |= {"MPIR_CVAR_CH4_NETMOD": "ofi"}  # as the page says for pmi2
     (slurm.hosts.shared / "full.py").write_text(FULL)

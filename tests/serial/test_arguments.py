@@ -4,12 +4,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from mpinet.arguments import Arguments, PortRule
-from mpinet.arrays import Array, Ints
+from mpinet.base.arguments import Arguments, PortRule
+from mpinet.base.arrays import Array, Ints
+from mpinet.base.records import Record, Short
 from mpinet.compiled import inlined, kernel, part, phase
 from mpinet.machine import hop
 from mpinet.networks import open as network
-from mpinet.records import Record, Short
 
 SCALE = 1
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpinet import networks
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, kernel, rule
 from mpinet.machine import hop, placement
 from mpinet.machine.placement import blocks

@@ -129,6 +129,16 @@ def test_an_afternoons_reading_is_at_most_3000_lines():
     assert sum(TEXTS[file].count("\n") for file in files) <= 3000
 
 
+def test_every_room_is_on_the_page():
+    page = TEXTS["docs/architecture.md"]
+    rooms = {
+        path.parent.relative_to(CHECKOUT / "mpinet")
+        for path in CHECKOUT.glob("mpinet/*/**/__init__.py")
+    }
+    missing = [str(room) for room in rooms if not re.search(rf"\b{room.as_posix()}\b", page)]
+    assert len(rooms) > 30 and missing == []
+
+
 def test_links_between_pages_have_targets():
     pages = {name: text for name, text in TEXTS.items() if name.startswith("docs/")}
     targets = {

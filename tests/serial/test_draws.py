@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.draws import draw, draw32, mix32, permuted, shuffled, uniform_permutation, unshuffled
 

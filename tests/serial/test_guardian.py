@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mpinet import guardian
-from mpinet.guardian import Guardian, descendants, is_watched, processes
+from mpinet.base import guardian
+from mpinet.base.guardian import Guardian, descendants, is_watched, processes
 
 LIMIT = 60  # seconds after which something hangs, on a busy machine, too
 WAITING = [sys.executable, "-S", "-c", "import time; print(flush=True); time.sleep(600)"]

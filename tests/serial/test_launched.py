@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpinet.launched import HERE_VARIABLES, launched_here
+from mpinet.base.launched import HERE_VARIABLES, launched_here
 
 SLURM = ("SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE")
 

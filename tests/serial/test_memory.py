@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpinet import memory
+from mpinet.base import memory
 from mpinet.cli.session import Session
 from mpinet.errors import TooLarge, UsageError
 

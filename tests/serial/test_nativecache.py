@@ -16,8 +16,8 @@ from typing import cast
 import numba
 import pytest
 
-from mpinet import nativecache
-from mpinet.nativecache import alone, load_or_compile
+from mpinet.base import nativecache
+from mpinet.base.nativecache import alone, load_or_compile
 
 LONG = """
 from mpinet import Topology, rule
@@ -110,7 +110,7 @@ def test_compiled_code_that_cannot_be_loaded_is_made_anew(tmp_path: Path) -> Non
 TOGETHER = """
 import os, sys, time
 from contextlib import contextmanager
-from mpinet.nativecache import load_or_compile
+from mpinet.base.nativecache import load_or_compile
 import numba
 
 def doubled(x):
@@ -130,7 +130,7 @@ print(native(21), sum(native.stats.cache_misses.values()))
 
 HOLDER = """
 import signal, sys
-from mpinet.nativecache import alone
+from mpinet.base.nativecache import alone
 
 with alone(sys.argv[1]):
     print("in", flush=True)

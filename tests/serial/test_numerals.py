@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpinet import numerals
+from mpinet.base import numerals
 from mpinet.cli.session import Session
 
 LONG = "9" * 5000

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.base.files import is_aside, whole_file
+from mpinet.base.markup import require_plain
+from mpinet.base.ownership import alone_writes, as_safe_as
 from mpinet.cli.session import Session
 from mpinet.errors import OutputError, UsageError
-from mpinet.files import is_aside, whole_file
-from mpinet.markup import require_plain
-from mpinet.ownership import alone_writes, as_safe_as
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 EVIL = "open('run', 'w').close()\n"
@@ -91,7 +91,7 @@ def test_a_file_that_is_being_written_has_a_name_that_nobody_can_foresee(tmp_pat
 
 def test_a_link_that_lies_in_wait_is_not_followed(tmp_path, monkeypatch):
     (tmp_path / "precious").write_text("kept")
-    monkeypatch.setattr("mpinet.files.token_hex", lambda count: "known")
+    monkeypatch.setattr("mpinet.base.files.token_hex", lambda count: "known")
     (tmp_path / ".mpinet-known.part").symlink_to(tmp_path / "precious")
     with pytest.raises(OutputError, match="File exists"), whole_file(tmp_path / "result.json"):
         pass
@@ -137,7 +137,7 @@ def test_a_cache_beside_its_sources_is_as_safe_as_they_are(tmp_path):
 WHERE = """
 import sys
 from mpinet.machine import hop
-from mpinet.nativecache import Cache
+from mpinet.base.nativecache import Cache
 print(Cache(hop.advance.function).cache_path)
 """
 

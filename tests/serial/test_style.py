@@ -34,7 +34,7 @@ def test_the_hooks_before_a_commit_are_the_checks_made_here() -> None:
 COMPILED = {"rule", "inlined", "idiom", "phase", "part", "kernel"}
 """Decorators of functions that Numba gives their types."""
 
-CODE_ALONE = "mpinet/rulebox.py:_put"
+CODE_ALONE = "mpinet/base/rulebox.py:_put"
 """Never called: its code becomes that of compiled functions."""
 
 

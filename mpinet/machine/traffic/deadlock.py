@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine.machine import Machine
 from mpinet.machine.traffic import layout
 

@@ -13,7 +13,7 @@ or ``Largest`` over the ranks, or `KEPT` at its processor. Fields without one ar
 
 from typing import Annotated, NamedTuple
 
-from mpinet.arguments import (
+from mpinet.base.arguments import (
     CandidatesRule,
     ChooseRule,
     ClassRule,
@@ -22,9 +22,9 @@ from mpinet.arguments import (
     StartRule,
     TargetRule,
 )
-from mpinet.arrays import Array, Counts, Ints, Rows, ShortRows, Shorts
+from mpinet.base.arrays import Array, Counts, Ints, Rows, ShortRows, Shorts
+from mpinet.base.records import Record, Short, Word32
 from mpinet.machine.state import Largest, Same, Total
-from mpinet.records import Record, Short, Word32
 
 NONE, UNDECIDED = -1, -2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule
 from mpinet.errors import UsageError
 from mpinet.machine.traffic import layout

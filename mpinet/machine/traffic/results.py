@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.traffic import layout
 from mpinet.machine.traffic.run import OpenLoop

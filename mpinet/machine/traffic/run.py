@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.draws import below, dice
 from mpinet.errors import RoutingError, UsageError
@@ -33,7 +34,6 @@ from mpinet.machine.traffic.step import (
     take_in,
     take_in_unlimited,
 )
-from mpinet.memory import require_memory
 from mpinet.networks.adaptive import no_candidates
 from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.routing import Routing, hop_limit

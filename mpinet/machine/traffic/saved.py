@@ -32,7 +32,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints, Rows, Shorts
+from mpinet.base.arrays import Array, Ints, Rows, Shorts
+from mpinet.base.records import Record
 from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
 from mpinet.machine.hop import SEAL_MASK
@@ -63,7 +64,6 @@ from mpinet.machine.traffic.layout import (
     Wires,
 )
 from mpinet.machine.traffic.queues import joined
-from mpinet.records import Record
 
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
 """Columns of a part: processor, lane, place in the lane's order, flits; then the message."""

@@ -13,7 +13,7 @@ one piece, which keeps the channel busy for as many steps as the message has fli
 
 import numpy as np
 
-from mpinet.arrays import Rows
+from mpinet.base.arrays import Rows
 from mpinet.compiled import idiom, kernel, part, phase
 from mpinet.draws import draw32
 from mpinet.machine.hop import SEAL_MASK

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.certify.certificate import FORM, Proofs, busses_sha256, check
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves, require_eigenvalue

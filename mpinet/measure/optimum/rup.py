@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import ConservationError
 

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from mpinet.base.version import PACKAGE
 from mpinet.measure.libraries import library
 from mpinet.measure.optimum.clausebook import ClauseBook
-from mpinet.version import PACKAGE
 
 SOLVER = "cadical195"
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.collectives.collective import Collective
 from mpinet.mpi.world.calls import running

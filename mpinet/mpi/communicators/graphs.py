@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.endpoint import Endpoint
 

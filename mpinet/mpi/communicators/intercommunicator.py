@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.communicators.context_ids import (
     ContextId,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router

@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined
 from mpinet.errors import UsageError
 from mpinet.networks.gmn.parameters import (

@@ -8,9 +8,9 @@ from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
+from mpinet.base.numerals import quoted, whole
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import integer, require_integer
-from mpinet.numerals import quoted, whole
 
 RING, COMPLETE, PATH = "C", "K", "P"
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped, inlined, rule
 from mpinet.networks.classic.grid import Mesh, Torus, next_of_rows, next_to_and_fro
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Mapped, Rule, inlined, rule
 from mpinet.errors import NodeError
 from mpinet.networks.topology import Topology

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, rule
 from mpinet.draws import draw, draw32
 from mpinet.errors import UsageError

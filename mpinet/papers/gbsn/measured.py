@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import Part

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Flags
+from mpinet.base.arrays import Flags
 from mpinet.claims import Measured, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.measure.libraries import library

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 
 from mpinet import measure
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Measured, claim, points, unsettled
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine

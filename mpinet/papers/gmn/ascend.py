@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.claims import Claim, Measured, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Rows
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.claims import claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine

@@ -6,7 +6,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Measured, claim, once, over, points
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import TO_20, each_m, largest_size, name, parameters, sectors_of

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Corrected, Grid, Measured, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Rows
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.networks import open as open_topology

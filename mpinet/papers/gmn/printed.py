@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Claim, claim
 from mpinet.claims.statement import Predicate
 from mpinet.machine.machine import Machine

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import degrees, edges

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import networkx
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims.remembered import remembered
 from mpinet.measure import edges
 from mpinet.networks import open as open_topology

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined

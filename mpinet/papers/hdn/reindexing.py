@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Claim, Measured, claim, once, points
 from mpinet.papers.hdn.grids import (
     FIG10,

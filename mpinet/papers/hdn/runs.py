@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.arguments import PortRule, ScheduleRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import PortRule, ScheduleRule
+from mpinet.base.arrays import Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Flags, Ints, Shorts
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Flags, Ints, Shorts
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined, kernel

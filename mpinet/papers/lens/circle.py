@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.arrays import Flags, Matrix
+from mpinet.base.arrays import Flags, Matrix
 from mpinet.claims import Corrected, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import of, pairs_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet import measure
-from mpinet.arrays import Ints, Matrix
+from mpinet.base.arrays import Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import rule
 from mpinet.measure.wiring import as_topology

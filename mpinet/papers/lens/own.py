@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from mpinet import measure
-from mpinet.arrays import Matrix
+from mpinet.base.arrays import Matrix
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import as_topology

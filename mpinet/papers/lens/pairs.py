@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mpinet.arrays import Flags, Matrix
+from mpinet.base.arrays import Flags, Matrix
 from mpinet.claims import Claim, Measured, claim
 from mpinet.papers.grids import pairs_of
 from mpinet.papers.lens.words import addresses

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.arrays import Matrix
+from mpinet.base.arrays import Matrix
 from mpinet.claims import Corrected, Measured, claim, points
 from mpinet.papers.grids import of, pairs_of
 from mpinet.papers.lens.grids import U_SMALL, U_WIDE, C, U

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.papers.lens.symmetry import lens
 from mpinet.papers.lens.words import digits, dots

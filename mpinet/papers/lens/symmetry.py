@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from mpinet import measure
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.claims import Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import as_topology

@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from mpinet.arrays import Ints, Matrix
+from mpinet.base.arrays import Ints, Matrix
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import Mapped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Matrix
+from mpinet.base.arrays import Flags, Ints, Matrix
 from mpinet.claims.remembered import remembered
 from mpinet.measure.wiring import as_topology
 

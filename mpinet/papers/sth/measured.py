@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine

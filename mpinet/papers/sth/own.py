@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.claims import Measured, claim
 from mpinet.measure.wiring import as_topology
 from mpinet.networks.sth.cube import Cube

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import (
     DESCEND,

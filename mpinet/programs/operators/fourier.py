@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Array, Complexes, ComplexRows, ComplexViews, Ints, RowViews
+from mpinet.base.arrays import Array, Complexes, ComplexRows, ComplexViews, Ints, RowViews
 from mpinet.compiled import Kernel, inlined, kernel
 from mpinet.programs.operators.operator import (
     ASCEND,

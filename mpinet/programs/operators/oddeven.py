@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Flags, Ints
+from mpinet.base.arrays import Array, Flags, Ints
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,

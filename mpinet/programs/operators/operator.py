@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Flags, Ints
+from mpinet.base.arrays import Array, Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError

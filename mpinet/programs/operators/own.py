@@ -6,7 +6,7 @@ import inspect
 
 import numpy as np
 
-from mpinet.blame import blaming, describe
+from mpinet.base.blame import blaming, describe
 from mpinet.errors import FileError, MpinetError, RuleError, TopologyFileError, UsageError
 from mpinet.networks.own import import_from
 from mpinet.programs.operators.operator import KINDS, Operator

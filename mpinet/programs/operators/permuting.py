@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Flags, Ints
+from mpinet.base.arrays import Array, Flags, Ints
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.errors import UsageError
-from mpinet.numerals import is_whole, quoted
 from mpinet.programs.operators.operator import (
     ASCEND,
     DESCEND,

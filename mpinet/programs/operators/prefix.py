@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Ints, Rows
+from mpinet.base.arrays import Array, Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import ASCEND, Operator, drawn, fitted
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mpinet.arrays import Array, Flags, Ints
+from mpinet.base.arrays import Array, Flags, Ints
 from mpinet.errors import UsageError
 from mpinet.programs.operators.operator import Oper, Pass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import Operator, drawn, looped
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.machine.beep import wired
 from mpinet.networks.topology import Topology
 from mpinet.programs.buspasses import Busses

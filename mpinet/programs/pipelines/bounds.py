@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints, Shorts
+from mpinet.base.arrays import Flags, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.networks.adjacency import Adjacency, spread

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound

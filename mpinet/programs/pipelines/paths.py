@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.topology import Topology

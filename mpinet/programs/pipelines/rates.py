@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.programs.pipelines.arcs import Arcs, Ends
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import TooLarge, UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.programs.pipelines.arcs import Arcs, Ends
 from mpinet.programs.pipelines.rates import count_ways

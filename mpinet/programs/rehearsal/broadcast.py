@@ -7,8 +7,8 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arguments import PortRule, ScheduleRule
-from mpinet.arrays import Array, Ints, Shorts
+from mpinet.base.arguments import PortRule, ScheduleRule
+from mpinet.base.arrays import Array, Ints, Shorts
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine

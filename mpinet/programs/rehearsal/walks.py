@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Flags, Ints, Shorts
+from mpinet.base.arrays import Flags, Ints, Shorts
 from mpinet.compiled import inlined
 from mpinet.errors import RoutingError
 from mpinet.machine.placement import Placement, owner_of

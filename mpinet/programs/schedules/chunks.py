@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.programs.collective import items
 from mpinet.programs.schedules.timetable import Timetable
 

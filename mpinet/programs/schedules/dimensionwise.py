@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields
 from mpinet.programs.operators.operator import Oper, Pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.machine.plan import Plan
 from mpinet.machine.swap import Swap

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.gmn.parameters import JUMPS, positions_of

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.lens.wiring import LensNetwork

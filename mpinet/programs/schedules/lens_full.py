@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.networks.lens.wiring import LensNetwork
 from mpinet.programs.schedules.lens import HELD, VISITING, Sweep, Sweeps
 

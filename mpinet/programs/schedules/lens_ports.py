@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.networks.lens.wiring import LensNetwork
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.programs.schedules.lens import Sweep, Sweeps
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
 from mpinet.programs.schedules.moves import Moves, Transfers, merge

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.schedules.ports import ports_towards
 

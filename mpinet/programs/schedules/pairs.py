@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.programs.operators.operator import Oper, loop_of
 
 PIECE = 2**15

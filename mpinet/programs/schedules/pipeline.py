@@ -11,7 +11,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules.line import Lines

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arguments import PortRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import PortRule
+from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine

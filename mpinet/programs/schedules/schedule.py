@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields, Frame, Held, State, Total

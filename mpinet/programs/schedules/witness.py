@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.programs.operators.operator import Oper
 from mpinet.programs.operators.probe import same_states
 from mpinet.programs.schedules.pairs import keep_own

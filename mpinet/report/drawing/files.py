@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mpinet.files import whole_file
+from mpinet.base.files import whole_file
 from mpinet.report.drawing.scene import Scene
 from mpinet.report.files import require_file
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.networks.topology import Topology
 from mpinet.report.drawing.figure import NODE, height_of, library, paint
 from mpinet.report.drawing.files import write_picture

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.measure.load import Loads, loads
 from mpinet.measure.wiring import as_topology, edges, incidences

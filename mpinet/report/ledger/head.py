@@ -7,10 +7,10 @@ from html import escape
 from shlex import join
 from typing import Any
 
+from mpinet.base.version import __version__
 from mpinet.claims.paper import MainFinding, Paper
 from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.remade import command_html, link, unbroken
-from mpinet.version import __version__
 
 COUNTED = {
     "claims": "claims",

@@ -9,11 +9,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.files import whole_file
 from mpinet.claims.ledger import PAPERS, paper
 from mpinet.claims.paper import Paper
 from mpinet.claims.summary import tally
 from mpinet.claims.verdict import VERDICTS
-from mpinet.files import whole_file
 from mpinet.report.ledger.head import counts, findings, head, reading
 from mpinet.report.ledger.mathml import typeset
 from mpinet.report.ledger.plot import drawn

@@ -8,9 +8,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from mpinet.base.files import read_text
 from mpinet.claims.verdict import FAILS, VERDICTS, Verdict
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_text
 from mpinet.report.envelope import digest
 
 TEXT, MAYBE_TEXT, NUMBER, OBJECT = (str,), (str, type(None)), (int, float), (dict,)

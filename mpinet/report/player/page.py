@@ -7,10 +7,10 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from mpinet.files import whole_file
+from mpinet.base.files import whole_file
+from mpinet.base.version import __version__
 from mpinet.report.player.scene import scene
 from mpinet.report.recordings import Recording
-from mpinet.version import __version__
 
 KEYS = (
     ("space", "play, pause"),

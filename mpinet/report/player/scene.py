@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Array, Ints
+from mpinet.base.arrays import Array, Ints
 from mpinet.errors import MpinetError
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import FAMILIES

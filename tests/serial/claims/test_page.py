@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.base.plain import plain
 from mpinet.claims.ledger import claims_in
 from mpinet.claims.paper import Column, Curve, MainFinding, MeasuredTable, Paper, PaperTable, Plot
 from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
-from mpinet.plain import plain
 from mpinet.report.envelope import envelope
 from mpinet.report.ledger import page as pages
 from mpinet.report.ledger.terminal import ledger

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.base.files import read_bytes, seekable
+from mpinet.base.memory import out_of_memory
 from mpinet.cli.session import Session
-from mpinet.files import read_bytes, seekable
-from mpinet.memory import out_of_memory
 
 COMMANDS = (
     "sweep {}.toml --out runs",
@@ -105,9 +105,9 @@ def test_an_option_without_a_value_is_refused_whatever_it_takes(here, capsys):
 
 
 def test_memory_that_has_run_out_is_that_of_the_limit_that_was_met(monkeypatch):
-    monkeypatch.setattr("mpinet.memory.host_memory", lambda: 2**34)
-    monkeypatch.setattr("mpinet.memory.process_limit", lambda: 2**31)
+    monkeypatch.setattr("mpinet.base.memory.host_memory", lambda: 2**34)
+    monkeypatch.setattr("mpinet.base.memory.process_limit", lambda: 2**31)
     said = out_of_memory(MemoryError())
     assert "this process may have 2.0 GiB of address space (ulimit -v)" in said
-    monkeypatch.setattr("mpinet.memory.process_limit", lambda: 2**34)
+    monkeypatch.setattr("mpinet.base.memory.process_limit", lambda: 2**34)
     assert "there are 16.0 GiB here" in out_of_memory(MemoryError())

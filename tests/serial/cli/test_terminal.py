@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from mpinet.base.guardian import RANK_VARIABLES
 from mpinet.cli import session
 from mpinet.cli.session import Session
-from mpinet.guardian import RANK_VARIABLES
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.report import progress
 from mpinet.report.tables import table

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mpinet import effort, memory
+from mpinet.base import effort, memory
 from mpinet.cli.session import Session
 from mpinet.errors import UsageError
 from mpinet.networks import routing

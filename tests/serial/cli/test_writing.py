@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.base.files import require_writable, whole_file, write_text
 from mpinet.cli.commands import COMMANDS, _parser
 from mpinet.cli.session import Session
 from mpinet.errors import FileError
-from mpinet.files import require_writable, whole_file, write_text
 
 BROADCAST = "broadcast ring:8"
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from mpinet import measure as room
+from mpinet.base.plain import plain
 from mpinet.cli.session import Session
 from mpinet.commands.measure import measure, measures
 from mpinet.errors import UsageError
-from mpinet.plain import plain
 
 NEEDED = {
     "eccentricity": ["node=3"],

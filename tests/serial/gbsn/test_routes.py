@@ -8,8 +8,8 @@ from serial.gbsn.reference import Gbsn, ceil_lg, twsr
 from serial.gbsn.settings import BSN, GBSN, WIRINGS, drawn, name
 
 import mpinet
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.networks.routing import ARRIVED, path
 

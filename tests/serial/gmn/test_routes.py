@@ -10,8 +10,8 @@ from serial.gmn import reference
 from serial.gmn.reference import Arbitrary, Loops, distances, largest, rrb
 
 import mpinet
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.networks.gmn.parameters import NO_TOKEN

@@ -10,8 +10,8 @@ from serial.hdn.settings import LARGE, SMALL, ring
 from serial.machine.outcome import moves_of
 
 import mpinet
-from mpinet.arguments import PortRule, ScheduleRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import PortRule, ScheduleRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.trace import Trace

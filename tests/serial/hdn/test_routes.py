@@ -5,8 +5,8 @@ import pytest
 from serial.hdn.settings import LARGE, SMALL
 
 import mpinet
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.networks.routing import path
 

@@ -8,8 +8,8 @@ from serial.lens import reference
 from serial.lens.settings import CIRCLES, LENSES, OTHERS, PARTIALS
 
 import mpinet
-from mpinet.arguments import DecideRule, PortRule, StartRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import DecideRule, PortRule, StartRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.networks.lens.routing import by_plans, fair, path_count, regular

@@ -16,7 +16,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from mpinet.arrays import Array
+from mpinet.base.arrays import Array
 from mpinet.cli.session import Session
 from mpinet.errors import FileError, OutputError, Suspended
 from mpinet.experiments.journal import version_of

@@ -5,6 +5,7 @@ import pytest
 from serial.measure.samples import graph_of, random_graphs
 
 from mpinet import measure
+from mpinet.base.plain import plain
 from mpinet.claims import claim, points
 from mpinet.claims.finding import find
 from mpinet.claims.summary import tally
@@ -12,7 +13,6 @@ from mpinet.claims.verdict import judge
 from mpinet.errors import ConservationError, NodeError, OutOfReach, UsageError
 from mpinet.measure import broadcasttime
 from mpinet.networks.graph import from_networkx
-from mpinet.plain import plain
 from mpinet.report.ledger.terminal import ledger
 
 

@@ -7,8 +7,8 @@ import pytest
 from serial.networks.reference import EVERYTHING, digits, distances
 
 import mpinet
-from mpinet.arguments import DecideRule, StartRule
-from mpinet.arrays import Ints
+from mpinet.base.arguments import DecideRule, StartRule
+from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.networks.routing import path

@@ -7,8 +7,8 @@ import pytest
 from serial.networks.reference import EVERYTHING
 
 import mpinet
-from mpinet.arguments import ScheduleRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import ScheduleRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from mpinet.base.plain import plain
 from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
-from mpinet.plain import plain
 
 DOCS = Path(__file__).parents[3] / "docs"
 REPORT = DOCS / "ledger"

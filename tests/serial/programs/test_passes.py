@@ -9,7 +9,7 @@ import pytest
 from serial.programs.smallgraphs import ROOTED, fewest_steps
 
 import mpinet
-from mpinet.effort import require_walk
+from mpinet.base.effort import require_walk
 from mpinet.errors import TooLarge, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mpinet.arguments import DecideRule, StartRule
-from mpinet.arrays import Ints, Rows
+from mpinet.base.arguments import DecideRule, StartRule
+from mpinet.base.arrays import Ints, Rows
 from mpinet.compiled import kernel
 from mpinet.networks.routing import Routing
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
 from mpinet.programs.schedules.files.markup import Element
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import UNSTATED
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
+from mpinet.base.markup import careful_parser
 from mpinet.errors import UsageError
-from mpinet.markup import careful_parser
 
 MOST_ELEMENTS = 2**21
 DEEPEST = 16

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import SUMS
 from mpinet.programs.schedules.files.markup import Element
 from mpinet.programs.schedules.files.schedulefile import ReadingOptions, number_of, require_purpose

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.files import read_bytes
+from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
-from mpinet.files import read_bytes
-from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import SUMS, count_chunks
 from mpinet.programs.schedules.files.forestcoll import read_forestcoll
 from mpinet.programs.schedules.files.goal import read_goal

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mpinet.arrays import Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.numerals import quoted
 from mpinet.programs.schedules.chunks import COLLECTIVES, ROOTED
 from mpinet.programs.schedules.timetable import Timetable
 

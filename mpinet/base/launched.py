@@ -4,9 +4,9 @@ import os
 import re
 from typing import Any
 
+from mpinet.base.guardian import RANK_VARIABLES, is_watched, watch_ranks
+from mpinet.base.numerals import seconds
 from mpinet.errors import UsageError
-from mpinet.guardian import RANK_VARIABLES, is_watched, watch_ranks
-from mpinet.numerals import seconds
 
 SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS")
 HERE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")

@@ -21,8 +21,8 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.typeinfer import register_dispatcher
 
-from mpinet.locks import locked
-from mpinet.ownership import alone_writes, as_safe_as
+from mpinet.base.locks import locked
+from mpinet.base.ownership import alone_writes, as_safe_as
 
 Compiling = Callable[[], AbstractContextManager[object]]
 """Returns the context in which a function is compiled."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mpinet.base.launched import launched_ranks
 from mpinet.errors import TooLarge
-from mpinet.launched import launched_ranks
 
 LOOKS = 2**34
 """Most ports that a rank reads in one walk over a network: some minutes."""

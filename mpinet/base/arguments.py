@@ -1,10 +1,10 @@
 """Annotations of kernels' parameters: Python types for readers, Numba types for the compiler.
 
-A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.arrays`, the
-records of `mpinet.records` (``Annotated[Array, Lane]``: an array of them; ``Annotated[Array, Lane,
-2]``: with two indices), and the rules below. A parameter may also be a group: a `NamedTuple` whose
-fields have these annotations. So the place that calls a kernel and the kernel itself name the same
-things.
+A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.base.arrays`,
+the records of `mpinet.base.records` (``Annotated[Array, Lane]``: an array of them;
+``Annotated[Array, Lane, 2]``: with two indices), and the rules below. A parameter may also be a
+group: a `NamedTuple` whose fields have these annotations. So the place that calls a kernel and the
+kernel itself name the same things.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from inspect import signature
 from types import FunctionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from mpinet.records import Record
+from mpinet.base.records import Record
 
 PortRule = Annotated[Any, "port_rule"]
 StartRule = Annotated[Any, "start_rule"]

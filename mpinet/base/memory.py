@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
+from mpinet.base.launched import launched_here
+from mpinet.base.numerals import quoted
 from mpinet.errors import TooLarge, UsageError
-from mpinet.launched import launched_here
-from mpinet.numerals import quoted
 
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB")
 

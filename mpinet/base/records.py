@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_typ
 
 import numpy as np
 
-from mpinet.arrays import Array
+from mpinet.base.arrays import Array
 
 Short = Annotated[int, np.int32]
 """A field of 32 bits."""

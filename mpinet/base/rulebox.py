@@ -12,9 +12,9 @@ from typing import Any
 import numba
 from numba.experimental import structref
 
-from mpinet.arguments import SIGNATURES
-from mpinet.nativecache import load_or_compile
-from mpinet.records import Record
+from mpinet.base.arguments import SIGNATURES
+from mpinet.base.nativecache import load_or_compile
+from mpinet.base.records import Record
 
 
 @structref.register
