@@ -14,7 +14,7 @@ Array = NDArray[Any]
 Ints = Annotated[NDArray[np.int64], "int64[::1]"]
 """Whole numbers: processors, ports, steps, counts; words of headers and records."""
 
-Rows = Annotated[NDArray[np.int64], "int64[:, ::1]"]
+Table = Annotated[NDArray[np.int64], "int64[:, ::1]"]
 """Rows of whole numbers, all of one length: messages, pairs."""
 
 Flags = Annotated[NDArray[np.bool_], "boolean[::1]"]

@@ -27,7 +27,7 @@ from mpinet.bench import (
     wayfinding,
 )
 from mpinet.bench.benchmark import Benchmark, Setting
-from mpinet.bench.measurement import Row, measure, without_figures
+from mpinet.bench.measurement import BenchRow, measure, without_figures
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launching.launcher import find_launcher, launch
 from mpinet.machine.transport import mpi
@@ -167,4 +167,4 @@ def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[dict[st
     return rows
 
 
-__all__ = ["BENCHMARKS", "Row", "run_here", "run_on", "select"]
+__all__ = ["BENCHMARKS", "BenchRow", "run_here", "run_on", "select"]

@@ -7,7 +7,7 @@ takes up what was done: message-hops (or 1 for a fault), then steps.
 import numpy as np
 
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
-from mpinet.base.arrays import Bytes, Complexes, Counts, Ints, Rows, ShortRows, WordRows
+from mpinet.base.arrays import Bytes, Complexes, Counts, Ints, ShortRows, Table, WordRows
 from mpinet.bench.rules import next_uniform
 from mpinet.compiled import idiom, inlined, kernel
 
@@ -90,7 +90,7 @@ def sweep_headers(
     wayfinding: Ints,
     at: Ints,
     port: Bytes,
-    words: Rows,
+    words: Table,
     used: Counts,
     counts: Ints,
 ) -> None:
@@ -133,7 +133,7 @@ def sweep_headers(
 
 
 @kernel
-def write_headers(start_rule: StartRule, params: Ints, targets: Ints, words: Rows) -> None:
+def write_headers(start_rule: StartRule, params: Ints, targets: Ints, words: Table) -> None:
     """Write the header of every message at its source, whose number is the message's row."""
     start = start_rule.call
     header = np.empty(words.shape[1], np.int64)

@@ -28,7 +28,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchRow:
     """Figure of mpinet against that of one baseline.
 
     Attributes
@@ -82,7 +82,7 @@ class Row:
     absent: str | None = None
 
 
-def measure(benchmark: Benchmark, setting: Setting) -> list[Row]:
+def measure(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
     """Measure a benchmark (collective).
 
     Every contender first does the workload at the small size, so that everything is compiled,
@@ -118,7 +118,7 @@ def compare(
     setting: Setting,
     figures: dict[str, list[float]],
     contenders: Contenders,
-) -> Row:
+) -> BenchRow:
     """Make the row of one baseline."""
     other = contenders[baseline.name]
     reason = other.reason if isinstance(other, Absent) else ""
@@ -145,10 +145,12 @@ def compare(
     return replace(row, attained=attained, reached=None if attained is None else attained >= 1)
 
 
-def without_figures(benchmark: Benchmark, baseline: Baseline, setting: Setting, reason: str) -> Row:
+def without_figures(
+    benchmark: Benchmark, baseline: Baseline, setting: Setting, reason: str
+) -> BenchRow:
     """Make the row of a comparison that is impossible here."""
     ranks = setting.ranks if benchmark.starts else setting.transport.size
-    return Row(
+    return BenchRow(
         name=benchmark.row_name(baseline),
         workload=benchmark.described(setting.size),
         figure=None,

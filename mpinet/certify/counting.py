@@ -25,7 +25,7 @@ from mpinet.errors import CertificateError
 Variable = tuple[int, int, int]
 """Variable (informing class, informed class, step): how many nodes are informed so."""
 
-Row = tuple[bool, int, Iterable[tuple[Variable, int]]]
+Inequality = tuple[bool, int, Iterable[tuple[Variable, int]]]
 """Inequality or equation: whether it is an equation, its right side, its coefficients on demand."""
 
 
@@ -165,7 +165,7 @@ class Counted:
             for variable in self._told(sender, receiver)
         ]
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[Inequality]:
         """Yield all rows, in their order."""
         for receiver in self.all:
             if receiver != self.root:
@@ -183,7 +183,7 @@ class Counted:
                 sent = self._told(sender, receiver)
                 yield from self._over_time(sender, sent, self.most[sender, receiver])
 
-    def _over_time(self, sender: int, sent: list[Variable], most: int) -> Iterator[Row]:
+    def _over_time(self, sender: int, sent: list[Variable], most: int) -> Iterator[Inequality]:
         """Yield a row per step: a class sends no more until then than its informed nodes can."""
         got = self._got(sender)
         for step in range(self.near[sender] + 1, self.steps + 1):

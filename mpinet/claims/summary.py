@@ -8,11 +8,11 @@ from typing import Any
 
 from mpinet.claims.verdict import BEATEN, HOLDS, OPEN, REFUTED, VERDICTS
 
-Rows = Sequence[Mapping[str, Any]]
+LedgerRows = Sequence[Mapping[str, Any]]
 """Verdicts as JSON objects."""
 
 
-def summary(rows: Rows) -> dict[str, Any]:
+def summary(rows: LedgerRows) -> dict[str, Any]:
     """Count the rows by paper and verdict.
 
     Parameters
@@ -36,7 +36,7 @@ def summary(rows: Rows) -> dict[str, Any]:
     return {"papers": papers, "all": {name: sum(p[name] for p in papers) for name in names}}
 
 
-def counts(rows: Rows) -> dict[str, int]:
+def counts(rows: LedgerRows) -> dict[str, int]:
     """Count one paper's rows; see `summary`."""
     by_verdict = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
     return {
@@ -53,7 +53,7 @@ def error_of(row: Mapping[str, Any]) -> str:
     return str(row["cause"] or row["id"])
 
 
-def tally(rows: Rows) -> str:
+def tally(rows: LedgerRows) -> str:
     """Format the counts of one paper's rows, or of all papers', in one line."""
     papers = summary(rows)["papers"]
     found = {name: sum(paper[name] for paper in papers) for name in counts([])}

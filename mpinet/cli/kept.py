@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from mpinet.cli.signals import Signals
 
 if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Keeper
+    from mpinet.machine.checkpoint import Checkpointer
     from mpinet.machine.transport import Local
 
 
-class Kept:
+class SavedRun:
     """The checkpoints of a run, if it has any.
 
     Parameters
@@ -38,7 +38,7 @@ class Kept:
     ):
         self._options, self._typed, self._found = options, typed, found
         self._signals = signals
-        self._keeper: Keeper | None = None
+        self._keeper: Checkpointer | None = None
         self.last: Callable[[], dict[str, Any] | None] = lambda: None
 
     @contextmanager

@@ -23,7 +23,7 @@ from mpinet.base.files import write_text
 from mpinet.base.launched import guarded, launched_rank, launched_ranks
 from mpinet.base.memory import out_of_memory
 from mpinet.cli.commands import parse
-from mpinet.cli.kept import Kept
+from mpinet.cli.kept import SavedRun
 from mpinet.cli.signals import Signals
 from mpinet.commands import function_of, module_of
 from mpinet.commands.job import Failed, Job, allowed
@@ -174,7 +174,7 @@ class Session:
         from mpinet.machine.transport import Local, world
 
         transport, result, status, text = Local(), None, 0, ""
-        kept = Kept(options, self._typed, self._found, self._signals)
+        kept = SavedRun(options, self._typed, self._found, self._signals)
         try:
             transport = world()
             require_alike(options, transport)

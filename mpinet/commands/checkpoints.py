@@ -11,7 +11,7 @@ from mpinet.base.version import __version__
 from mpinet.errors import FileError, UsageError
 from mpinet.experiments.journal import version_of
 from mpinet.experiments.plan import files_named
-from mpinet.machine.checkpoint import Keeper, read_manifest
+from mpinet.machine.checkpoint import Checkpointer, read_manifest
 from mpinet.machine.checkpointfiles import Shape, has_shape
 from mpinet.machine.transport import Local
 
@@ -36,7 +36,7 @@ def keeper_of(
     typed: Sequence[str],
     transport: Local,
     found: dict[str, Any] | None = None,
-) -> Keeper:
+) -> Checkpointer:
     """Make the keeper of a run's checkpoints.
 
     Parameters
@@ -58,7 +58,7 @@ def keeper_of(
         "inputs": inputs_of(options),
     }
     every = getattr(options, "every", None)
-    return Keeper(Path(options.checkpoint).absolute(), header, transport, every, found)
+    return Checkpointer(Path(options.checkpoint).absolute(), header, transport, every, found)
 
 
 def inputs_of(options: argparse.Namespace) -> dict[str, str]:

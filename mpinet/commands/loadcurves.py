@@ -24,7 +24,7 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
 if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Keeper
+    from mpinet.machine.checkpoint import Checkpointer
     from mpinet.machine.transport import Local
 
 MOST_SEEDS = 10_000
@@ -135,7 +135,7 @@ class LoadCurves(Job):
             self._draw(found)
         return found
 
-    def _kept_curve(self, number: int, ranks: Local, keeper: Keeper | None) -> Row:
+    def _kept_curve(self, number: int, ranks: Local, keeper: Checkpointer | None) -> Row:
         """Run one curve; with a keeper, save its running state, too."""
         if keeper is None:
             return self._curve(self._points[number], ranks)

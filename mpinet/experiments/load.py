@@ -32,7 +32,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
 
 if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Keeper
+    from mpinet.machine.checkpoint import Checkpointer
 
 FREE = ("hops", "ordered")
 """Class rules without a cycle of dependencies for any routing."""
@@ -298,7 +298,7 @@ def _journal(transport: Local) -> Journal | None:
 
 
 @contextmanager
-def _kept(name: str, keeper: Keeper | None, ranks: Local) -> Iterator[None]:
+def _kept(name: str, keeper: Checkpointer | None, ranks: Local) -> Iterator[None]:
     """Keep checkpoints of a run of these ranks under its name; drop them at its end."""
     if keeper is None:
         yield

@@ -36,7 +36,7 @@ from mpinet.machine.checkpointfiles import (
     LOCK,
     MANIFEST,
     WRITER,
-    Hold,
+    FolderLock,
     files_of,
     holder,
     sync,
@@ -46,12 +46,12 @@ from mpinet.machine.checkpointfiles import (
 from mpinet.machine.checkpointfiles import (
     read_manifest as read_manifest,
 )
-from mpinet.machine.checkpointrows import Written, foreign
+from mpinet.machine.checkpointrows import SavedFields, foreign
 from mpinet.machine.state import (
     Fields,
     Frame,
-    Held,
     Kind,
+    Numbered,
     Same,
     machine_state,
     restore_machine,
@@ -71,7 +71,7 @@ PARTS = "parts"
 """Name of the folder that holds a folder for each part."""
 
 
-class Keeper:
+class Checkpointer:
     """Writes a run's checkpoints, and gives a resumed run what was written.
 
     Parameters
@@ -113,14 +113,14 @@ class Keeper:
         self._frames: list[Frame] = []
         self._children = 0
         self.found = found
-        self._outer: Keeper | None = None
+        self._outer: Checkpointer | None = None
         self._rests = -math.inf
         self._state: str | None = found["state"] if found else None
         self._pending: list[dict[str, Any]] = found["frames"] if found else []
         self._depth = 0
         self._since = 0.0
         self._calls = -1
-        self._hold: Hold | None = None
+        self._hold: FolderLock | None = None
         self._first = 1
         self.written: list[tuple[int, float, int]] = []
 
@@ -148,7 +148,9 @@ class Keeper:
             The ranks that do it: this keeper's, or a transport of this one alone.
         """
         header = self.header | {"part": name}
-        keeper = Keeper(self._folder_of(name), header, transport, self._every, clock=self._clock)
+        keeper = Checkpointer(
+            self._folder_of(name), header, transport, self._every, clock=self._clock
+        )
         keeper._outer = self
         began = self._clock()
         try:
@@ -303,7 +305,7 @@ class Keeper:
         self._due = self._rest(took)
 
     @property
-    def _whole(self) -> Keeper:
+    def _whole(self) -> Checkpointer:
         """The keeper of the whole run, which this one is or is a part of."""
         return self if self._outer is None else self._outer._whole
 
@@ -348,7 +350,7 @@ class Keeper:
         if isinstance(kind, Same) and rank > 0:
             return {}
         part = {"rows": write_array(into / f"{key}.{rank:05}.npy", value)}
-        if isinstance(kind, Held):
+        if isinstance(kind, Numbered):
             keys = kind.keys
             first = int(keys[0]) if len(keys) else 0
             if np.array_equal(keys, np.arange(first, first + len(keys))):
@@ -447,7 +449,7 @@ class Keeper:
         try:
             folder.mkdir(exist_ok=True)
             if (folder / MANIFEST).exists() or not self._others_in(folder):
-                self._hold = Hold(folder)
+                self._hold = FolderLock(folder)
             if (folder / MANIFEST).exists():
                 return (
                     f"--checkpoint {folder}: a checkpoint is there already: mpinet resume "
@@ -487,7 +489,7 @@ class Keeper:
     def _take_up(self, is_own: Callable[[dict[str, Any]], bool]) -> str:
         """Lock a folder and read the last manifest in it; return what went wrong."""
         try:
-            self._hold = Hold(self.folder, again=True)
+            self._hold = FolderLock(self.folder, again=True)
             skips = self._hold.begin()
             if self.found is not None or (self.folder / MANIFEST).exists():
                 found = read_manifest(self.folder)
@@ -602,7 +604,7 @@ class Keeper:
         frame.children = saved["children"] - deeper
         frame.known = dict(saved["known"])
         assert self.found is not None
-        written = Written(self.folder, self.found, self._transport)
+        written = SavedFields(self.folder, self.found, self._transport)
         template = dict(frame.state())
         if frame.machine and any(key.startswith(MACHINE) for key in saved["plain"]):
             template |= {MACHINE + k: v for k, v in machine_state(frame.machine).items()}

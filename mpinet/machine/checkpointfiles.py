@@ -85,7 +85,7 @@ def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
     return "" if digest.hexdigest() == file["sha256"] else f"{path.name} is damaged"
 
 
-class Hold:
+class FolderLock:
     """A job's right to write a checkpoint.
 
     It is the lock of a file, and a folder of the job's own in which its manifests are written. The

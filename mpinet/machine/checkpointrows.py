@@ -10,11 +10,11 @@ import numpy as np
 from mpinet.base.arrays import Array
 from mpinet.errors import FileError
 from mpinet.machine.redistribution import held_again, rows_at_home
-from mpinet.machine.state import Frame, Joined, Kind, Largest, Rows, Same, Total
+from mpinet.machine.state import Frame, Joined, Kind, Largest, Located, Same, Total
 from mpinet.machine.transport import Local
 
 
-class Written:
+class SavedFields:
     """The fields of a checkpoint's state.
 
     Parameters
@@ -54,7 +54,7 @@ class Written:
         # This run's ranks share out the files of the ranks before, and send rows on to their hosts.
         own = every[self._transport.rank :: self._transport.size]
         rows = self._rows(own, kind.value)
-        if isinstance(kind, Rows):
+        if isinstance(kind, Located):
             assert frame.machine is not None
             return rows_at_home(frame.machine, kind, rows)
         keys = [

@@ -11,7 +11,7 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import hop
 from mpinet.machine.ledger import Ledger
-from mpinet.machine.state import Fields, Rows, Total, parts_of
+from mpinet.machine.state import Fields, Located, Total, parts_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +137,12 @@ class Deliveries:
         """Fields for a checkpoint; the step of each delivery stands at the end of its row."""
         return {
             "latency": Total(self.latency),
-            "ends": Rows(
+            "ends": Located(
                 np.column_stack([self._together(self._delivered), self._step_of_each()]),
                 node=lambda rows: hop.high(rows[:, hop.PLACE]),
                 order=lambda rows: np.argsort(rows[:, -1], kind="stable"),
             ),
-            "gone": Rows(
+            "gone": Located(
                 self._together(self._lost), node=lambda rows: hop.high(rows[:, hop.PLACE])
             ),
         }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
-from mpinet.base.arrays import Counts, Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Counts, Flags, Ints, Shorts, Table
 from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.ledger import (
@@ -157,7 +157,7 @@ class Faulty(NamedTuple):
     """The dead nodes and the cut links (see `Faults`)."""
 
     dead: Ints
-    cut: Rows
+    cut: Table
 
 
 class Leaving(NamedTuple):
@@ -168,7 +168,7 @@ class Leaving(NamedTuple):
     """
 
     leavers: int
-    rows: Rows
+    rows: Table
     owners: Shorts
 
 
@@ -280,14 +280,14 @@ def advance(
     wiring: Wiring,
     wayfinding: Wayfinding,
     hosting: Hosting,
-    messages: Rows,
+    messages: Table,
     granting: Granting,
     marks: Marks,
     faults: Faulty,
-    ends: Rows,
+    ends: Table,
     leaving: Leaving,
     counts: Ints,
-    moves: Rows,
+    moves: Table,
     ledger: Ints,
 ) -> None:
     """Make one step of the messages of this rank: every granted message hops.
@@ -425,10 +425,10 @@ def wipe(used, waiting, touched, sparse, words_per_node):
 def settle(
     wiring: Wiring,
     wayfinding: Wayfinding,
-    rows: Rows,
+    rows: Table,
     granting: Granting,
     faults: Faulty,
-    ends: Rows,
+    ends: Table,
     ledger: Ints,
 ) -> int:
     """Let the arrivals in `rows` decide on their next port; return how many go on.
@@ -464,7 +464,7 @@ def settle(
 
 
 @kernel
-def book_ends(ends: Rows, births: Rows, latency: Ints, ledger: Ints) -> None:
+def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ints) -> None:
     """Book the messages that have ended in this step; `births` has rows (first number, step)."""
     total, hops_max, delivered = ledger[ARRIVALS_SEAL], ledger[HOPS_MAX], 0
     for i in range(ledger[ENDED]):
@@ -494,7 +494,7 @@ def set_out(
     targets: Ints,
     numbers: Ints,
     first_number: int,
-    rows: Rows,
+    rows: Table,
 ) -> tuple[int, int]:
     """Make the rows of new messages, with the headers that their sources write.
 
@@ -527,7 +527,7 @@ def set_out(
 
 
 @kernel
-def deal(leaving: Rows, owners: Shorts, places: Ints, dealt: Rows) -> None:
+def deal(leaving: Table, owners: Shorts, places: Ints, dealt: Table) -> None:
     """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
     for i in range(leaving.shape[0]):
         place = places[owners[i]]
@@ -537,7 +537,7 @@ def deal(leaving: Rows, owners: Shorts, places: Ints, dealt: Rows) -> None:
 
 
 @kernel
-def merge(messages: Rows, residents: int, arrivals: Rows) -> None:
+def merge(messages: Table, residents: int, arrivals: Table) -> None:
     """Merge arrivals into the first `residents` messages, both in ascending number."""
     # From the back, where there is free room, so that no row is overwritten before it is moved.
     # When no arrival is left, the residents that remain are in their places.

@@ -6,12 +6,12 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Held, Rows
+from mpinet.machine.state import Located, Numbered
 from mpinet.machine.step import by_owner
 from mpinet.machine.transport import Local
 
 
-def rows_at_home(machine: Machine, kind: Rows, rows: Array) -> Array:
+def rows_at_home(machine: Machine, kind: Located, rows: Array) -> Array:
     """Bring rows to the ranks that host their processors now, in order (collective)."""
     nodes = np.ascontiguousarray(kind.node(rows), np.int64)
     away, counts = by_owner(machine, nodes)
@@ -23,7 +23,7 @@ def rows_at_home(machine: Machine, kind: Rows, rows: Array) -> Array:
     return rows[np.argsort(kind.node(rows), kind="stable")]
 
 
-def held_again(transport: Local, kind: Held, keys: Ints, rows: Array) -> Array:
+def held_again(transport: Local, kind: Numbered, keys: Ints, rows: Array) -> Array:
     """Bring rows to this rank for the numbers that it holds now (collective).
 
     Every number has a rank that looks after it: it gets the row from whoever has read it, and

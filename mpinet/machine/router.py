@@ -33,7 +33,7 @@ from mpinet.machine.injected import (
 )
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Frame, Rows
+from mpinet.machine.state import Fields, Frame, Located
 from mpinet.machine.step import PORTS_PER_WORD
 from mpinet.networks.routing import Routing
 
@@ -334,7 +334,7 @@ class Router:
     def _state(self) -> Fields:
         """Fields for a checkpoint, beside what is injected again on resumption."""
         return {
-            "messages": Rows(
+            "messages": Located(
                 self._messages[: self.live],
                 node=lambda rows: hop.high(rows[:, hop.PLACE]),
                 order=self._in_order,

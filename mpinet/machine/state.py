@@ -20,14 +20,14 @@ from mpinet.machine import trace as traces
 from mpinet.machine.transport import Local
 
 if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Keeper
+    from mpinet.machine.checkpoint import Checkpointer
     from mpinet.machine.machine import Machine
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class Numbered:
     """An array with a row for every number that this rank holds, such as a processor or an element.
 
     Attributes
@@ -44,7 +44,7 @@ class Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Located:
     """Rows at processors of this rank, any number per processor, such as messages.
 
     Attributes
@@ -91,7 +91,7 @@ class Joined:
     value: Array
 
 
-Kind = Held | Rows | Total | Largest | Same | Joined
+Kind = Numbered | Located | Total | Largest | Same | Joined
 
 Fields = Mapping[str, Any]
 """Fields by name: each a `Kind`, or a number, text or list of these that is equal on all ranks."""
@@ -125,7 +125,7 @@ class Frame:
         self.state, self.restore = state, restore
         self.ordinal = self.children = 0
         self.known: dict[str, Any] = {}
-        self._keeper: Keeper | None = transport.keeper
+        self._keeper: Checkpointer | None = transport.keeper
 
     def __enter__(self: T) -> T:
         frame: Any = self
@@ -203,7 +203,7 @@ class Collected:
     width : int
         Numbers of a row.
     node : callable, optional
-        As of `Rows`.
+        As of `Located`.
     """
 
     def __init__(
@@ -232,7 +232,7 @@ class Collected:
 
     def state(self) -> Fields:
         """Fields for a checkpoint."""
-        return {self._name: Rows(self.rows, self._node)}
+        return {self._name: Located(self.rows, self._node)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Take over what `state` gave, on any number of ranks."""
@@ -256,7 +256,7 @@ class State(Frame):
     --------
     >>> from mpinet.machine import Machine
     >>> machine = Machine("ring:4")
-    >>> with State(machine, "count", step=0, count=Held(machine.nodes * 0, machine.nodes)) as state:
+    >>> with State(machine, "count", step=0, count=Numbered(machine.nodes * 0, machine.nodes)) as state:
     ...     while state.step < 3:
     ...         state.count = state.count + 1
     ...         state.step += 1
@@ -303,10 +303,10 @@ def machine_state(machine: Machine) -> Fields:
     }
     if machine.metered:
         loads = meters.loads.reshape(machine.placement.count, machine.topology.ports)
-        fields["loads"] = Held(loads, machine.nodes)
+        fields["loads"] = Numbered(loads, machine.nodes)
     if trace is not None:
         moves = trace.moves.between(0, trace.moves.count)
-        fields["moves"] = Rows(moves, lambda rows: rows["sender"], lambda rows: _by_step(rows))
+        fields["moves"] = Located(moves, lambda rows: rows["sender"], lambda rows: _by_step(rows))
         fields["idle"], fields["numbered"] = trace.idle, trace.numbered
     return fields
 

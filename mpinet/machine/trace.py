@@ -44,7 +44,7 @@ CALL = np.dtype(
 """Record of a call in a processor's program: from after step `begin` to after step `end`, its site.
 """
 
-Rows = NDArray[np.void]
+Records = NDArray[np.void]
 
 KEPT = 1 << 16
 """Most rows that a rank keeps in memory before it writes them to a file."""
@@ -90,12 +90,12 @@ class Spill:
     def __init__(self, kind: np.dtype[Any]):
         self.kind = kind
         self.count = 0
-        self._parts: list[Rows] = []
+        self._parts: list[Records] = []
         self._waiting = 0
         self._file: IO[bytes] | None = None
         self._steps, self._counts = array("q"), array("q")
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: Records) -> None:
         """Add the rows of one step; rows of later steps must follow."""
         if len(rows) == 0:
             return
@@ -119,10 +119,10 @@ class Spill:
             raise OutputError(f"The recording cannot be kept: {error.strerror}.") from None
         self._parts, self._waiting = [], 0
 
-    def between(self, begin: int, end: int) -> Rows:
+    def between(self, begin: int, end: int) -> Records:
         """Rows from place `begin` up to `end`."""
         written = self.count - self._waiting
-        parts: list[Rows] = []
+        parts: list[Records] = []
         if begin < written:
             assert self._file is not None
             self._file.seek(begin * self.kind.itemsize)
@@ -197,7 +197,7 @@ class Trace:
         self.moves.add(part)
 
     @property
-    def records(self) -> Rows:
+    def records(self) -> Records:
         """All movements of this rank, by step, then sender, then port."""
         return in_order(self.moves.between(0, self.moves.count))
 
@@ -251,7 +251,7 @@ class Calls:
             self._failed = error
         self._numbers = array("q")
 
-    def merged(self, transport: Local) -> tuple[list[list[Any]], int, Iterator[Rows]]:
+    def merged(self, transport: Local) -> tuple[list[list[Any]], int, Iterator[Records]]:
         """All ranks' call sites, the number of calls, and the calls in blocks (collective)."""
         self._flush()
         if self._failed is not None:
@@ -262,7 +262,7 @@ class Calls:
         numbers = {tuple(site): number for number, site in enumerate(sites)}
         named = np.array([numbers[site] for site in self._sites], np.int64)
 
-        def renamed(rows: Rows) -> Rows:
+        def renamed(rows: Records) -> Records:
             rows = rows.copy()
             rows["site"] = named[rows["site"]]
             return rows
@@ -280,7 +280,7 @@ def too_large(rows: int, least: str = "") -> TooLarge:
     )
 
 
-def in_order(rows: Rows) -> Rows:
+def in_order(rows: Records) -> Records:
     """Sort rows by their first two fields, movements also by port, then message."""
     first, second = rows.dtype.names[:2]  # type: ignore[index]
     if rows.dtype != RECORD:
@@ -289,8 +289,8 @@ def in_order(rows: Rows) -> Rows:
 
 
 def merged(
-    transport: Local, spill: Spill, change: Callable[[Rows], Rows] | None = None
-) -> tuple[int, Iterator[Rows]]:
+    transport: Local, spill: Spill, change: Callable[[Records], Records] | None = None
+) -> tuple[int, Iterator[Records]]:
     """Yield all ranks' rows in one order, block by block (collective).
 
     Parameters
@@ -321,7 +321,9 @@ def merged(
     return count, _blocks(transport, spill, change or (lambda rows: rows))
 
 
-def _blocks(transport: Local, spill: Spill, change: Callable[[Rows], Rows]) -> Iterator[Rows]:
+def _blocks(
+    transport: Local, spill: Spill, change: Callable[[Records], Records]
+) -> Iterator[Records]:
     steps, counts = _of_all(transport, *spill.steps())
     own_steps, own_counts = spill.steps()
     ends = np.concatenate([[0], np.cumsum(own_counts)])
@@ -343,7 +345,7 @@ def _blocks(transport: Local, spill: Spill, change: Callable[[Rows], Rows]) -> I
         begin = end
 
 
-def _shares(transport: Local, rows: Rows, field: str, parts: int) -> Iterator[Rows]:
+def _shares(transport: Local, rows: Records, field: str, parts: int) -> Iterator[Records]:
     """Split the rows into `parts`, each a range of nodes that is the same on all ranks."""
     if parts == 1:
         yield rows

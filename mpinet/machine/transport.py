@@ -34,7 +34,7 @@ from mpinet.machine.lookout import Lookout
 from mpinet.machine.pace import Pace, Worked
 
 if TYPE_CHECKING:
-    from mpinet.machine.checkpoint import Keeper
+    from mpinet.machine.checkpoint import Checkpointer
 
 FAILED = -1
 """Count by which a rank tells the others that it has failed."""
@@ -75,7 +75,7 @@ class Local:
 
     Attributes
     ----------
-    keeper : Keeper or None
+    keeper : Checkpointer or None
         Writes the run's checkpoints, if any.
     wish : int
         What this rank wishes for at the next boundary (`mpinet.machine.checkpoint`); 0: nothing.
@@ -90,7 +90,7 @@ class Local:
     rank = 0
     size = 1
     host = ""
-    keeper: Keeper | None = None
+    keeper: Checkpointer | None = None
     wish = 0
     moving: int | None = None
     calls = 0

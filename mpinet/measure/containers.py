@@ -14,7 +14,7 @@ from math import inf
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Flags, Ints, Shorts, Table
 from mpinet.compiled import inlined, kernel
 from mpinet.errors import OutOfReach, UsageError
 from mpinet.measure.cuts import separating_nodes
@@ -311,7 +311,7 @@ def count_short(begin, others, source, target, after, before, limit):
 
 @kernel
 def decide(
-    begin: Ints, others: Shorts, dead: Flags, pairs: Rows, faults: int, limit: int, decided: Ints
+    begin: Ints, others: Shorts, dead: Flags, pairs: Table, faults: int, limit: int, decided: Ints
 ) -> None:
     """Look for `faults` + 1 paths of living nodes that share no inner node, within the limit.
 

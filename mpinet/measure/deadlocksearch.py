@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows, Tables
+from mpinet.base.arrays import Ints, Table, Tables
 from mpinet.compiled import inlined
 from mpinet.draws import draw32, scaled
 from mpinet.errors import UsageError
@@ -169,7 +169,7 @@ def _routing(network: Topology, routing: Routing | str | None, seed: int) -> Rou
 
 
 def _told(
-    known: DeadlockSearch, network: Topology, search: _Search, cycle: Any, rows: Rows | None
+    known: DeadlockSearch, network: Topology, search: _Search, cycle: Any, rows: Table | None
 ) -> DeadlockSearch:
     """The result of a search: with its traffic if there is one."""
     same = known.routing, known.classes, known.vcs, known.buffers, cycle
@@ -208,7 +208,7 @@ class _Search:
         self._draws = 0
         self.runs = 0
 
-    def run(self, rows: Rows) -> OpenLoop:
+    def run(self, rows: Table) -> OpenLoop:
         """Run a trace to its end."""
         self.runs += 1
         generation = Generation(self._pattern.rule, self._pattern.params, rows=rows)
@@ -216,20 +216,20 @@ class _Search:
         made = (self._routing, self._classes, self._buffering, generation, window, self._seed)
         return OpenLoop(Machine(self._network), *made).run()
 
-    def stops(self, rows: Rows) -> bool:
+    def stops(self, rows: Table) -> bool:
         """Whether a trace comes to a deadlock."""
         return bool(self.run(rows).cycle())
 
-    def found(self, cycle: list[tuple[int, ...]]) -> Rows | None:
+    def found(self, cycle: list[tuple[int, ...]]) -> Table | None:
         """A trace that stops, small; or None."""
         for rows in self._tried(cycle):
             if self.stops(rows):
                 return self._cut_down(rows)
         return None
 
-    def _tried(self, cycle: list[tuple[int, ...]]) -> Iterator[Rows]:
+    def _tried(self, cycle: list[tuple[int, ...]]) -> Iterator[Table]:
         """Traces to try, the most likely first."""
-        pools: list[Rows] = []
+        pools: list[Table] = []
         if not self._routing.adaptive:
             pools = users(self._network, self._routing, self._classes, cycle)
             yield self._timed([pool[0] for pool in pools])
@@ -238,13 +238,13 @@ class _Search:
         for _ in range(FLOODED_RUNS):
             yield self._flooded()
 
-    def _timed(self, chosen: list[Ints]) -> Rows:
+    def _timed(self, chosen: list[Ints]) -> Table:
         """A message for each dependency, all on their places in the same step."""
         latest = max(int(hops) for hops, _, _ in chosen)
         flits = 2 * self._buffering.buffers
         return self._rows([(latest - hops, u, v, flits) for hops, u, v in chosen])
 
-    def _drawn(self, pools: list[Rows]) -> Rows:
+    def _drawn(self, pools: list[Table]) -> Table:
         """Some messages for each dependency."""
         latest, rows = 1 + self._draw(4 * len(pools)), []
         length = self._length()
@@ -254,7 +254,7 @@ class _Search:
                 rows.append((self._draw(latest), source, target, length))
         return self._rows(rows)
 
-    def _flooded(self) -> Rows:
+    def _flooded(self) -> Table:
         """Some messages of every processor."""
         hosts, length = self._network.hosts, self._length()
         each = 1 + self._draw(max(1, min(2 * self._buffering.vcs, MOST_MESSAGES // hosts)))
@@ -268,10 +268,10 @@ class _Search:
         self._draws += 1
         return scaled(draw32(self._seed, self._draws, 0, STREAM), count)
 
-    def _rows(self, rows: list[tuple[int, int, int, int]]) -> Rows:
+    def _rows(self, rows: list[tuple[int, int, int, int]]) -> Table:
         return in_order(np.array(rows[:MOST_MESSAGES], np.int64))
 
-    def _cut_down(self, rows: Rows) -> Rows:
+    def _cut_down(self, rows: Table) -> Table:
         """Leave out messages, half of them at first and one by one at last, while it stops."""
         end, part = self.runs + CUTTING_RUNS, len(rows) // 2
         while part:
@@ -288,7 +288,7 @@ class _Search:
 
 def users(
     network: Topology, routing: Routing, classes: ChannelClasses, cycle: list[tuple[int, ...]]
-) -> list[Rows]:
+) -> list[Table]:
     """Of each dependency of a cycle some messages that have it.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arguments import CandidatesRule, PortRule, StartRule
-from mpinet.base.arrays import FlagRows, Ints, Rows
+from mpinet.base.arrays import FlagRows, Ints, Table
 from mpinet.base.memory import require_memory
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
@@ -32,7 +32,7 @@ AT_ONCE = 2**16
 """States whose candidates are asked for at a time."""
 
 
-def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> Rows:
+def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> Table:
     """The arcs of the dependencies of an adaptive routing's escape.
 
     Where the escape cannot be taken from everywhere all classes count as one.
@@ -82,7 +82,7 @@ def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all"
     return np.argwhere(follows)
 
 
-def _explored(topology: Topology, routing: Routing, pairs: Any) -> tuple[Rows, Ints, Rows, Ints]:
+def _explored(topology: Topology, routing: Routing, pairs: Any) -> tuple[Table, Ints, Table, Ints]:
     """All states that messages come to, ascending, and their moves.
 
     Of every move, ascending by state, the state, the row (port, class), and the state behind it.
@@ -103,7 +103,7 @@ def _explored(topology: Topology, routing: Routing, pairs: Any) -> tuple[Rows, I
     return known, origins, moves, places.ravel()[len(known) :]
 
 
-def _without(rows: Rows, known: Rows) -> Rows:
+def _without(rows: Table, known: Table) -> Table:
     """The rows that are not among the known ones; both are sorted, each once."""
     _, first, counts = np.unique(
         np.concatenate([rows, known]), axis=0, return_index=True, return_counts=True
@@ -111,7 +111,7 @@ def _without(rows: Rows, known: Rows) -> Rows:
     return rows[first[(counts == 1) & (first < len(rows))]]
 
 
-def _starts(topology: Topology, routing: Routing, pairs: Any) -> Rows:
+def _starts(topology: Topology, routing: Routing, pairs: Any) -> Table:
     """The states in which messages begin."""
     parts = []
     for sources, targets in Pairs(topology, pairs).parts():
@@ -122,11 +122,11 @@ def _starts(topology: Topology, routing: Routing, pairs: Any) -> Rows:
     return np.unique(np.concatenate(parts), axis=0)
 
 
-def _moved(topology: Topology, routing: Routing, states: Rows) -> tuple[Ints, Rows, Rows]:
+def _moved(topology: Topology, routing: Routing, states: Table) -> tuple[Ints, Table, Table]:
     """The moves from some states: which of them, (port, class), and the states behind."""
     most, ports = topology.ports * routing.classes, topology.ports
     assert routing.candidates is not None
-    found: list[tuple[Ints, Rows, Rows]] = []
+    found: list[tuple[Ints, Table, Table]] = []
     for first in range(0, len(states), AT_ONCE):
         some = np.ascontiguousarray(states[first : first + AT_ONCE])
         origins = np.empty(len(some) * most, np.int64)
@@ -153,7 +153,7 @@ def _moved(topology: Topology, routing: Routing, states: Rows) -> tuple[Ints, Ro
 
 
 @kernel
-def begin(start_rule: StartRule, params: Ints, sources: Ints, targets: Ints, states: Rows) -> None:
+def begin(start_rule: StartRule, params: Ints, sources: Ints, targets: Ints, states: Table) -> None:
     """Write where messages begin, with their headers."""
     start = start_rule.call
     header = np.empty(states.shape[1] - HEADER, np.int64)
@@ -173,10 +173,10 @@ def follow(
     candidates_rule: CandidatesRule,
     params: Ints,
     classes: int,
-    states: Rows,
+    states: Table,
     origins: Ints,
-    moves: Rows,
-    behind: Rows,
+    moves: Table,
+    behind: Table,
 ) -> int:
     """Write all moves from some states; how many there are, or -1 - a state with a wrong one."""
     neighbor, back, candidates = neighbor_rule.call, back_rule.call, candidates_rule.call

@@ -11,7 +11,7 @@ from math import comb, inf
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows, WordRows, Words
+from mpinet.base.arrays import Ints, Table, WordRows, Words
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
@@ -242,7 +242,7 @@ def subsets(size: int, members: int, begin: int, count: int) -> Ints:
 
 
 @kernel
-def follow_subsets(size: int, rows: Rows) -> None:
+def follow_subsets(size: int, rows: Table) -> None:
     """Write the subsets that follow the one in the first row."""
     members = rows.shape[1]
     for i in range(1, rows.shape[0]):

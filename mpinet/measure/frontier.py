@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from mpinet.base.arrays import ByteTables, Flags, HalfRows, Rows
+from mpinet.base.arrays import ByteTables, Flags, HalfRows, Table
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.cutsearch import Cuts
 from mpinet.networks.arithmetic import count_ones
@@ -170,7 +170,7 @@ def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[i
 
 
 @kernel
-def sweep(events: Rows, hosts: int, parted: HalfRows, chosen: ByteTables) -> int:
+def sweep(events: Table, hosts: int, parted: HalfRows, chosen: ByteTables) -> int:
     """Return the links that the narrowest cut with half of the hosts inside parts.
 
     `parted` is the table. Which side `leave` chose is written to `chosen`, unless that is empty.
@@ -202,7 +202,7 @@ def sweep(events: Rows, hosts: int, parted: HalfRows, chosen: ByteTables) -> int
 
 
 @kernel
-def retrace(events: Rows, hosts: int, chosen: ByteTables, inside: Flags) -> None:
+def retrace(events: Table, hosts: int, chosen: ByteTables, inside: Flags) -> None:
     """Write which nodes are inside in the cut that a sweep's choices lead to."""
     # Undone backwards, a node that comes back into the front is on the side that `leave` chose, and
     # stays there when its placing is undone.

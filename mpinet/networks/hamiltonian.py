@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import inlined, kernel
 from mpinet.draws import draw
 from mpinet.networks.cycle import Cycle, table_cycle
@@ -100,7 +100,7 @@ def _search(neighbors: Ints, closed: bool) -> Ints | None:
 
 
 @kernel
-def grow(neighbors: Rows, closed: bool, effort: int, order: Ints) -> bool:
+def grow(neighbors: Table, closed: bool, effort: int, order: Ints) -> bool:
     """Write a path or a cycle through all nodes, from node 0 on; return whether it was found."""
     size = order.size
     places = np.full(size, -1, np.int64)

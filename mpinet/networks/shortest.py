@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpinet.base.arrays import Halves, Ints, Rows
+from mpinet.base.arrays import Halves, Ints, Table
 from mpinet.base.effort import require_walk
 from mpinet.compiled import Rule, inlined, kernel, rule
 from mpinet.errors import UsageError
@@ -92,7 +92,7 @@ def neighbor_table(topology: Topology) -> Ints:
 
 
 @kernel
-def fill_first_ports(neighbors: Rows, representatives: int, entries: Halves) -> None:
+def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) -> None:
     """Breadth-first search from each representative, passing the lowest first port on."""
     size, ports = neighbors.shape
     distance = np.empty(size, np.int64)

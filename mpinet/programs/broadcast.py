@@ -14,7 +14,7 @@ from mpinet.base.arrays import Ints, Shorts
 from mpinet.compiled import Rule, kernel
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
-from mpinet.machine.state import Fields, Held, Largest, Rows, State
+from mpinet.machine.state import Fields, Largest, Located, Numbered, State
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, broadcast_bound
@@ -317,7 +317,7 @@ class Informed:
 
     def state(self) -> Fields:
         """What a checkpoint holds of it."""
-        return {"since": Held(self.since, self._nodes)}
+        return {"since": Numbered(self.since, self._nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""
@@ -444,8 +444,8 @@ def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     tree = Tree(machine, root)
     preparation = Preparation.on(tree.survey)
-    served = Held(np.zeros(machine.placement.count, np.int64), machine.nodes)
-    first = Rows(machine.nodes[machine.nodes == root])
+    served = Numbered(np.zeros(machine.placement.count, np.int64), machine.nodes)
+    first = Located(machine.nodes[machine.nodes == root])
     with State(machine, "tree", message, served=served, informed=first) as state:
         while True:
             active = machine.slots(state.informed)
@@ -463,7 +463,7 @@ def _along_tree(machine: Machine, root: int, message: Message) -> Preparation:
 
 def _by_flooding(machine: Machine, root: int, message: Message) -> None:
     """Every informed processor offers the first bus that has not carried the message (ALL)."""
-    informed = Held(machine.nodes == root, machine.nodes)
+    informed = Numbered(machine.nodes == root, machine.nodes)
     offers = Offers(machine)
     missing = machine.topology.hosts - 1
     state = State(machine, "flooding", message, offers, informed=informed, missing=missing)
@@ -507,7 +507,7 @@ class Message:
 
     def state(self) -> Fields:
         """What a checkpoint holds of it."""
-        return {"held": Held(self._held, self._machine.nodes), "last": Largest(self._last)}
+        return {"held": Numbered(self._held, self._machine.nodes), "last": Largest(self._last)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""

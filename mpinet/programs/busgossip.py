@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected
@@ -92,7 +92,7 @@ def take_over_busses(
     single: bool,
     sources: Ints,
     seed: int,
-    rows: Rows,
+    rows: Table,
 ) -> int:
     """Write rows (step, sender, receiver, item, bus), by step; how many there are."""
     items, count = sources.size, bus_begin.size - 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.machine.state import Frame, Rows
+from mpinet.machine.state import Frame, Located
 from mpinet.programs.schedules.timetable import Part, Timetable
 
 
@@ -53,7 +53,7 @@ def carry(
         place[:] = -1
         place[here], contents[here], done = machine.slots(nodes), inside, found["done"]
 
-    with Frame(machine, "carry", lambda: {"done": done, "held": Rows(held())}, restore) as frame:
+    with Frame(machine, "carry", lambda: {"done": done, "held": Located(held())}, restore) as frame:
         while done < timetable.last:
             done += 1
             sends = part.sends(done)

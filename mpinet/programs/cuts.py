@@ -20,7 +20,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Flags, Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel
@@ -235,7 +235,13 @@ class _OverBusses(_Search):
 
 @kernel
 def separate(
-    begin: Ints, others: Shorts, removed: Flags, hosts: int, exchange: bool, parts: Ints, work: Rows
+    begin: Ints,
+    others: Shorts,
+    removed: Flags,
+    hosts: int,
+    exchange: bool,
+    parts: Ints,
+    work: Table,
 ) -> int:
     """Number the pieces that are left without some nodes; how often items have to enter them."""
     queue, count = work[0], 0

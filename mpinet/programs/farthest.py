@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows, Shorts
+from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected
@@ -65,7 +65,7 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
 
 
 @kernel
-def measure_all(begin: Ints, others: Shorts, distance: Rows) -> None:
+def measure_all(begin: Ints, others: Shorts, distance: Table) -> None:
     """Write the hops from every node to every processor."""
     size, hosts = distance.shape
     queue = np.empty(size, np.int64)
@@ -86,7 +86,7 @@ def measure_all(begin: Ints, others: Shorts, distance: Rows) -> None:
 
 @kernel
 def take_farthest(
-    begin: Ints, others: Shorts, distance: Rows, one_port: bool, seed: int, rows: Rows
+    begin: Ints, others: Shorts, distance: Table, one_port: bool, seed: int, rows: Table
 ) -> None:
     """Write rows (step, sender, receiver, item), by step; item s * hosts + t goes from s to t."""
     size, hosts = distance.shape

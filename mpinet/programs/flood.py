@@ -13,7 +13,7 @@ from mpinet.base.memory import require_memory
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, local_broadcast
 from mpinet.machine.beep import wired
-from mpinet.machine.state import Held, Joined, Largest, Rows, State, Total
+from mpinet.machine.state import Joined, Largest, Located, Numbered, State, Total
 from mpinet.machine.step import gather_claims
 from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES, adjacency, shared_out
@@ -94,9 +94,9 @@ def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     state = State(
         machine,
         "flood",
-        informed=Held(machine.nodes == root, machine.nodes),
-        fresh=Rows(machine.nodes[machine.nodes == root]),
-        carried=Rows(np.empty((0, 2), np.int64)),
+        informed=Numbered(machine.nodes == root, machine.nodes),
+        fresh=Located(machine.nodes[machine.nodes == root]),
+        carried=Located(np.empty((0, 2), np.int64)),
         reached=1,
         farthest_host=machine.steps,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.machine.model import PortModel
-from mpinet.machine.state import Collected, Rows, State
+from mpinet.machine.state import Collected, Located, State
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gather_bound
 from mpinet.programs.carry import carry
@@ -123,7 +123,7 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Ints, Ints]:
     at_root = Collected(
         "came", others, nobody.shape[1], lambda came: np.full(len(came), order.root)
     )
-    with State(machine, "collect", at_root, step=0, passing=Rows(nobody)) as state:
+    with State(machine, "collect", at_root, step=0, passing=Located(nobody)) as state:
         while state.step < order.last:
             state.step += 1
             own = by_start[slice(*starts.searchsorted([state.step, state.step + 1]))]

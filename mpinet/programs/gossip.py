@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows, WordRows
+from mpinet.base.arrays import Ints, Table, WordRows
 from mpinet.compiled import kernel
 from mpinet.draws import draw
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.state import Fields, Held, State, Total
+from mpinet.machine.state import Fields, Numbered, State, Total
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
@@ -73,7 +73,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     bound = _bound(machine, name)
     preparation = NONE
     own = np.stack([machine.nodes, items(seed, machine.nodes, machine.nodes)], axis=1)
-    held = Holdings(machine, seed)
+    held = ItemSets(machine, seed)
     of_hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     held.take(of_hosts, own[of_hosts])
     with State(machine, "gossip", held), machine.spending() as spent:
@@ -128,7 +128,7 @@ def _rotate(machine: Machine, own: Ints, take: Take) -> Preparation:
     ahead = _cycle_of(machine).successor(nodes)
     plan = machine.plan(nodes, ahead)
     slots = machine.slots(plan.nodes)
-    forward = Held(own.copy(), nodes)
+    forward = Numbered(own.copy(), nodes)
     with State(machine, "cycle", forward=forward, left=machine.topology.size - 1) as state:
         if model.send is None and model.receive is None and not model.half_duplex:
             back = np.empty_like(ahead)
@@ -156,7 +156,7 @@ def _rotate_both_ways(
     plan = machine.plan(np.tile(machine.nodes, 2), np.concatenate([ahead, back]))
     slots = machine.slots(plan.nodes)
     from_behind = plan.ports == back[slots]
-    backward = Held(state.forward.copy(), machine.nodes)
+    backward = Numbered(state.forward.copy(), machine.nodes)
     with State(machine, "both ways", backward=backward) as other:
         while state.left > 1:
             came = plan(np.concatenate([state.forward, other.backward]))
@@ -197,7 +197,7 @@ def _by_timetable(machine: Machine, own: Ints, take: Take, timetable: Timetable)
     contents = np.zeros((len(own), machine.topology.size), np.int64)
     contents[np.arange(len(own)), own[:, 0]] = own[:, 1]
     chunks = timetable.chunk[part.index]
-    with State(machine, "timetable", step=0, contents=Held(contents, machine.nodes)) as state:
+    with State(machine, "timetable", step=0, contents=Numbered(contents, machine.nodes)) as state:
         contents = state.contents
         while state.step < timetable.last:
             state.step += 1
@@ -237,7 +237,7 @@ _ALGORITHMS = {
 }
 
 
-class Holdings:
+class ItemSets:
     """Which items this rank's processors have: a bit for each.
 
     Parameters
@@ -256,7 +256,7 @@ class Holdings:
 
     def state(self) -> Fields:
         """What a checkpoint holds of it."""
-        return {"bits": Held(self._bits, self._machine.nodes), "wrong": Total(self._wrong)}
+        return {"bits": Numbered(self._bits, self._machine.nodes), "wrong": Total(self._wrong)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""
@@ -281,7 +281,7 @@ ITEMS_PER_WORD = 64
 
 
 @kernel
-def mark_items(seed: int, slots: Ints, rows: Rows, bits: WordRows) -> int:
+def mark_items(seed: int, slots: Ints, rows: Table, bits: WordRows) -> int:
     """Set the bit of every item (origin, contents) in its receiver's row; how many are wrong."""
     wrong = 0
     for i in range(slots.size):

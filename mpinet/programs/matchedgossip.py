@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, Rows, Shorts
+from mpinet.base.arrays import Flags, Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
@@ -82,7 +82,7 @@ def needed_rows(rows: Ints, topology: Topology, sources: Ints) -> Flags:
 
 @kernel
 def take_matched(
-    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Rows
+    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Table
 ) -> int:
     """Write rows (step, sender, receiver, item), by step; how many there are."""
     size, items = begin.size - 1, sources.size

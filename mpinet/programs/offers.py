@@ -9,7 +9,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.machine.state import Fields, Held
+from mpinet.machine.state import Fields, Numbered
 from mpinet.machine.step import gather_claims
 
 
@@ -33,7 +33,7 @@ class Offers:
 
     def state(self) -> Fields:
         """What a checkpoint holds of it."""
-        return {"free": Held(self._free, self._machine.nodes)}
+        return {"free": Numbered(self._free, self._machine.nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""

@@ -17,7 +17,7 @@ from mpinet.base.memory import require_memory
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine import Machine, Spent
 from mpinet.machine.router import Router
-from mpinet.machine.state import Fields, Rows, State
+from mpinet.machine.state import Fields, Located, State
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
@@ -121,7 +121,7 @@ def play(
     routed: bool = False,
     where: Where = lambda row: "",
     operator: str = "sum",
-) -> tuple[Spent, Holdings]:
+) -> tuple[Spent, ChunkSets]:
     """Run a timetable, and leave it to others to judge what it took (collective).
 
     Parameters and errors are those of `perform`; `operator` says how contributions are combined:
@@ -135,7 +135,7 @@ def play(
         What this rank's processors have in the end.
     """
     require_valid(machine.topology, table, routed, where)
-    holdings = Holdings(machine, table, seed, operator)
+    holdings = ChunkSets(machine, table, seed, operator)
     try:
         with machine.spending() as spent:
             if routed:
@@ -193,7 +193,7 @@ def _require_held(table: Timetable, where: Where) -> None:
     )
 
 
-def _send(machine: Machine, table: Timetable, holdings: Holdings, where: Where) -> None:
+def _send(machine: Machine, table: Timetable, holdings: ChunkSets, where: Where) -> None:
     """Every row over its channel, in its step."""
     part = Part(machine, table)
     mine = table.rows(part.index)
@@ -207,7 +207,7 @@ def _send(machine: Machine, table: Timetable, holdings: Holdings, where: Where) 
             state.boundary()
 
 
-def _route(machine: Machine, table: Timetable, holdings: Holdings, where: Where) -> None:
+def _route(machine: Machine, table: Timetable, holdings: ChunkSets, where: Where) -> None:
     """The rows of a step by the routing, until all have come; then those of the next."""
     table = table.ordered()
     begin = np.searchsorted(table.step, np.arange(1, table.last + 2))
@@ -227,7 +227,7 @@ def _route(machine: Machine, table: Timetable, holdings: Holdings, where: Where)
 
 
 def _take(
-    machine: Machine, holdings: Holdings, nodes: Ints, payload: Ints, step: int, where: Where
+    machine: Machine, holdings: ChunkSets, nodes: Ints, payload: Ints, step: int, where: Where
 ) -> None:
     """Note what has come; its error is raised on all ranks."""
 
@@ -243,7 +243,7 @@ def _take(
     machine.checked(take)
 
 
-class Holdings:
+class ChunkSets:
     """The chunks that this rank's processors hold: their numbers, and who contributed.
 
     Parameters
@@ -345,7 +345,7 @@ class Holdings:
         nodes, chunks = np.divmod(self._keys, self._total)
         numbers = [nodes, chunks, self._values.view(np.int64)]
         rows = [np.stack(numbers, axis=1), self._givers.view(np.int64)]
-        return {"holdings": Rows(np.concatenate(rows, axis=1))}
+        return {"holdings": Located(np.concatenate(rows, axis=1))}
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""

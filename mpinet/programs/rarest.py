@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows, Shorts
+from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.adjacency import Adjacency
@@ -66,7 +66,7 @@ def rarest_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
 
 @kernel
 def take_rarest(
-    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Rows
+    begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Table
 ) -> int:
     """Write rows (step, sender, receiver, item), by step; how many there are."""
     size, items = begin.size - 1, sources.size

@@ -19,7 +19,7 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.machine import Inbox
-from mpinet.machine.state import Fields, Held, State
+from mpinet.machine.state import Fields, Numbered, State
 from mpinet.machine.step import gather_claims
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
@@ -133,7 +133,7 @@ def _broadcast(
 
 def _play_back(machine: Machine, reached: _Reached, combine: np.ufunc, state: Ints) -> None:
     """The broadcast's steps from the last to the first; `state` is changed in place."""
-    held = Held(state, machine.nodes)
+    held = Numbered(state, machine.nodes)
     with State(machine, "back", left=reached.last, held=held) as playing:
         state[:] = playing.held
         playing.held = state
@@ -185,7 +185,10 @@ class _Reached(Machine):
 
     def state(self) -> Fields:
         """What a checkpoint holds beside what it holds of every machine."""
-        return {"since": Held(self.since, self.nodes), "ports": Held(self.ports, self.nodes)}
+        return {
+            "since": Numbered(self.since, self.nodes),
+            "ports": Numbered(self.ports, self.nodes),
+        }
 
     def restore(self, found: Mapping[str, Any]) -> None:
         """Go on from what `state` gave on any ranks."""

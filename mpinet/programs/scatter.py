@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
-from mpinet.machine.state import Collected, Rows, State
+from mpinet.machine.state import Collected, Located, State
 from mpinet.programs.bounds import Bound, scatter_bound
 from mpinet.programs.carry import carry
 from mpinet.programs.collective import CollectiveResult, items
@@ -79,7 +79,7 @@ def _along_tree(machine: Machine, root: int, seed: int) -> tuple[Ints, Ints, Pre
     source = np.flatnonzero(machine.nodes == root)
     nobody = np.empty((0, 3), np.int64)
     came = Collected("came", len(machine.nodes), 2)
-    with State(machine, "scatter", came, step=0, passing=Rows(nobody)) as state:
+    with State(machine, "scatter", came, step=0, passing=Located(nobody)) as state:
         while state.step < order.last:
             state.step += 1
             own = queue[slice(*leaves.searchsorted([state.step, state.step + 1]))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mpinet.base.arrays import Rows
+from mpinet.base.arrays import Table
 
 
-def best_rows(take: Callable[[int], int], rows: Rows, starts: int, bound: int) -> Rows:
+def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) -> Table:
     """The rows of the start that takes the fewest steps, the first of several.
 
     Parameters

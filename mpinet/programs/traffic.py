@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.base.files import read_text
 from mpinet.base.memory import require_memory
 from mpinet.base.numerals import is_whole, quoted
@@ -283,7 +283,7 @@ def permute(nodes: Ints, size: int, seed: int, targets: Ints) -> None:
 
 
 @kernel
-def draw_ends(seed: int, hosts: int, numbers: Ints, ends: Rows) -> None:
+def draw_ends(seed: int, hosts: int, numbers: Ints, ends: Table) -> None:
     """Write a random source and target for every message."""
     for i in range(numbers.size):
         ends[0, i] = draw(seed, numbers[i], 0) % hosts

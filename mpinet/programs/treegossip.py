@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, Rows, ShortRows, Tables
+from mpinet.base.arrays import Flags, Ints, ShortRows, Table, Tables
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
-from mpinet.machine.state import Fields, Held, State
+from mpinet.machine.state import Fields, Numbered, State
 from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import Tree
 
@@ -51,7 +51,7 @@ def gossip_along_tree(
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
     arcs_at = machine.nodes[arcs.slots] * machine.topology.ports + arcs.ports
-    sent = Held(np.zeros(len(arcs.slots), np.int64), arcs_at)
+    sent = Numbered(np.zeros(len(arcs.slots), np.int64), arcs_at)
     with State(machine, "tree", held, left=left, step=0, sent=sent) as state:
         while state.left:
             turn = turns[state.step % arcs.period]
@@ -143,9 +143,9 @@ class _Held:
     def state(self) -> Fields:
         """What a checkpoint holds of it."""
         return {
-            "items": Held(self._rows, self._nodes),
-            "came_by": Held(self._came_by, self._nodes),
-            "count": Held(self._count, self._nodes),
+            "items": Numbered(self._rows, self._nodes),
+            "came_by": Numbered(self._came_by, self._nodes),
+            "count": Numbered(self._count, self._nodes),
         }
 
     def restore(self, found: Mapping[str, Any]) -> None:
@@ -175,7 +175,7 @@ def find_next(
     held: Tables,
     came_by: ShortRows,
     count: Ints,
-    rows: Rows,
+    rows: Table,
     sends: Flags,
 ) -> None:
     """Write the next row to send over each arc, past those that came over it, if there is one."""
@@ -193,7 +193,7 @@ def find_next(
 
 @kernel
 def keep_rows(
-    slots: Ints, ports: Ints, rows: Rows, held: Tables, came_by: ShortRows, count: Ints
+    slots: Ints, ports: Ints, rows: Table, held: Tables, came_by: ShortRows, count: Ints
 ) -> None:
     """Append what came in by a port to what its receiver holds."""
     for i in range(slots.size):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arguments import PortRule
-from mpinet.base.arrays import Bytes, Ints, Rows
+from mpinet.base.arrays import Bytes, Ints, Table
 from mpinet.base.files import whole_file
 from mpinet.compiled import inlined, kernel
 from mpinet.machine.trace import Trace, merged
@@ -140,7 +140,7 @@ def write_number(number, text, place):
 
 
 @kernel
-def write_rows(rows: Rows, text: Bytes) -> int:
+def write_rows(rows: Table, text: Bytes) -> int:
     """Write a line a row; the length of the text."""
     place = 0
     for i in range(rows.shape[0]):

@@ -19,7 +19,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.files import seekable, whole_file
 from mpinet.base.memory import require_memory
 from mpinet.errors import FileError, MpinetError, OutputError
-from mpinet.machine.trace import CALL, RECORD, Rows, Trace, merged
+from mpinet.machine.trace import CALL, RECORD, Records, Trace, merged
 from mpinet.machine.transport import Local
 
 FORMAT, VERSION = "mpinet recording", 1
@@ -113,7 +113,7 @@ def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[
             _write_archive(file, told, (moved, called))
 
 
-def _write_table(file: BinaryIO, header: Mapping[str, Any], moved: Iterator[Rows]) -> None:
+def _write_table(file: BinaryIO, header: Mapping[str, Any], moved: Iterator[Records]) -> None:
     file.write(f"# {json.dumps(header)}\n{','.join(MOVES)}\n".encode())
     for rows in moved:
         for begin in range(0, len(rows), AT_ONCE):
@@ -122,7 +122,7 @@ def _write_table(file: BinaryIO, header: Mapping[str, Any], moved: Iterator[Rows
 
 
 def _write_archive(
-    file: BinaryIO, header: Mapping[str, Any], tables: tuple[Iterator[Rows], Iterator[Rows]]
+    file: BinaryIO, header: Mapping[str, Any], tables: tuple[Iterator[Records], Iterator[Records]]
 ) -> None:
     """Write a zip archive of arrays: rows are kept aside, since columns come one after another."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -139,7 +139,7 @@ def _write_archive(
                         _write_column(part, aside, kind, field, count)
 
 
-def _keep_aside(aside: IO[bytes], blocks: Iterator[Rows]) -> None:
+def _keep_aside(aside: IO[bytes], blocks: Iterator[Records]) -> None:
     try:
         for rows in blocks:
             aside.write(rows.tobytes())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpinet.base.arguments import PortRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw, draw32, mix32, permuted, shuffled, uniform_permutation, unshuffled
 
@@ -34,7 +34,7 @@ def test_unshuffle_brings_any_index_of_any_size_back(size, seed, data):
 
 
 @kernel
-def permute_both_ways(rule: PortRule, numbers: Ints, params: Ints, places: Rows) -> None:
+def permute_both_ways(rule: PortRule, numbers: Ints, params: Ints, places: Table) -> None:
     """Compiled: where the permutation and its inverse take these numbers."""
     place = rule.call
     for i in range(numbers.size):

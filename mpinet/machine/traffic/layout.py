@@ -22,7 +22,7 @@ from mpinet.base.arguments import (
     StartRule,
     TargetRule,
 )
-from mpinet.base.arrays import Array, Counts, Ints, Rows, ShortRows, Shorts
+from mpinet.base.arrays import Array, Counts, Ints, ShortRows, Shorts, Table
 from mpinet.base.records import Record, Short, Word32
 from mpinet.machine.state import Largest, Same, Total
 
@@ -321,7 +321,7 @@ class Routes(NamedTuple):
     choose: ChooseRule
     escape: int
     dead: Ints
-    cut: Rows
+    cut: Table
 
 
 class Sources(NamedTuple):
@@ -332,7 +332,7 @@ class Sources(NamedTuple):
 
     target: TargetRule
     params: Ints
-    trace: Rows
+    trace: Table
 
 
 class State(NamedTuple):
@@ -354,7 +354,7 @@ class State(NamedTuple):
     outputs: Outputs
     links: LinkEnds
     messages: Messages
-    headers: Rows
+    headers: Table
     free: Shorts
     due: Shorts
 
@@ -401,7 +401,7 @@ class Scratch(NamedTuple):
     """
 
     header: Ints
-    ways: Rows
+    ways: Table
     room: Ints
     asked: Ints
     used_out: Ints
@@ -418,11 +418,11 @@ class Books(NamedTuple):
     loads: Counts
     latencies: Ints
     edges: Ints
-    batches: Rows
+    batches: Table
 
 
 class Crossing(NamedTuple):
     """Words for other ranks, in the order written, and the rank that each is for."""
 
-    words: Rows
+    words: Table
     owners: Shorts

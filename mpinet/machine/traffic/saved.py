@@ -32,13 +32,13 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Array, Ints, Rows, Shorts
+from mpinet.base.arrays import Array, Ints, Shorts, Table
 from mpinet.base.records import Record
 from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
 from mpinet.machine.hop import SEAL_MASK
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Held, Largest, Same, Total
+from mpinet.machine.state import Fields, Largest, Numbered, Same, Total
 from mpinet.machine.traffic.layout import (
     CREDIT,
     FIFO,
@@ -124,14 +124,14 @@ def processors(machine: Machine, state: State, books: Books, busses: Busses) -> 
         nodes[each] -= nodes["begin"]
     shape = machine.placement.count, machine.topology.ports
     fields = {
-        "processors": Held(_kept(Node, nodes), machine.nodes),
-        "loads": Held(books.loads.reshape(shape), machine.nodes),
+        "processors": Numbered(_kept(Node, nodes), machine.nodes),
+        "loads": Numbered(books.loads.reshape(shape), machine.nodes),
     }
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
         known = _kept(Bus, busses.rows[bus])
         known[bus == NONE] = NONE
-        fields["busses"] = Held(known.reshape(*shape, -1), machine.nodes)
+        fields["busses"] = Numbered(known.reshape(*shape, -1), machine.nodes)
     return fields
 
 
@@ -173,11 +173,11 @@ def lanes(
     note_parts(rules, state, next_flits, parts)
     front = np.concatenate([_kept(Lane, state.lanes), _kept(Channel, state.channels)], axis=1)
     return {
-        "lanes": Held(front.reshape(hosted, int(rules.lanes), -1), machine.nodes),
-        "outputs": Held(_kept(Output, state.outputs).reshape(hosted, -1, 2), machine.nodes),
-        "parts": frames.Rows(_with_messages(parts, state)),
-        "flights": frames.Rows(flights),
-        "credits": frames.Rows(credits),
+        "lanes": Numbered(front.reshape(hosted, int(rules.lanes), -1), machine.nodes),
+        "outputs": Numbered(_kept(Output, state.outputs).reshape(hosted, -1, 2), machine.nodes),
+        "parts": frames.Located(_with_messages(parts, state)),
+        "flights": frames.Located(flights),
+        "credits": frames.Located(credits),
     }
 
 
@@ -368,7 +368,7 @@ def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count
 
 
 @kernel
-def find_words(words: Rows, record: int, places: Ints) -> int:
+def find_words(words: Table, record: int, places: Ints) -> int:
     """Write the places of words for a rank, without messages behind heads; return their number."""
     i = found = 0
     while i < words.shape[0]:
@@ -405,7 +405,7 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
 
 
 @kernel
-def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Rows) -> int:
+def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Table) -> int:
     """Write the parts of messages in lanes, as far as `rows` has room; return their number."""
     nodes, lanes, links, channels, ring, occupied, messages = (
         state.nodes, state.lanes, state.links, state.channels, state.ring, state.occupied,
@@ -450,8 +450,8 @@ def queues(machine: Machine, rules: Rules, state: State, ledger: Ledger) -> Fiel
     note_queued(rules, state, ledger.now, places)
     busy = _kept(Queue, state.queues).reshape(machine.placement.count, -1)
     return {
-        "busy": Held(busy, machine.nodes),
-        "queues": frames.Rows(_with_messages(places, state)),
+        "busy": Numbered(busy, machine.nodes),
+        "queues": frames.Located(_with_messages(places, state)),
     }
 
 
@@ -470,7 +470,7 @@ def restore_queues(
 
 
 @kernel
-def note_queued(rules: Rules, state: State, now: int, places: Rows) -> None:
+def note_queued(rules: Rules, state: State, now: int, places: Table) -> None:
     """Write for every message the port that it waits for or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
     stack = np.empty(places.shape[0] + 1, np.int64)
@@ -500,7 +500,7 @@ def note_queued(rules: Rules, state: State, now: int, places: Rows) -> None:
 
 
 @kernel
-def queue_up(places: Rows, rules: Rules, state: State) -> None:
+def queue_up(places: Table, rules: Rules, state: State) -> None:
     """Queue all messages at the ports that `places` says, or put them under way."""
     queues, due, messages, occupied = state.queues, state.due, state.messages, state.occupied
     for m in range(places.shape[0]):

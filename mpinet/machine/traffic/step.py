@@ -13,7 +13,7 @@ one piece, which keeps the channel busy for as many steps as the message has fli
 
 import numpy as np
 
-from mpinet.base.arrays import Rows
+from mpinet.base.arrays import Table
 from mpinet.compiled import idiom, kernel, part, phase
 from mpinet.draws import draw32
 from mpinet.machine.hop import SEAL_MASK
@@ -1071,7 +1071,7 @@ def finish(message, step, lost, rules, latencies, edges, batches, ledger):
 
 @kernel
 def take_in(
-    words: Rows,
+    words: Table,
     routes: Routes,
     rules: Rules,
     state: State,

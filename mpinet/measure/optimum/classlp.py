@@ -108,7 +108,7 @@ def columns_of(quotient: Quotient, steps: int) -> list[tuple[int, int, int]]:
 
 
 @dataclass(eq=False)
-class Rows:
+class Inequalities:
     """The rows ``coefficients . x <= right``; the first ones, of nodes informed, are equations.
 
     Most rows speak of all that happened until some step. Such sums are columns of their own, each
@@ -161,9 +161,9 @@ class Rows:
             self.add(min(t, most) if root else 0, told[t] + done, ready[t - 1])
 
 
-def rows_of(quotient: Quotient, steps: int) -> Rows:
+def rows_of(quotient: Quotient, steps: int) -> Inequalities:
     """All rows for T steps, in their order: by kind, then class (and class), then step."""
-    rows = Rows(columns_of(quotient, steps))
+    rows = Inequalities(columns_of(quotient, steps))
     classes, root, times = range(len(quotient.size)), quotient.root, range(steps + 1)
     got: list[list[list[int]]] = [[[] for _ in times] for _ in classes]
     sent: list[list[list[int]]] = [[[] for _ in times] for _ in classes]
@@ -247,7 +247,7 @@ def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers
     return None
 
 
-def _proves(quotient: Quotient, rows: Rows, rounded: list[int]) -> bool:
+def _proves(quotient: Quotient, rows: Inequalities, rounded: list[int]) -> bool:
     """Whether the sum of so many of each row is a contradiction, after repair of columns."""
     total, right = [0] * (len(rows.columns) + len(rows.sums)), 0
     for row, many in enumerate(rounded):
@@ -264,12 +264,12 @@ def _proves(quotient: Quotient, rows: Rows, rounded: list[int]) -> bool:
     return right < 0
 
 
-def _is_equation(quotient: Quotient, rows: Rows, row: int) -> bool:
+def _is_equation(quotient: Quotient, rows: Inequalities, row: int) -> bool:
     """Whether a row says that all of a class are informed: switches need not be."""
     return row < len(rows.informed) and not quotient.switches[rows.informed[row]]
 
 
-def _multipliers_of(quotient: Quotient, rows: Rows, limit: float) -> list[float] | None:
+def _multipliers_of(quotient: Quotient, rows: Inequalities, limit: float) -> list[float] | None:
     """The multipliers as the solver finds them; None where T steps may be enough."""
     require_library("highspy", extra="optimum")
     scale = len(rows.columns) + len(rows.sums)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
@@ -80,7 +80,7 @@ class Counted(NamedTuple):
     params: Ints
     parts: Ints
     hops: Ints
-    found: Rows
+    found: Table
 
 
 @inlined

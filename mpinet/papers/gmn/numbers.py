@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import kernel
 from mpinet.networks import open as open_topology
@@ -38,7 +38,7 @@ def numbers_read(first: int, last: int) -> Ints:
 
 
 @kernel
-def read_numbers(first: int, rows: Rows) -> None:
+def read_numbers(first: int, rows: Table) -> None:
     """Write what the emulator's routing makes of consecutive numbers."""
     found = np.zeros(DIGITS, np.int64)
     for i in range(rows.shape[0]):

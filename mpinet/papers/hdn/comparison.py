@@ -8,7 +8,7 @@ from typing import Any
 from mpinet.claims import Claim, Corrected, Measured, claim, once, over, points, unsettled
 from mpinet.papers.hdn.grids import listed, net, number_in, rdns, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree
-from mpinet.papers.hdn.ratio import ROWS, TABLE_3, Row, cells, cost_ratio, ratio_of
+from mpinet.papers.hdn.ratio import ROWS, TABLE_3, PrintedRatio, cells, cost_ratio, ratio_of
 from mpinet.papers.hdn.sweeps import reached
 
 TORI_OF_BLOCK = {1: "torus:10x10x10", 2: "torus:80x80x80"}
@@ -184,7 +184,7 @@ OTHERS = [
 ]
 
 
-def hdn_row(printed: Row) -> Claim:
+def hdn_row(printed: PrintedRatio) -> Claim:
     """A row of Table 3 for an HDN, without its degree."""
     sizes = ",".join(map(str, printed.sizes))
     return claim(

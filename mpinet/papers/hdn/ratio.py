@@ -67,7 +67,7 @@ BLOCKS = {1: {CUBE: 1.00, TORI: 1.05}, 2: {CUBE: 1.00, TORI: 3.32}}
 
 
 @dataclass(frozen=True)
-class Row:
+class PrintedRatio:
     """A row of Table 3: the super-nodes' sizes, and what is printed."""
 
     sizes: tuple[int, ...]
@@ -78,12 +78,12 @@ class Row:
 
 
 ROWS = (
-    Row((1,), 1800, 7, 10, 0.79),
-    Row((2,), 900, 7, 9, 0.82),
-    Row((3,), 600, 7, 9, 0.87),
-    Row((2, 2), 810000, 8, 19, 0.69),
-    Row((2, 5), 324000, 8, 18, 0.71),
-    Row((5, 2), 129600, 8, 17, 0.74),
+    PrintedRatio((1,), 1800, 7, 10, 0.79),
+    PrintedRatio((2,), 900, 7, 9, 0.82),
+    PrintedRatio((3,), 600, 7, 9, 0.87),
+    PrintedRatio((2, 2), 810000, 8, 19, 0.69),
+    PrintedRatio((2, 5), 324000, 8, 18, 0.71),
+    PrintedRatio((5, 2), 129600, 8, 17, 0.74),
 )
 """The HDNs of Table 3."""
 

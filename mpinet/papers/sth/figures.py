@@ -21,7 +21,7 @@ from mpinet.papers.sth.measured import (
     extent,
     width,
 )
-from mpinet.papers.sth.printed import TABLE_5, TABLE_6, TABLE_7, TABLE_8, TOLERANCES, Row
+from mpinet.papers.sth.printed import TABLE_5, TABLE_6, TABLE_7, TABLE_8, TOLERANCES, PrintedRow
 from mpinet.papers.sth.table4 import cost, cost_factor
 from mpinet.papers.sth.table6 import PRINTED, broadcast_costs
 from mpinet.papers.sth.table8 import FAMILIES, SIZES_ARE, WITH_SINGLE_LINK, percentage
@@ -38,7 +38,7 @@ WITH_KIND: dict[str, Series] = {
 
 
 def printed_cells(
-    topology: str, table: dict[int, Row], column: str, series: Series
+    topology: str, table: dict[int, PrintedRow], column: str, series: Series
 ) -> dict[str, float]:
     """A figure's points at the size of an STH, from the table."""
     row = table[size_of(topology)][column]
@@ -56,7 +56,7 @@ EITHER = "STH has the cube of definition 8; the figure fails with a crossed cube
 def _of_kinds(
     number: int,
     named: str,
-    table: tuple[int, dict[int, Row], str],
+    table: tuple[int, dict[int, PrintedRow], str],
     measured: Callable[[str], float],
     note: str = "",
 ) -> list[Claim]:
@@ -70,7 +70,7 @@ def _of_kinds(
 def _figure(
     number: int,
     named: str,
-    table: tuple[int, dict[int, Row], str],
+    table: tuple[int, dict[int, PrintedRow], str],
     series: Series,
     measured: Callable[[str], float],
     kind: str = "",

@@ -8,10 +8,10 @@ ROWS = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
 TOLERANCES = (2, 5, 8, 10, 15, 20)
 """Percentages psi of the rows of table 8."""
 
-Row = dict[str, tuple[float, ...]]
+PrintedRow = dict[str, tuple[float, ...]]
 
 
-def _table(names: tuple[str, ...], printed: str) -> dict[int, Row]:
+def _table(names: tuple[str, ...], printed: str) -> dict[int, PrintedRow]:
     """A table's rows by number of nodes: groups of columns, separated by semicolons."""
     rows = {}
     for line in printed.strip().splitlines():

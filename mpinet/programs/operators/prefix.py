@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mpinet.base.arrays import Array, Ints, Rows
+from mpinet.base.arrays import Array, Ints, Table
 from mpinet.compiled import kernel
 from mpinet.programs.operators.operator import ASCEND, Operator, drawn, fitted
 
@@ -117,7 +117,7 @@ class SumPrefix(Prefix):
 
 
 @kernel
-def compose_in_order(maps: Rows) -> None:
+def compose_in_order(maps: Table) -> None:
     """Replace every map by what it and all before it do to the numbers 0 and 1, one by one."""
     at_zero, at_one = 0, 1
     for k in range(maps.shape[0]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.networks.topology import Topology
@@ -95,7 +95,7 @@ def take_paths(
     one_port: bool,
     seed: int,
     horizon: int,
-    rows: Rows,
+    rows: Table,
 ) -> int:
     """Write step, arc and item of each hop; how many there are, -1 where the room is too small.
 

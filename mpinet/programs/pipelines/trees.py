@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.programs.pipelines.arcs import Arcs, Ends
 from mpinet.programs.pipelines.rates import count_ways
@@ -113,7 +113,7 @@ def _shared_out(depth: Ints, items: int) -> Ints:
 def grow_trees(
     root: int,
     ends: Ends,
-    reached_by: Rows,
+    reached_by: Table,
 ) -> None:
     """Write the arc by which each tree reaches each node."""
     number, size = reached_by.shape

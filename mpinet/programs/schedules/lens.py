@@ -252,7 +252,7 @@ class Sweeps(PassSchedule):
         hop(registers)
 
 
-class Rows(Sweeps):
+class RowSweeps(Sweeps):
     """Of the completed lens: R^n elements, at home in the last row, sweep round all rows.
 
     To the right a round takes n steps, or nR if a processor accepts one message in a step; to the
@@ -283,15 +283,15 @@ class Rows(Sweeps):
             yield self.stage(turn)
 
 
-class Mirrored(Rows):
-    """As `Rows`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+class Mirrored(RowSweeps):
+    """As `RowSweeps`, but a DESCEND sweeps to the right and an ASCEND to the left."""
 
     name = "mirrored"
     mirrored = True
 
 
-class Instances(Rows):
-    """Of the completed lens: n sets of R^n elements at once, in the steps of `Rows`.
+class Instances(RowSweeps):
+    """Of the completed lens: n sets of R^n elements at once, in the steps of `RowSweeps`.
 
     Each set has a row of its own to start from. In every step to the right each bus is busy.
     """

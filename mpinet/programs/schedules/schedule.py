@@ -11,7 +11,7 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
-from mpinet.machine.state import Fields, Frame, Held, State, Total
+from mpinet.machine.state import Fields, Frame, Numbered, State, Total
 from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
 
@@ -117,7 +117,7 @@ class Passes(Frame):
         schedule = self._schedule
         own = dict(schedule.state())  # first: it may find states astray
         own |= {"astray": Total(schedule.astray), "stages": self.stages}
-        return own | {"values": Held(self._values, self._keys)}
+        return own | {"values": Numbered(self._values, self._keys)}
 
     @property
     def _keys(self) -> Ints:

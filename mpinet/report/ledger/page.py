@@ -20,7 +20,7 @@ from mpinet.report.ledger.plot import drawn
 from mpinet.report.ledger.remade import Place, command_html, link, places, remade, value_html
 from mpinet.report.ledger.terminal import extent_text
 
-Row = Mapping[str, Any]
+LedgerRow = Mapping[str, Any]
 """A verdict as JSON knows it."""
 
 LABELS = ("verdict", "claim", "statement", "measured", "claimed", "where")
@@ -43,7 +43,7 @@ def write_page(path: Path, document: Mapping[str, Any]) -> None:
 
 def page(document: Mapping[str, Any]) -> str:
     """Return the ledger as one HTML page."""
-    rows: Sequence[Row] = document["result"]
+    rows: Sequence[LedgerRow] = document["result"]
     groups = [(name, list(group)) for name, group in groupby(rows, lambda row: str(row["paper"]))]
     papers = [_paper(name) for name, _ in groups]
     parts = "\n".join(_section(found, own) for found, (_, own) in zip(papers, groups, strict=True))
@@ -92,7 +92,7 @@ def _choice(name: str, values: Iterable[str]) -> str:
     return f"<fieldset><legend>{name}</legend>\n{boxes}\n</fieldset>"
 
 
-def _section(found: Paper, rows: Sequence[Row]) -> str:
+def _section(found: Paper, rows: Sequence[LedgerRow]) -> str:
     """Section of a paper: its errors, claims, tables made again, and plots."""
     by_id = {str(row["id"]): row for row in rows}
     heading = "".join(f'<th scope="col">{label}</th>' for label in LABELS)
@@ -123,7 +123,7 @@ def _doi(found: Paper) -> str:
     return f'<a href="https://doi.org/{escape(found.doi)}">doi:{escape(found.doi)}</a>'
 
 
-def _errors(found: Paper, rows: Sequence[Row]) -> str:
+def _errors(found: Paper, rows: Sequence[LedgerRow]) -> str:
     """List of the distinct errors, each with the claims that it refutes."""
     refuted = [row for row in rows if row["verdict"] == "refuted"]
     causes = [name for name in found.causes if any(row["cause"] == name for row in refuted)]
@@ -141,11 +141,11 @@ def _anchor(found: Paper, cause: str) -> str:
     return escape(f"error-{found.room}-{cause}")
 
 
-def _links(refuted: Sequence[Row], cause: str) -> str:
+def _links(refuted: Sequence[LedgerRow], cause: str) -> str:
     return " ".join(link(str(row["id"])) for row in refuted if row["cause"] == cause)
 
 
-def _row(found: Paper, row: Row, at: Sequence[Place]) -> str:
+def _row(found: Paper, row: LedgerRow, at: Sequence[Place]) -> str:
     """Row of a claim: the statement beside the measurement."""
     measured, claimed = "", ""
     if row["points"]:
@@ -173,7 +173,7 @@ def _cell(label: str, content: str) -> str:
     return f'<td data-label="{label}">' + (f"<div>{content}</div>" if content else "") + "</td>"
 
 
-def _remarks(found: Paper, row: Row) -> str:
+def _remarks(found: Paper, row: LedgerRow) -> str:
     """Remarks on a row, below its statement."""
     remarks = []
     if row["note"]:
@@ -188,7 +188,7 @@ def _remarks(found: Paper, row: Row) -> str:
     return "".join(f'<p class="remark">{text}</p>' for text in remarks)
 
 
-def _where(row: Row) -> str:
+def _where(row: LedgerRow) -> str:
     """Range of a claim, or its witness and command, or the reason."""
     if row["witness"] is not None:
         return _witness(row, row["replay"] or "") + _extent(row)
@@ -196,13 +196,13 @@ def _where(row: Row) -> str:
     return "<br>".join(escape(text) for text in [*remarks, row["reason"]] if text)
 
 
-def _witness(row: Row, replay: str) -> str:
+def _witness(row: LedgerRow, replay: str) -> str:
     """Smallest witness, with the command that measures it again."""
     witness = value_html({**row["witness"]["point"], **row["witness"]["where"]})
     return f"{witness}{'<br>' * bool(witness)}{command_html(replay)}"
 
 
-def _extent(row: Row) -> str:
+def _extent(row: LedgerRow) -> str:
     """Number of points at which a claim fails, and a non-degenerate witness if it differs."""
     remarks = []
     if text := extent_text(row):

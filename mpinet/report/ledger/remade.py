@@ -11,7 +11,7 @@ from mpinet.claims.paper import Column, MeasuredTable, Paper, PaperTable
 from mpinet.claims.relation import FACTS
 from mpinet.report.tables import cell_text
 
-Rows = Mapping[str, Mapping[str, Any]]
+LedgerRows = Mapping[str, Mapping[str, Any]]
 """Verdicts as JSON knows them, by their ids."""
 
 SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
@@ -64,7 +64,7 @@ def value_html(value: Any) -> str:
     return escape(cell_text(value))
 
 
-def places(paper: Paper, rows: Rows) -> dict[str, list[Place]]:
+def places(paper: Paper, rows: LedgerRows) -> dict[str, list[Place]]:
     """Tables in which a paper's claims stand."""
     found: dict[str, list[Place]] = {}
     for number, table in enumerate(paper.tables):
@@ -84,7 +84,7 @@ def _short(title: str) -> str:
     return title.partition(":")[0].partition(".")[0].partition(",")[0]
 
 
-def remade(paper: Paper, rows: Rows) -> str:
+def remade(paper: Paper, rows: LedgerRows) -> str:
     """Return all tables of a paper that have judged claims."""
     return "\n".join(
         _table(table, rows, _anchor(paper, number))
@@ -93,7 +93,7 @@ def remade(paper: Paper, rows: Rows) -> str:
     )
 
 
-def _table(table: PaperTable | MeasuredTable, rows: Rows, anchor: str) -> str:
+def _table(table: PaperTable | MeasuredTable, rows: LedgerRows, anchor: str) -> str:
     """Return a table of measured values; where they differ, the printed ones stand beside them."""
     if isinstance(table, MeasuredTable):
         lines = _measured(table, rows)
@@ -132,7 +132,7 @@ def _cells(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return cells
 
 
-def _measured(table: MeasuredTable, rows: Rows) -> list[tuple[str, dict[str, str]]]:
+def _measured(table: MeasuredTable, rows: LedgerRows) -> list[tuple[str, dict[str, str]]]:
     """Return the cells of each row of a table whose columns are claims."""
     lines: dict[str, dict[str, str]] = {}
     for column in table.columns:

@@ -14,7 +14,7 @@ from mpi.machine.ranks import shared_folder, some_ranks
 from mpinet.cli.commands import parse
 from mpinet.commands import module_of
 from mpinet.errors import FileError, Suspended
-from mpinet.machine.checkpoint import Keeper, read_manifest
+from mpinet.machine.checkpoint import Checkpointer, read_manifest
 from mpinet.machine.traffic import run as runs
 from mpinet.machine.transport import STOP, Local, alone, world
 from mpinet.report.envelope import digest
@@ -60,7 +60,7 @@ MORE = [
 EVERY = [*COMMANDS, *(pytest.param(command, marks=pytest.mark.long) for command in MORE)]
 
 
-class Stopping(Keeper):
+class Stopping(Checkpointer):
     """Stops a run at one of its boundaries: the last rank wishes for it shortly before."""
 
     def __init__(self, at: int, *given):
@@ -95,7 +95,7 @@ def undisturbed(command: str) -> str:
     return outcome(command, Local())
 
 
-def kept(keeper: Keeper, transport: Local, command: str, watch=quiet) -> str | None:
+def kept(keeper: Checkpointer, transport: Local, command: str, watch=quiet) -> str | None:
     """The digest of a run with checkpoints; None where it was stopped."""
     transport.keeper = keeper
     try:
@@ -121,7 +121,7 @@ def test_a_stopped_run_goes_on_to_the_digest_of_one_that_never_stopped(command):
         for ranks, more in ((1, ""), (2, " --mapping random"), (everybody.size, "")):
             transport, inside = some_ranks(min(ranks, everybody.size))
             if inside:
-                keeper = Keeper(place, {}, transport, 1e6, read_manifest(place))
+                keeper = Checkpointer(place, {}, transport, 1e6, read_manifest(place))
                 again = kept(keeper, transport, command + more)
                 assert transport.rank != 0 or again == undisturbed(command)
             everybody.sum(np.zeros(1))
@@ -140,7 +140,7 @@ def test_a_run_of_one_rank_goes_on_with_all_and_is_stopped_again(command):
         found = kept(stopping, everybody, command + " --mapping random")
         if found is None:
             found = kept(
-                Keeper(place, {}, everybody, 0.0, read_manifest(place)), everybody, command
+                Checkpointer(place, {}, everybody, 0.0, read_manifest(place)), everybody, command
             )
         assert everybody.rank != 0 or found == undisturbed(command)
 
@@ -168,7 +168,7 @@ STEPPED = [
 ]
 
 
-class Counting(Keeper):
+class Counting(Checkpointer):
     """Counts a run's boundaries; behind one of them the last rank wishes for the end."""
 
     def __init__(self, last: int | None, *given):
@@ -237,7 +237,7 @@ def test_a_stopped_list_goes_on_with_what_is_left_of_it(command):
                     transport.wish = STOP
 
             found = read_manifest(place) if counts else None
-            keeper = Keeper(place, {}, transport, found=found)
+            keeper = Checkpointer(place, {}, transport, found=found)
             return kept(keeper, transport, typed, asked if stop else quiet)
 
         def count() -> None:
@@ -303,7 +303,7 @@ def stopped(command, everybody):
     """The folder of a command's runs that were stopped while they were under way."""
     with shared_folder() as folder:
         place = folder / "runs"
-        assert kept(Keeper(place, {}, everybody), everybody, command) is None
+        assert kept(Checkpointer(place, {}, everybody), everybody, command) is None
         everybody.sum(np.zeros(1))
         yield place
 
@@ -318,7 +318,9 @@ def test_runs_under_way_are_saved_and_others_go_on_with_them(command, watched):
         everybody.sum(np.zeros(1))
         watched.begun.clear()
         watched.at = -1
-        found = kept(Keeper(place, {}, everybody, found=read_manifest(place)), everybody, command)
+        found = kept(
+            Checkpointer(place, {}, everybody, found=read_manifest(place)), everybody, command
+        )
         begun = everybody.sum(np.bincount(watched.begun, minlength=99))
         together = everybody.size if command == ONE else 1
         assert begun[1:].tolist() == (np.bincount(left_at, minlength=99) * together).tolist()[1:]
@@ -333,7 +335,7 @@ def test_runs_of_many_ranks_are_gone_on_with_by_one_and_stopped_again(watched):
             watched.at = -1
             with alone():
                 transport = Local()
-                keeper = Keeper(place, {}, transport, found=read_manifest(place))
+                keeper = Checkpointer(place, {}, transport, found=read_manifest(place))
                 assert kept(keeper, transport, CURVE) == undisturbed(CURVE)
             assert 13 in watched.begun
 
@@ -347,7 +349,7 @@ def test_a_part_that_is_not_as_it_was_written_is_refused(watched):
             data[-1] ^= 1
             file.write_bytes(data)
         everybody.sum(np.zeros(1))
-        keeper = Keeper(place, {}, everybody, found=read_manifest(place))
+        keeper = Checkpointer(place, {}, everybody, found=read_manifest(place))
         with pytest.raises(FileError, match=r"lanes\.00000\.npy is damaged"):
             kept(keeper, everybody, CURVE)
 
@@ -369,7 +371,7 @@ def test_runs_wait_for_their_checkpoints_a_tenth_of_their_time_at_most(watched, 
     monkeypatch.setattr("mpinet.machine.checkpoint.sync", sync)
     command = "load torus:4x4 --rate 0.2 --warmup 5 --steps 2000 --limit 20"
     with shared_folder() as folder:
-        keeper = Keeper(folder / "runs", {}, everybody, 0.0, clock=lambda: now[0])
+        keeper = Checkpointer(folder / "runs", {}, everybody, 0.0, clock=lambda: now[0])
         found = kept(keeper, everybody, command)
         assert everybody.rank != 0 or found == undisturbed(command)
     assert len(moments) > 3

@@ -12,14 +12,14 @@ from serial.machine.busgrid import BusGrid
 
 import mpinet
 from mpinet.errors import FileError, Suspended
-from mpinet.machine.checkpoint import Keeper, read_manifest
+from mpinet.machine.checkpoint import Checkpointer, read_manifest
 from mpinet.machine.faults import Faults
 from mpinet.machine.traffic import run as runs
 from mpinet.machine.traffic.results import results
 from mpinet.networks.routing import stateless
 
 
-class Cutting(Keeper):
+class Cutting(Checkpointer):
     """Writes a checkpoint when so many steps are made, and ends the run there."""
 
     def __init__(self, at, *given):

@@ -17,7 +17,7 @@ from mpinet.machine.transport import Local
 from mpinet.networks.graph import from_networkx
 from mpinet.networks.routing import path
 from mpinet.programs.collective import items
-from mpinet.programs.gossip import Holdings, gossip
+from mpinet.programs.gossip import ItemSets, gossip
 
 CYCLES = """complete:1 complete:2 ring:7 hypercube:4 torus:3x5 torus:2x3x5 ccc:3 ccc:4 gmn:3,12
 chordalring:16,5 mesh:3x4 debruijn:4 ring:3*mesh:3x3 mesh:3x3*complete:2 sth:2,3 hdn:2x3,super=0.1
@@ -221,7 +221,7 @@ def test_the_rarest_are_taken_over_all_ports_where_there_are_no_switches():
 def test_a_missing_or_a_wrong_item_is_noticed():
     def outcome(change):
         machine = machine_of("ring:3", "one")
-        held = Holdings(machine, 0)
+        held = ItemSets(machine, 0)
         origins = np.arange(3)
         rows = np.stack([origins, items(0, origins, origins)], axis=1)
         for slot, node in enumerate(machine.nodes.tolist()):

@@ -9,7 +9,7 @@ from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.operators import Pass
 from mpinet.programs.schedules import find_schedule
-from mpinet.programs.schedules.lens import Instances, Rows
+from mpinet.programs.schedules.lens import Instances, RowSweeps
 from mpinet.programs.schedules.lens_full import Full
 from mpinet.programs.schedules.lens_uncompleted import ThereAndBack
 
@@ -273,7 +273,7 @@ def test_programs_give_the_same_on_any_mapping(transport, name, algorithm):
 
 
 @pytest.mark.parametrize(
-    ("schedule", "name"), [(Full, "clens:3,4"), (Instances, "clens:3,3"), (Rows, "clens:5,2")]
+    ("schedule", "name"), [(Full, "clens:3,4"), (Instances, "clens:3,3"), (RowSweeps, "clens:5,2")]
 )
 def test_hearing_a_whole_box_is_refused_where_one_message_is_accepted(transport, schedule, name):
     class Hasty(schedule):
@@ -314,7 +314,7 @@ def test_a_visitor_that_also_goes_home_at_once_is_refused(transport):
         ("clens:3,3", Full, "The algorithm full needs a completed lens with p = 2^b + 1, b > 0, "
          "and n = 2^r, as clens:3,4, and is given clens:3,3."),
         ("lens:3,3,4", Full, "The algorithm full needs a completed lens"),
-        ("plens:3,12", Rows, "The algorithm rows needs a completed lens"),
+        ("plens:3,12", RowSweeps, "The algorithm rows needs a completed lens"),
         ("lens:3,5,2", ThereAndBack, "The algorithm rows needs a lens with p = q = 2^b + 1"),
         ("clens:3,4", ThereAndBack, "The algorithm rows needs a lens with p = q = 2^b + 1"),
         ("clens:4,3", None, "ASCEND and DESCEND need 2^q processors, and clens:4,3 has 81."),

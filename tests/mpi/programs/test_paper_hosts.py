@@ -18,7 +18,7 @@ from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.schedules.gbsn import Sections
-from mpinet.programs.schedules.lens import Rows
+from mpinet.programs.schedules.lens import RowSweeps
 from mpinet.programs.schedules.moves import Transfers, merge
 
 NETWORKS = [
@@ -267,7 +267,7 @@ def test_a_lens_that_hears_all_busses_needs_no_more_than_one_sending_port(transp
 
 
 def test_hearing_both_operands_at_once_is_refused_where_one_is_accepted(transport):
-    class Hasty(Rows):
+    class Hasty(RowSweeps):
         def __init__(self, machine):
             super().__init__(machine)
             self._accepts_one = False
@@ -303,8 +303,8 @@ def test_programs_give_the_same_on_any_mapping(transport, name, algorithm):
     ("name", "algorithm", "sentence"),
     [
         ("clens:4,2", "rows", "There is no ASCEND algorithm 'rows' for clens:4,2"),
-        ("clens:4,2", Rows, "The algorithm rows needs a completed lens with p = 2^b + 1"),
-        ("lens:3,3,2", Rows, "The algorithm rows needs a completed lens with p = 2^b + 1"),
+        ("clens:4,2", RowSweeps, "The algorithm rows needs a completed lens with p = 2^b + 1"),
+        ("lens:3,3,2", RowSweeps, "The algorithm rows needs a completed lens with p = 2^b + 1"),
         ("hypercube:3", "sections", "There is no ASCEND algorithm 'sections'"),
     ],
 )

@@ -31,7 +31,7 @@ from mpinet.programs.embed import Embedding
 from mpinet.programs.emulate import Emulation, emulate_ascend, emulate_step
 from mpinet.programs.flood import flood
 from mpinet.programs.gather import gather
-from mpinet.programs.gossip import Holdings, gossip
+from mpinet.programs.gossip import ItemSets, gossip
 from mpinet.programs.reduce import reduce
 from mpinet.programs.rehearsal import rehearse_route
 from mpinet.programs.scatter import scatter
@@ -153,7 +153,7 @@ def test_a_total_exchange_is_not_correct_where_somebody_hears_twice_from_one():
 @pytest.mark.parametrize("wrong", [False, True])
 def test_a_gossip_is_not_correct_where_a_wrong_item_comes_beside_all_the_right_ones(wrong):
     machine = machine_of("ring:9")
-    held = Holdings(machine, 4)
+    held = ItemSets(machine, 4)
     slots = np.repeat(np.arange(len(machine.nodes)), 9)
     origins = np.tile(np.arange(9), len(machine.nodes))
     held.take(slots, np.stack([origins, items(4, origins, origins)], axis=1))

@@ -9,7 +9,7 @@ from serial.gbsn.settings import BSN, GBSN, WIRINGS, drawn, name
 
 import mpinet
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.networks.routing import ARRIVED, path
 
@@ -23,8 +23,8 @@ def walk_all(
     wiring: Ints,
     header: Ints,
     target_of: Ints,
-    ways: Rows,
-    decisions: Rows,
+    ways: Table,
+    decisions: Table,
 ) -> None:
     """For every target of `target_of`, in each row of `ways`: the nodes from 0, 1, .. to it."""
     for row in range(ways.shape[0]):

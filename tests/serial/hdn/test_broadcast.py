@@ -11,7 +11,7 @@ from serial.machine.outcome import moves_of
 
 import mpinet
 from mpinet.base.arguments import PortRule, ScheduleRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.trace import Trace
@@ -30,7 +30,7 @@ def run(
     steps: int,
     params: Ints,
     since: Ints,
-    sends: Rows,
+    sends: Table,
 ) -> int:
     """Write (step, sender, receiver) of every send; how many, or -1 if one-port is broken."""
     send, neighbor, count = schedule_rule.call, wiring.call, 0

@@ -6,7 +6,7 @@ from serial.hdn.settings import LARGE, SMALL
 
 import mpinet
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.networks.routing import path
 
@@ -25,7 +25,7 @@ def walk(
     header: Ints,
     params: Ints,
     hops: Ints,
-    passed: Rows,
+    passed: Table,
 ) -> None:
     """Write every path's length, -1 if it does not end at the target, and the first paths' nodes.
 

@@ -9,7 +9,7 @@ from serial.lens.settings import CIRCLES, LENSES, OTHERS, PARTIALS
 
 import mpinet
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.errors import RoutingError, UsageError
 from mpinet.networks.lens.routing import by_plans, fair, path_count, regular
@@ -26,7 +26,7 @@ def walk_all(
     header: Ints,
     wayfinding: Ints,
     wiring: Ints,
-    hops: Rows,
+    hops: Table,
 ) -> None:
     """Hops of all pairs; UNREACHED where a message is stuck, STRAY where it goes wrong."""
     start, decide, neighbor = start_rule.call, decide_rule.call, neighbor_rule.call
@@ -69,7 +69,7 @@ def walk_some(
     header: Ints,
     wayfinding: Ints,
     wiring: Ints,
-    rows: Rows,
+    rows: Table,
 ) -> None:
     """For rows (source, target, 0): a sum over all nodes of the path."""
     start, decide, neighbor = start_rule.call, decide_rule.call, neighbor_rule.call

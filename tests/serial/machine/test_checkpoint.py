@@ -22,9 +22,9 @@ from mpinet.errors import FileError, OutputError, Suspended
 from mpinet.experiments.journal import version_of
 from mpinet.machine import Machine, checkpoint
 from mpinet.machine import transport as transports
-from mpinet.machine.checkpoint import MANIFEST, Keeper, read_manifest
-from mpinet.machine.checkpointfiles import Hold
-from mpinet.machine.state import Held, State
+from mpinet.machine.checkpoint import MANIFEST, Checkpointer, read_manifest
+from mpinet.machine.checkpointfiles import FolderLock
+from mpinet.machine.state import Numbered, State
 from mpinet.machine.transport import STOP, Local
 
 COMMAND = ["route", "ring:20", "--pairs", "all"]
@@ -33,7 +33,7 @@ COMMAND = ["route", "ring:20", "--pairs", "all"]
 def counted(transport: Local, steps: int) -> list[int]:
     """What every processor counts to, a step each time."""
     machine = Machine("ring:6", transport=transport)
-    with State(machine, "count", heard=Held(machine.nodes * 0, machine.nodes)) as state:
+    with State(machine, "count", heard=Numbered(machine.nodes * 0, machine.nodes)) as state:
         while machine.steps < steps:
             state.heard[machine.step(machine.nodes, [0] * 6).nodes] += 1
             state.boundary()
@@ -43,7 +43,7 @@ def counted(transport: Local, steps: int) -> list[int]:
 def saved(folder: Path, **header: object) -> Path:
     """A checkpoint of such a run after its first step."""
     transport = Local()
-    transport.keeper = Keeper(folder, header, transport)
+    transport.keeper = Checkpointer(folder, header, transport)
     transport.keeper.begin()
     transport.wish = STOP
     with pytest.raises(Suspended):
@@ -54,7 +54,7 @@ def saved(folder: Path, **header: object) -> Path:
 
 def write_manifest(folder: Path, manifest: dict) -> None:
     """As a job does that has the folder."""
-    hold = Hold(folder)
+    hold = FolderLock(folder)
     hold.begin()
     hold.write(manifest)
     hold.release()
@@ -62,7 +62,7 @@ def write_manifest(folder: Path, manifest: dict) -> None:
 
 def resumed(folder: Path) -> list[int]:
     transport = Local()
-    transport.keeper = Keeper(folder, {}, transport, found=read_manifest(folder))
+    transport.keeper = Checkpointer(folder, {}, transport, found=read_manifest(folder))
     transport.keeper.begin()
     found = counted(transport, 4)
     transport.keeper.release()
@@ -113,7 +113,7 @@ def test_a_step_that_was_changed_in_the_manifest_is_noticed(tmp_path):
 def test_another_runs_checkpoint_is_refused(tmp_path):
     folder = saved(tmp_path / "other")
     transport = Local()
-    transport.keeper = Keeper(folder, {}, transport, found=read_manifest(folder))
+    transport.keeper = Checkpointer(folder, {}, transport, found=read_manifest(folder))
     with (
         pytest.raises(FileError, match="another run"),
         State(Machine("ring:6", transport=transport), "another", step=0),
@@ -192,7 +192,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(tmp_path, way, name):
 def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before_and_room(tmp_path, monkeypatch):
     folder = tmp_path / "full"
     transport = Local()
-    transport.keeper = Keeper(folder, {}, transport, every=0)
+    transport.keeper = Checkpointer(folder, {}, transport, every=0)
     transport.keeper.begin()
     write, left = checkpoint.write_array, [2]
 
@@ -217,7 +217,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_one_before_and_room(tmp_
 
 def test_a_stopped_run_says_how_to_go_on_in_words_for_a_shell(tmp_path):
     folder = tmp_path / "my 'own' $(folder)"
-    suspended = str(Keeper(folder, {}, Local()).suspended())
+    suspended = str(Checkpointer(folder, {}, Local()).suspended())
     (words,) = re.findall("mpinet (.*) goes on", suspended)
     assert shlex.split(words) == ["resume", str(folder)]
 
@@ -225,8 +225,8 @@ def test_a_stopped_run_says_how_to_go_on_in_words_for_a_shell(tmp_path):
 HOLDING = """
 import sys
 from pathlib import Path
-from mpinet.machine.checkpointfiles import Hold
-hold = Hold(Path(sys.argv[1]))
+from mpinet.machine.checkpointfiles import FolderLock
+hold = FolderLock(Path(sys.argv[1]))
 hold.begin()
 print("held", flush=True)
 sys.stdin.read()
@@ -279,13 +279,13 @@ def test_what_was_written_since_the_checkpoint_was_read_is_gone_on_from(tmp_path
     older = read_manifest(folder)
     write_manifest(folder, older | {"step": 7})
     transport = Local()
-    keeper = Keeper(folder, {"command": "it"}, transport, found=older)
+    keeper = Checkpointer(folder, {"command": "it"}, transport, found=older)
     keeper.begin()
     keeper.release()
     assert keeper.found["step"] == 7
     write_manifest(folder, older | {"command": "another"})
     with pytest.raises(FileError, match="in use"):
-        Keeper(folder, {"command": "it"}, transport, found=older).begin()
+        Checkpointer(folder, {"command": "it"}, transport, found=older).begin()
 
 
 FIRST = {"SLURM_JOB_ID": "17"}
@@ -308,7 +308,7 @@ def test_only_a_job_that_is_started_again_takes_the_folder_of_its_earlier_run(
     for name, value in AGAIN.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(BlockingIOError):  # nor does that where it would begin anew
-        Hold(folder)
+        FolderLock(folder)
     assert resumed(folder) == [4] * 6
 
 
@@ -329,16 +329,16 @@ def test_a_job_whose_folder_was_taken_over_writes_nothing_there_any_more(
 ):
     strike = way(monkeypatch)
     first, second = Local(), Local()
-    first.keeper = Keeper(tmp_path, {}, first, every=0)
+    first.keeper = Checkpointer(tmp_path, {}, first, every=0)
     first.keeper.begin()
 
     def taken_over():
         strike()
-        second.keeper = Keeper(tmp_path, {}, second, every=0, found=read_manifest(tmp_path))
+        second.keeper = Checkpointer(tmp_path, {}, second, every=0, found=read_manifest(tmp_path))
         second.keeper.begin()
 
     machine = Machine("ring:6", transport=first)
-    with State(machine, "count", heard=Held(machine.nodes * 0, machine.nodes)) as state:
+    with State(machine, "count", heard=Numbered(machine.nodes * 0, machine.nodes)) as state:
         state.heard[machine.step(machine.nodes, [0] * 6).nodes] += 1
         state.boundary()
         taken_over()
@@ -358,9 +358,9 @@ def test_a_job_whose_folder_was_taken_over_writes_nothing_there_any_more(
 WRITING = """
 import sys
 from pathlib import Path
-from mpinet.machine.checkpointfiles import Hold
+from mpinet.machine.checkpointfiles import FolderLock
 EMPTY = {"format": 1, "state": None, "ranks": 1, "frames": [], "parts": []}
-hold = Hold(Path(sys.argv[1]), again=True)
+hold = FolderLock(Path(sys.argv[1]), again=True)
 hold.begin()
 number = 0
 try:
@@ -381,7 +381,7 @@ def test_jobs_that_take_a_folder_over_while_others_write_it_are_alone_with_it(
     for run in range(5):
         other = hold(tmp_path, WRITING, **FIRST, SLURM_RESTART_COUNT=str(2 * run))
         monkeypatch.setenv("SLURM_RESTART_COUNT", str(2 * run + 1))
-        mine = Hold(tmp_path, again=True)
+        mine = FolderLock(tmp_path, again=True)
         mine.begin()
         found = read_manifest(tmp_path)
         assert found["by"] == 2 * run
@@ -437,7 +437,7 @@ def test_a_run_goes_on_with_another_mapping_and_what_it_may_take_of_memory(
     tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     command = ["flood", "torus:64x64", "--memory-limit", "1GiB", "--checkpoint", "kept"]
     assert Session([*command, "--every", "0"]).run() == 0
     again = ["resume", "kept", "--mapping", "random"]
@@ -460,7 +460,7 @@ def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
 ):
     (tmp_path / "there").mkdir()
     (tmp_path / "here").mkdir()
-    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     plan = {"command": "flood", "topology": "ring:8"}
     (tmp_path / "there/plan.json").write_text(json.dumps(plan))
     for command in (
@@ -493,10 +493,10 @@ def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
 def test_a_folder_that_goes_away_while_the_job_runs_is_said_to_be_gone(tmp_path):
     for way in (shutil.rmtree, lambda folder: folder.rename(tmp_path / "elsewhere")):
         folder, transport = tmp_path / "kept", Local()
-        transport.keeper = Keeper(folder, {}, transport, every=0)
+        transport.keeper = Checkpointer(folder, {}, transport, every=0)
         transport.keeper.begin()
         machine = Machine("ring:6", transport=transport)
-        with State(machine, "count", heard=Held(machine.nodes * 0, machine.nodes)) as state:
+        with State(machine, "count", heard=Numbered(machine.nodes * 0, machine.nodes)) as state:
             machine.step(machine.nodes, [0] * 6)
             state.boundary()
             way(folder)
@@ -509,7 +509,7 @@ def test_a_folder_that_goes_away_while_the_job_runs_is_said_to_be_gone(tmp_path)
 
 def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     monkeypatch.setenv("MPINET_WATCHDOG", "0")
     monkeypatch.setattr(Session, "_progress", asked_for := Mock(side_effect=Session._progress))
     assert Session([*COMMAND, "--progress", "--checkpoint", "kept"]).run() == 0
@@ -571,7 +571,7 @@ def test_a_checkpoint_of_another_version_or_of_other_files_is_refused(
     monkeypatch.chdir(tmp_path)
     edges = tmp_path / "own.edges"
     edges.write_text("0 1\n1 2\n2 0\n")
-    monkeypatch.setattr(Keeper, "forget", Keeper.release)
+    monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     command = ["flood", "graph:own.edges", "--checkpoint", "kept", "--every", "0"]
     assert Session(command).run() == 0
     status, text = said_by(command, capsys)

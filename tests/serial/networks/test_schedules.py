@@ -8,7 +8,7 @@ from serial.networks.reference import EVERYTHING
 
 import mpinet
 from mpinet.base.arguments import ScheduleRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 
 
@@ -71,7 +71,7 @@ def test_product_runs_the_phases_of_its_factors_one_after_the_other():
 
 
 @kernel
-def all_sends(rule: ScheduleRule, root: int, params: Ints, ports: Rows) -> None:
+def all_sends(rule: ScheduleRule, root: int, params: Ints, ports: Table) -> None:
     """What every processor would do in every step if it knew from the start."""
     send = rule.call
     for step in range(1, ports.shape[0]):

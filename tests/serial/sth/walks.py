@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpinet.base.arguments import DecideRule, StartRule
-from mpinet.base.arrays import Ints, Rows
+from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
 from mpinet.networks.routing import Routing
 
@@ -35,8 +35,8 @@ def walk_all(
     decide_rule: DecideRule,
     params: Ints,
     words: int,
-    ports: Rows,
-    result: Rows,
+    ports: Table,
+    result: Table,
 ) -> None:
     """Send a message from every node to every node."""
     start, decide = start_rule.call, decide_rule.call
