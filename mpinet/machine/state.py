@@ -256,7 +256,8 @@ class State(Frame):
     --------
     >>> from mpinet.machine import Machine
     >>> machine = Machine("ring:4")
-    >>> with State(machine, "count", step=0, count=Numbered(machine.nodes * 0, machine.nodes)) as state:
+    >>> none = Numbered(machine.nodes * 0, machine.nodes)
+    >>> with State(machine, "count", step=0, count=none) as state:
     ...     while state.step < 3:
     ...         state.count = state.count + 1
     ...         state.step += 1
