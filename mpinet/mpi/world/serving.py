@@ -46,12 +46,14 @@ class Serving:
         def watched(selector: Any, timeout: float | None = None) -> list[Any]:
             if not self._may_block_others():
                 return select(selector, timeout)
+            if self._world.turns.halted:
+                self._world.turns.stay()
             self._note_calls()
             end = None if timeout is None else monotonic() + timeout
             while True:
                 left = PATIENCE if end is None else min(PATIENCE, end - monotonic())
                 ready = select(selector, left)
-                if ready:
+                if any(_is_network(key.fd) for key, _ in ready):
                     self._since = monotonic()
                 elif monotonic() - self._since >= PATIENCE and _listens(selector):
                     self._refuse()
@@ -82,7 +84,7 @@ class Serving:
             "come only where this one calls MPI; processors reach one another by MPI, not by "
             "sockets."
         )
-        self._world.turns.stop(error, "__main__")
+        self._world.turns.halt(error, "__main__")
 
 
 @contextmanager
@@ -117,5 +119,14 @@ def _is_listening(descriptor: int) -> bool:
     try:
         with socket.socket(fileno=os.dup(descriptor)) as opened:
             return bool(opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    except OSError:
+        return False
+
+
+def _is_network(descriptor: int) -> bool:
+    """Whether a file is a socket of a network: event loops wake themselves by pairs of others."""
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as opened:
+            return opened.family in (socket.AF_INET, socket.AF_INET6)
     except OSError:
         return False

@@ -54,6 +54,8 @@ class Turns:
         How many of the last rounds have had polls and no progress.
     now : int
         Steps of the machine before this round.
+    halted : bool
+        Whether nobody gets a turn any more: the run has failed, and ends.
     privacy : Privacy
         What processors have of their own; there from the first turn on.
     """
@@ -71,6 +73,7 @@ class Turns:
         self.polling: list[Processor] = []
         self.rounds_in_vain = 0
         self.now = 0
+        self.halted = False
         self._exits = exits
         self._new: list[Processor] = []
         self._round: Iterator[Processor] = iter(())
@@ -92,9 +95,10 @@ class Turns:
         while self._new or self.ready:
             new, self._new = self._new, []
             for processor in new:  # one by one: a first switch starts on the caller's stack
-                self._run_each([processor])
+                if not self.halted:
+                    self._run_each([processor])
             ready, self.ready = self.ready, []
-            self._run_each(ready)
+            self._run_each([] if self.halted else ready)
 
     def next_round(self) -> None:
         """Begin a round: whoever polls runs again, whatever the machine's step brings."""
@@ -237,6 +241,14 @@ class Turns:
         """
         self._exits.fail(self.current, error.with_traceback(script_line(module)), self.now)
         self.stay()
+
+    def halt(self, error: BaseException, module: str = "") -> NoReturn:
+        """Fail the running processor as `stop` does, and give no other one a turn any more.
+
+        This is for a run that others would keep from its end, such as a server's clients.
+        """
+        self.halted, self._round = True, iter(())
+        self.stop(error, module)
 
     def stay(self) -> NoReturn:
         """Block the running processor for good: the run has failed, and ends."""

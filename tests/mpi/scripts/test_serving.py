@@ -39,7 +39,27 @@ SELECTORS = """
 """
 
 
-@pytest.mark.parametrize(("script", "processor"), [(ASYNCIO, 0), (SELECTORS, 1)])
+ALL_SERVE = """
+    import asyncio, threading, time
+
+    async def serve():
+        server = await asyncio.start_server(print, "127.0.0.1", 0)
+        threading.Thread(target=wake, args=[asyncio.get_running_loop()], daemon=True).start()
+        await server.serve_forever()
+
+    def wake(loop):  # by the loop's own pair of sockets, which is no client's
+        while not loop.is_closed():
+            time.sleep(0.05)
+            loop.call_soon_threadsafe(int)
+
+    comm.Barrier()
+    asyncio.run(serve())  # here
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "processor"), [(ASYNCIO, 0), (SELECTORS, 1), (ALL_SERVE, r"\d")]
+)
 def test_a_processor_that_serves_nobody_while_others_wait_ends_the_run(
     tmp_path, monkeypatch, script, processor
 ):
