@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.base.version import PACKAGE
 from mpinet.errors import MpinetError, RuleError
 
 FORMS = (
@@ -45,7 +46,7 @@ NUMBA_SAYS = (
 )
 """Pieces of Numba's messages, each with its meaning in plain words."""
 
-ROOM = os.path.dirname(os.path.abspath(__file__)) + os.sep
+ROOM = os.path.abspath(PACKAGE) + os.sep
 LIBRARIES = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib"))
 
 
