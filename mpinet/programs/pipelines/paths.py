@@ -57,7 +57,7 @@ def path_rows(
     >>> from mpinet.networks import open
     >>> tree = open("fattree:2,2")
     >>> rows, _ = path_rows(tree, Arcs.of(tree), np.zeros(1, np.int64), 0, True)
-    >>> rows[:, 0].max()
+    >>> int(rows[:, 0].max())
     5
     """
     items, hosts = len(sources), arcs.hosts
