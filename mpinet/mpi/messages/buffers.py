@@ -370,7 +370,7 @@ def _elements(address: int, count: int, datatype: Any) -> Iterator[tuple[Any, An
     if address > 0 and extent > 0:
         yield datatype, REAL.buffer.fromaddress(address, count * extent)
         return
-    placed = datatype.Create_hindexed([count], [address - REAL.Getaddress(ANCHOR)])
+    placed = datatype.Create_hindexed([count], [address - REAL.Get_address(ANCHOR)])
     single = placed.Create_resized(0, len(ANCHOR)).Commit()
     try:
         yield single, ANCHOR

@@ -299,7 +299,7 @@ class CompletedLens(LensNetwork):
         everywhere = {"full": f"{full}:Full", "full-mirrored": f"{full}:MirroredFull"}
         return {
             **(everywhere if self.level & (self.level - 1) == 0 else {}),
-            "rows": f"{module}:Rows",
+            "rows": f"{module}:RowSweeps",
             "mirrored": f"{module}:Mirrored",
             "instances": f"{module}:Instances",
             "instances-mirrored": f"{module}:MirroredInstances",

@@ -27,7 +27,7 @@ TOO_LARGE = {
     "reduce torus:2147483648x3": 3 * 2**31 * 6 * 8,
     "scatter torus:2147483648x3": 3 * 2**31 * 3 * 8,
     "gather torus:2147483648x3": 3 * 2**31 * 3 * 8,
-    "ascend hypercube:30 --operator sum": 2**30 * 4 * 8,
+    "ascend hypercube:30 --operator sum": 2**30 * 3 * 8,
     "run {echo} --on lens:3,2,57": 2 * 2**57 * 600,
     "exec --on torus:2147483647x2 -c pass": 2**32 * 2**13,
     "route gbsn:1,m=4-4-2147483648-2,a=1 --paths": 3 * 2**31 * 8,
