@@ -38,16 +38,18 @@ class Installed:
     def __init__(self) -> None:
         self._reaching = {"mpi4py"}
 
-    def owns(self, module: ModuleType, name: str) -> bool:
+    def owns(self, module: ModuleType | None, name: str) -> bool:
         """Whether every processor has a module of its own, be it the script's or installed.
 
         Parameters
         ----------
-        module : ModuleType
-            The module.
+        module : ModuleType or None
+            The module; None where a script forbids its import, which it does for itself alone.
         name : str
             The name that it is imported by.
         """
+        if module is None:
+            return True
         if is_compiled(module):
             return False
         if self.reaches(name):
@@ -82,7 +84,7 @@ def package_of(name: str) -> str:
     Distributions of many makers put packages into one folder without a file, such as `google`.
     """
     top, *below = name.split(".", 2)
-    names = vars(sys.modules[top]) if below and top in sys.modules else {}
+    names = vars(sys.modules[top]) if below and sys.modules.get(top) is not None else {}
     if "__path__" in names and names.get("__file__") is None:
         return f"{top}.{below[0]}"
     return top
