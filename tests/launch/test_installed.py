@@ -13,32 +13,29 @@ ASKING = "from mpi4py import MPI\nrank = MPI.COMM_WORLD.Get_rank()\nsize = MPI.C
 
 HIDDEN = "import sys\nrank = sys.modules['ask' + 'ing'].MPI.COMM_WORLD.{call}\n"
 
-REFUSED = {
+REACHING = {
     "a package that asks by another for the rank": (
         {"asking.py": ASKING, "hidden.py": HIDDEN.format(call="rank")},
-        "import asking, hidden",
-        "hidden.py:2 in <module>: MPI is used while hidden is imported, which is installed, and "
-        "the processors of a rank share it. Install it beside the script (pip install --target "
-        "LIB hidden, and PYTHONPATH=LIB).",
+        "import asking, hidden; print(hidden.rank)",
+        "0\n1\n2\n",
     ),
     "a package that calls by another, and catches all": (
         {
             "asking.py": ASKING,
             "hidden.py": "try:\n    import hidden_calls\nexcept BaseException: pass\n",
-            "hidden_calls.py": HIDDEN.format(call="bcast(1)"),
+            "hidden_calls.py": HIDDEN.format(call="allgather(sys.modules['asking'].rank)"),
         },
-        "import asking, hidden",
-        "hidden_calls.py:2 in <module>: MPI is used while hidden_calls is imported",
+        "import asking, hidden, hidden_calls; print(hidden_calls.rank)",
+        "[0, 1, 2]\n" * 3,
     ),
     "a part of a shared package that imports one that asks": (
         {
             "asking.py": ASKING,
             "shared/__init__.py": "",
-            "shared/part.py": "__import__('ask' + 'ing')\n",
+            "shared/part.py": "asking = __import__('ask' + 'ing')\n",
         },
-        "import shared; MPI.COMM_WORLD.barrier(); import shared.part",
-        "shared.part imports asking, which every processor loads for itself, but the processors "
-        "of a rank share shared already. Import asking first, or install shared beside the script",
+        "import shared; MPI.COMM_WORLD.barrier(); import shared.part as part; print(part.asking.rank)",
+        "0\n1\n2\n",
     ),
 }
 
@@ -83,15 +80,13 @@ def test_an_installed_package_finds_the_rank_of_each_processor(tmp_path, librari
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-@pytest.mark.parametrize("case", REFUSED)
-def test_what_would_be_one_processors_and_shared_by_others_is_refused(
-    tmp_path, libraries, ranks, case
-):
-    files, script, said = REFUSED[case]
+@pytest.mark.parametrize("case", REACHING)
+def test_what_reaches_mpi_by_way_of_others_is_each_processors_own(tmp_path, libraries, ranks, case):
+    files, script, printed = REACHING[case]
     install(libraries, files)
     done = ran(tmp_path, ranks, script)
-    assert done.returncode == 1
-    assert said in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(printed)
 
 
 COMPILED = """
