@@ -34,7 +34,7 @@ REACHING = {
             "shared/__init__.py": "",
             "shared/part.py": "asking = __import__('ask' + 'ing')\n",
         },
-        "import shared; MPI.COMM_WORLD.barrier(); import shared.part as part; print(part.asking.rank)",
+        "import shared; MPI.COMM_WORLD.barrier(); import shared.part as p; print(p.asking.rank)",
         "0\n1\n2\n",
     ),
 }
