@@ -466,7 +466,7 @@ def test_folders_limits_and_handlers_of_signals_are_each_processors_own(tmp_path
         come.told = 0
         shared = sys.getrecursionlimit(), tempfile.gettempdir()
         if rank % 2:
-            tempfile.tempdir = folder
+            tempfile.tempdir = "own"
             sys.setrecursionlimit(5000 + rank)
             socket.setdefaulttimeout(rank)
             os.umask(0o100 + rank)
@@ -484,11 +484,9 @@ def test_folders_limits_and_handlers_of_signals_are_each_processors_own(tmp_path
     os.umask(mask)
     before = sys.getrecursionlimit(), tempfile.gettempdir()
     handler = signal.getsignal(signal.SIGUSR2)
-    said, _ = played(
-        tmp_path, "ring:5", f"folder = {str(tmp_path)!r}\n{dedent(script)}", mapping=mapping
-    )
+    said, _ = played(tmp_path, "ring:5", dedent(script), mapping=mapping)
     assert (sys.getrecursionlimit(), tempfile.gettempdir()) == before
     assert signal.getsignal(signal.SIGUSR2) == handler
     for rank in range(5):
-        own = (False, 5000 + rank, str(tmp_path), rank, 0o100 + rank, 1)
+        own = (False, 5000 + rank, "own", rank, 0o100 + rank, 1)
         assert said[rank] == [own if rank % 2 else (True, *before, None, mask, 0)]
