@@ -259,10 +259,8 @@ def test_the_watchdog_ends_a_job_of_which_a_process_is_stopped(
     os.kill(stopped, signal.SIGSTOP)
     _, said = job.communicate(timeout=TIME_LIMIT)
     assert job.returncode not in (0, None)
-    lines = [line for line in said.splitlines() if "stopped for 0.5 s" in line]
-    assert any(
-        who in line and f"(process {stopped}) on {platform.node()} " in line for line in lines
-    )
+    (line,) = (line for line in said.splitlines() if "stopped for 0.5 s" in line)
+    assert who in line and f"(process {stopped}) on {platform.node()} " in line
     assert all_end()
     assert made and comes_true(lambda: not any(path.exists() for path in made)), made
 
