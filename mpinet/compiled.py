@@ -177,16 +177,8 @@ class Compiled:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is compiled into this function, and of how."""
-        how = f"{SHORT} {type(self).__name__}{self.how or ''}"
-        text = sha256(f"{how} {_code_text(self.function.__code__)}".encode())
-        scope = self.function.__globals__
-        for name in sorted(set(self.function.__code__.co_names)):
-            value = scope.get(name)
-            if isinstance(value, Compiled):
-                text.update(f"{name}={value.fingerprint};".encode())
-            elif isinstance(value, int | float):
-                text.update(f"{name}={value!r};".encode())
-        return text.hexdigest()[:16]
+        how = f"{SHORT} {UNSEEN} {type(self).__name__}{self.how or ''}"
+        return sha256(f"{how} {_text_of(self.function)}".encode()).hexdigest()[:16]
 
     @cached_property
     def callee(self) -> Any:
@@ -203,8 +195,8 @@ class Compiled:
 
     def _with_native_callees(self) -> FunctionType:
         clone = self._clone(self.function, {k: v.callee for k, v in self.callees.items()})
-        # Numba's cache goes by name and by the time of the source file. The fingerprint in the name
-        # also tells edits of callees in other files apart, and the variants that `bind` makes.
+        # The cache goes by this name alone: the fingerprint in it tells edits apart, also of
+        # callees in other files, and the variants that `bind` makes.
         clone.__qualname__ = f"{self.name}_{self.fingerprint}".replace(":", "_")
         # Numba imports the module again with what it has kept on disk, also for the callers of a
         # rule: a user's may have another name by then, or be gone.
@@ -473,9 +465,48 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     return Kernel(function)
 
 
+def _text_of(function: FunctionType, callers: tuple[CodeType, ...] = ()) -> str:
+    """Return a text that changes whenever what a function compiles to does.
+
+    It is the same in every process and for every copy of the function's file.
+    """
+    callers += (function.__code__,)
+    names = _names_in(function.__code__)
+    scope = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    cells = (cell.cell_contents for cell in function.__closure__ or ())
+    scope |= dict(zip(function.__code__.co_freevars, cells, strict=True))
+    meanings = {name: _meaning(value, names, callers) for name, value in sorted(scope.items())}
+    return f"{_code_text(function.__code__)} {function.__defaults__} {meanings}"
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """Return the globals and attributes that code names, also within functions inside it."""
+    inner = (_names_in(each) for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
+    """Return a text of what a global stands for in compiled code that uses these names."""
+    if isinstance(value, Compiled):
+        return value.fingerprint
+    if isinstance(value, ModuleType):
+        constants = {name: getattr(value, name, None) for name in sorted(names)}
+        numbers = {name: each for name, each in constants.items() if isinstance(each, int | float)}
+        return f"{value.__name__} {numbers}"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {value.tolist()}"
+    if isinstance(value, type) and hasattr(value, "_fields"):  # code says no more than its name
+        return f"{value.__name__} {value._fields}"
+    if hasattr(value, "py_func"):  # compiled by Numba itself, as a user's rule may call
+        recursive = value.py_func.__code__ in callers
+        return "recursive" if recursive else _text_of(value.py_func, callers)
+    if callable(value):
+        return f"{getattr(value, '__module__', '')} {getattr(value, '__qualname__', '')}"
+    return repr(value)
+
+
 def _code_text(code: CodeType) -> str:
-    """Return a text that changes whenever the code does, the same in every process."""
-    # Not the code object's own hash or repr, which change with the process and the line number.
+    """Return a text of code, without the file and the lines where it stands."""
     constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
 

@@ -30,6 +30,9 @@ Compiling = Callable[[], AbstractContextManager[object]]
 SEAL = sha256().digest_size
 """Number of bytes that follow a file's own."""
 
+FORM = "1"
+"""Number of the files' form; it changes whenever code of before can no longer be loaded."""
+
 PATIENCE = 60.0
 """Seconds of waiting for another process's compilation, after which a process compiles itself."""
 
@@ -42,7 +45,7 @@ def load_or_compile(
     Parameters
     ----------
     function : function
-        What Numba can compile, under a name that no other function of its file has.
+        What Numba can compile, under a name that changes whenever what it compiles to does.
     signature : object
         In Numba's types.
     compiling : callable
@@ -118,9 +121,20 @@ class SealedFile(IndexDataCacheFile):
 
 
 def _careful(locator: Any) -> Any:
-    """Restrict one of Numba's ways to find a folder to folders that only this user can change."""
+    """Restrict one of Numba's ways to find a folder to folders that only this user can change.
+
+    Names of files say all about the code within, because functions' names do: the place of the
+    source, its lines and its other functions make no difference.
+    """
 
     class Careful(locator):  # type: ignore[misc]
+        def get_disambiguator(self) -> str:
+            return FORM
+
+        @classmethod
+        def get_suitable_cache_subpath(cls, py_file: str) -> str:
+            return "mpinet"
+
         @classmethod
         def from_function(cls, function: Any, file: str) -> Any:
             found = super().from_function(function, file)
@@ -160,8 +174,7 @@ class Cache(FunctionCache):
     def __init__(self, function: FunctionType, missed: Callable[[str], object] = lambda _: None):
         super().__init__(function)
         self._missed = missed
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = SealedFile(self._cache_path, self._impl.filename_base, FORM)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the code compiled before; None if none can be used."""

@@ -1,11 +1,14 @@
 """Rules and loops made of others: what `bind` replaces, how deep it reaches, what it refuses."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from mpinet import networks
 from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, kernel, rule
+from mpinet.errors import RuleError
 from mpinet.machine import hop, placement
 from mpinet.machine.placement import blocks
 
@@ -100,3 +103,62 @@ def test_the_rules_and_numbers_for_the_loops_over_messages_are_all_named_there()
     assert [loop.parts["WIDTH"] for loop in hop.inlining(*rules, **numbers)] == [1, 1, 1]
     with pytest.raises(NameError, match="WIDHT"):
         hop.inlining(*rules, WIDHT=1)
+
+
+class Part(NamedTuple):
+    """Numbers of which `difference` knows the first two."""
+
+    first: Ints
+    second: Ints
+
+
+class Turned(NamedTuple):
+    """The same fields in another order, behind one that the loop does not know."""
+
+    factor: int
+    second: Ints
+    first: Ints
+
+
+class Lacking(NamedTuple):
+    """A group without a field that the loop reads."""
+
+    first: Ints
+
+
+@kernel
+def difference(numbers: Part, sign: int) -> int:
+    found = 0
+    for i in range(numbers.first.size):
+        found += sign * (numbers.first[i] - numbers.second[i])
+    return found
+
+
+@inlined
+def of_parts(first, second):
+    return Part(first, second).first[0]
+
+
+def test_a_loop_bound_to_another_group_reads_its_fields_by_name() -> None:
+    large, small = np.array([7, 9]), np.array([1, 2])
+    turned = difference.bind("difference_turned", numbers=Turned)
+    assert turned(Turned(5, small, large), 1) == (7 - 1) + (9 - 2)
+    assert turned.bind("again", numbers=Part)(Part(large, small), -1) == -13
+    assert difference(Part(large, small), 1) == 13
+
+
+def test_a_group_without_a_field_that_the_loop_reads_is_refused() -> None:
+    lacking = difference.bind("difference_lacking", numbers=Lacking)
+    with pytest.raises((AttributeError, RuleError), match="second"):
+        lacking(Lacking(np.arange(2)), 1)
+
+
+def test_fields_of_groups_are_part_of_the_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    turned = difference.bind("difference", numbers=Turned)
+    assert turned.fingerprint != difference.fingerprint
+    assert difference.bind("difference", numbers=Part).fingerprint == difference.fingerprint
+    # The code of a function that makes a group does not tell the order of the group's fields.
+    before = of_parts.fingerprint
+    monkeypatch.setitem(of_parts.function.__globals__, "Part", Turned)
+    del of_parts.__dict__["fingerprint"]
+    assert of_parts.fingerprint != before

@@ -107,6 +107,61 @@ def test_compiled_code_that_cannot_be_loaded_is_made_anew(tmp_path: Path) -> Non
     assert checked("torus:40x40", tmp_path) == told
 
 
+SUM = """{above}
+import numba, numpy as np
+import limits
+from mpinet.base.arrays import Ints
+from mpinet.compiled import inlined, kernel
+
+@numba.njit
+def down(n):
+    return {step} if n <= 0 else {step} + down(n - 1)
+
+TABLE = np.array({table})
+
+@inlined
+def weight(n):
+    return down(n) + limits.MOST + TABLE[n]
+
+@kernel
+def total(numbers: Ints) -> int:
+    found = 0
+    for i in range(numbers.size):
+        found += weight(numbers[i])
+    return found
+
+print(total(np.arange(3)), sum(total.native.stats.cache_misses.values()))
+"""
+"""A loop whose arithmetic names a recursive function, a constant elsewhere and a table."""
+
+
+def test_code_is_kept_by_what_it_is_made_of_not_by_the_file_it_stands_in(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+
+    def told(folder: str, most: int = 100, **filled: object) -> list[int]:
+        place = tmp_path / folder
+        place.mkdir(exist_ok=True)
+        (place / "limits.py").write_text(f"MOST = {most}")
+        (place / "sum.py").write_text(
+            SUM.format(**{"above": "", "step": 1, "table": [5] * 3} | filled)
+        )
+        done = subprocess.run(
+            [sys.executable, place / "sum.py"], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return [int(word) for word in done.stdout.split()]
+
+    # Numbers 0, 1, 2: n + 1 steps down each, the constant thrice and the table's sum.
+    assert told("one") == [6 + 300 + 15, 1]
+    assert told("one") == [6 + 300 + 15, 0]
+    assert told("another", above="# lines\n\n# before\n") == [6 + 300 + 15, 0]
+    assert told("one", step=2) == [12 + 300 + 15, 1]
+    assert told("one", most=200) == [6 + 600 + 15, 1]
+    assert told("one", table=[5, 5, 7]) == [6 + 300 + 17, 1]
+    assert told("another") == [6 + 300 + 15, 0]
+
+
 TOGETHER = """
 import os, sys, time
 from contextlib import contextmanager
